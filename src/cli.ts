@@ -1,0 +1,92 @@
+import { parseArgs } from "node:util";
+import type { Command, Invocation } from "./commands/command.ts";
+import { createOutput } from "./commands/output.ts";
+import { asPerdureError, PerdureError } from "./protocol/errors.ts";
+import { nearest } from "./protocol/names.ts";
+import { VERBS } from "./commands/verbs.ts";
+import { VERSION } from "./protocol/version.ts";
+
+async function main(argv: string[]): Promise<number> {
+  const dashes = argv.indexOf("--");
+  const own = dashes < 0 ? argv : argv.slice(0, dashes);
+  const out = createOutput(own.includes("--json"), process.env);
+  try {
+    return await dispatch(own, dashes < 0 ? null : argv.slice(dashes + 1), out);
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    out.error(error);
+    if (error.code === "internal" && process.env.PERDURE_DEBUG) out.note(String((thrown as Error).stack));
+    return error.exitCode;
+  }
+}
+
+async function dispatch(own: string[], rest: string[] | null, out: Invocation["out"]): Promise<number> {
+  const [first, ...others] = own.filter((word) => word !== "--json");
+  if (first === "--version" || first === "-V") {
+    out.result({ version: VERSION }, () => VERSION);
+    return 0;
+  }
+  if (first === "help" || first === "--help" || first === "-h") {
+    const { help } = await import("./commands/help.ts");
+    out.result(...(await help(others[0])));
+    return 0;
+  }
+  const verb = first ?? "";
+  const load = VERBS[verb];
+  if (load === undefined) throw unknownVerb(verb);
+  const command = await load();
+  if (others.includes("--help") || others.includes("-h")) {
+    const { help } = await import("./commands/help.ts");
+    out.result(...(await help(verb)));
+    return 0;
+  }
+  const code = await command.run({ ...parse(verb, command, others, rest), out });
+  return code ?? 0;
+}
+
+function parse(verb: string, command: Command, args: string[], rest: string[] | null): Omit<Invocation, "out"> {
+  if (rest !== null && !command.takesRest) throw usage(verb, "nothing may follow --", command);
+  const { values, positionals } = parseOptions(verb, command, args);
+  const [least, most] = command.words;
+  if (positionals.length < least) throw usage(verb, "something is missing", command);
+  if (positionals.length > most) throw usage(verb, `${JSON.stringify(positionals[most])} is one word too many`, command);
+  return { values, words: positionals, rest };
+}
+
+function parseOptions(verb: string, command: Command, args: string[]): { values: Invocation["values"]; positionals: string[] } {
+  try {
+    const parsed = parseArgs({ args, options: command.options ?? {}, allowPositionals: true, strict: true });
+    return { values: parsed.values as Invocation["values"], positionals: parsed.positionals };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const option = /'(-[^' ]+)/.exec(message)?.[1];
+    const known = Object.keys(command.options ?? {}).map((name) => `--${name}`);
+    const [near] = option ? nearest(option, known) : [];
+    const what = /Unknown option/.test(message) ? `there is no option ${option}` : (message.split(". ")[0] ?? message);
+    throw usage(verb, near ? `${what}; did you mean ${near}?` : what, command);
+  }
+}
+
+function usage(verb: string, what: string, command: Command): PerdureError {
+  return new PerdureError("usage", `perdure ${verb}: ${what}.`, {
+    hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}\(/, "  ("),
+  });
+}
+
+function unknownVerb(verb: string): PerdureError {
+  const near = nearest(verb, Object.keys(VERBS).filter(Boolean));
+  const what = verb.startsWith("-") ? `there is no option ${verb}` : `there is no verb ${JSON.stringify(verb)}`;
+  return new PerdureError("usage", `perdure: ${what}.`, {
+    hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",
+  });
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.exitCode = 1;
+    throw error;
+  },
+);

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DAEMON_START_WAIT_MS } from "../limits.ts";
+import { PerdureError, type ErrorBody } from "../protocol/errors.ts";
+import type { StatePaths } from "../state/paths.ts";
+import { makeSafeFolder } from "../state/safe-folder.ts";
+
+/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+declare const PERDURE_DIST: string | undefined;
+const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+
+/**
+ * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried
+ * PERDURE_RUN would look like a survivor of that run for ever.
+ */
+const DAEMON_ENVIRONMENT = ["HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS"];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type News = { ready: true } | { taken: true } | { error: ErrorBody };
+
+/** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */
+export async function startDaemon(paths: StatePaths, env: Environment, args: string[] = []): Promise<void> {
+  makeSafeFolder(paths.dir);
+  makeSafeFolder(dirname(paths.log));
+  const log = openSync(paths.log, "a", 0o600);
+  const child = spawn(process.execPath, [join(dist, "daemon.cjs"), ...args], {
+    detached: true,
+    cwd: "/",
+    env: daemonEnvironment(env),
+    stdio: ["ignore", "pipe", log],
+  });
+  closeSync(log);
+  const { stdout } = child;
+  if (stdout === null) throw new Error("a piped stdout is missing");
+  const news = await firstLine(stdout, paths.log);
+  stdout.destroy();
+  child.unref();
+  if ("error" in news) throw PerdureError.fromBody(news.error);
+}
+
+function daemonEnvironment(env: Environment): Record<string, string> {
+  const kept = [...DAEMON_ENVIRONMENT, ...OWN_SETTINGS].map((name) => [name, env[name]] as const);
+  return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}
+
+async function firstLine(stdout: NodeJS.ReadableStream, log: string): Promise<News> {
+  const failed = (why: string): PerdureError =>
+    new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => reject(failed("did not start in time")), DAEMON_START_WAIT_MS);
+    stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (!text.includes("\n")) return;
+      clearTimeout(timer);
+      resolve(JSON.parse(text) as News);
+    });
+    stdout.on("end", () => {
+      clearTimeout(timer);
+      reject(failed("ended before it served"));
+    });
+  });
+}

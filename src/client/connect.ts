@@ -1,0 +1,176 @@
+import { connect as connectSocket, type Socket } from "node:net";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { ANSWER_WAIT_MS } from "../limits.ts";
+import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { encodeFrame, FrameReader } from "../protocol/frames.ts";
+import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
+import type { ResponseFrame } from "../protocol/wire.ts";
+import { isErrno } from "../state/files.ts";
+import { statePaths } from "../state/paths.ts";
+import { checkSafeFolder } from "../state/safe-folder.ts";
+import { startDaemon } from "./autostart.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A daemon that leaves between our connect and its hello is replaced; a handful of tries covers any timing. */
+const TRIES = 5;
+
+export interface ConnectOptions {
+  env?: Environment;
+  autostart?: boolean;
+}
+
+/** Connects to the daemon of this state dir; starts one if there is none. */
+export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  const env = options.env ?? process.env;
+  const paths = statePaths(env);
+  for (let tries = 1; ; tries++) {
+    if (existsSync(paths.dir)) for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkIfThere(folder);
+    const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
+    if (client) return client;
+    if (options.autostart === false) throw notRunning();
+    if (tries === TRIES) throw new PerdureError("unavailable", "The daemon keeps leaving.", { hint: "perdure doctor" });
+    await startDaemon(paths, env);
+  }
+}
+
+export function notRunning(): PerdureError {
+  return new PerdureError("unavailable", "No daemon is running.", { hint: "perdure daemon start" });
+}
+
+function checkIfThere(folder: string): void {
+  if (existsSync(folder)) checkSafeFolder(folder);
+}
+
+/** A token is for the daemon that gave it out; another state dir's daemon would not know it. */
+function tokenFor(env: Environment, socket: string): string | null {
+  return env.PERDURE_SOCKET === socket && env.PERDURE_TOKEN ? env.PERDURE_TOKEN : null;
+}
+
+/** Null when nobody listens or the listener left before it said hello: nothing was asked of it yet. */
+async function tryConnect(path: string, token: string | null): Promise<Client | null> {
+  const socket = connectSocket(path);
+  const opened = await new Promise<boolean>((resolve, reject) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", (error) => {
+      if (isErrno(error, "ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE")) resolve(false);
+      else reject(error);
+    });
+  });
+  if (!opened) return null;
+  const client = new Client(socket);
+  return (await client.greet(token)) ? client : null;
+}
+
+interface Pending {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+  onItem: ((item: unknown) => void) | null;
+}
+
+export class Client {
+  readonly #socket: Socket;
+  readonly #frames = new FrameReader();
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #greeted = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => this.#onData(chunk));
+    socket.on("error", () => undefined); // "close" follows, and tells everybody who waits.
+    socket.on("close", () => this.#onClose());
+  }
+
+  /** Resolves to false if the daemon left without an answer. */
+  async greet(token: string | null): Promise<boolean> {
+    const welcome = this.#expect(0, null);
+    this.#socket.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
+    try {
+      await welcome;
+      this.#greeted = true;
+      return true;
+    } catch (error) {
+      if (error instanceof PerdureError && error !== GONE) throw error;
+      return false;
+    }
+  }
+
+  call<N extends CallName>(name: N, params: CallParams<N>): Promise<CallResults[N]> {
+    return this.#request(name, params, null) as Promise<CallResults[N]>;
+  }
+
+  /** A call that sends items before its result. */
+  stream<N extends keyof StreamItems>(
+    name: N,
+    params: CallParams<N>,
+    onItem: (item: StreamItems[N]) => void,
+  ): Promise<CallResults[N]> {
+    return this.#request(name, params, onItem as (item: unknown) => void) as Promise<CallResults[N]>;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #request(call: string, params: unknown, onItem: Pending["onItem"]): Promise<unknown> {
+    const id = this.#nextId++;
+    const frame = encodeFrame({ id, call, params });
+    if (this.#socket.destroyed) return Promise.reject(GONE);
+    const answer = this.#expect(id, onItem);
+    this.#socket.write(frame);
+    return answer;
+  }
+
+  #expect(id: number, onItem: Pending["onItem"]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      // A stream may be silent for hours; everything else is answered, or the daemon hangs.
+      const timer = onItem ? null : setTimeout(() => this.#settle(id, { reject: noAnswer() }), ANSWER_WAIT_MS);
+      const settle = (finish: () => void): void => {
+        if (timer) clearTimeout(timer);
+        finish();
+      };
+      this.#pending.set(id, {
+        onItem,
+        resolve: (result) => settle(() => resolve(result)),
+        reject: (error) => settle(() => reject(error)),
+      });
+    });
+  }
+
+  #settle(id: number, outcome: { result?: unknown; reject?: Error }): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (outcome.reject) pending?.reject(outcome.reject);
+    else pending?.resolve(outcome.result);
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#frames.push(chunk);
+    for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) {
+      const response = frame.value as ResponseFrame;
+      if ("item" in response) this.#pending.get(response.id)?.onItem?.(response.item);
+      else if ("error" in response) this.#settle(response.id, { reject: PerdureError.fromBody(response.error) });
+      else this.#settle(response.id, { result: response.result });
+    }
+  }
+
+  #onClose(): void {
+    const reason = this.#greeted ? lost() : GONE;
+    for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
+  }
+}
+
+const GONE = new PerdureError("unavailable", "The daemon left before it answered.", { hint: "try again" });
+
+function lost(): PerdureError {
+  return new PerdureError("unavailable", "The daemon left in the middle of a call; it may or may not have been carried out.", {
+    hint: "perdure ls tells; it is safe to try again",
+  });
+}
+
+function noAnswer(): PerdureError {
+  return new PerdureError("timed-out", `The daemon did not answer in ${ANSWER_WAIT_MS / 1000} s.`, { hint: "perdure doctor" });
+}

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startDaemon } from "../client/autostart.ts";
+import { connect } from "../client/connect.ts";
+import { DAEMON_START_WAIT_MS } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { nearest } from "../protocol/names.ts";
+import type { DaemonStatus } from "../protocol/results.ts";
+import { processTable } from "../runtime/process/index.ts";
+import { readIfThere } from "../state/files.ts";
+import { statePaths } from "../state/paths.ts";
+import type { Command, Invocation } from "./command.ts";
+
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = { start, stop, status };
+
+export const daemon: Command = {
+  summary: "the process that keeps the names: start, stop, status",
+  usage: "start [--new-store] | stop | status",
+  details: "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside.",
+  examples: ["perdure daemon status", "perdure daemon stop", "perdure daemon start --new-store"],
+  options: { "new-store": { type: "boolean" } },
+  words: [1, 1],
+
+  async run(invocation) {
+    const word = invocation.words[0] ?? "";
+    const action = ACTIONS[word];
+    if (action) return action(invocation);
+    const [near] = nearest(word, Object.keys(ACTIONS));
+    throw new PerdureError("usage", `perdure daemon: there is no ${JSON.stringify(word)}.`, {
+      hint: near ? `did you mean: perdure daemon ${near}?` : "perdure daemon start | stop | status",
+    });
+  },
+};
+
+async function start({ values, out }: Invocation): Promise<void> {
+  const before = await statusOrNull();
+  if (before === null) await startDaemon(statePaths(process.env), process.env, values["new-store"] ? ["--new-store"] : []);
+  const now = before ?? (await statusOrNull());
+  if (now === null) throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });
+  out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
+}
+
+async function stop({ out }: Invocation): Promise<void> {
+  const pid = await askToStop();
+  if (pid === null) return out.result({ running: false, stopped: false }, () => "not running");
+  await gone(pid);
+  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers live on`);
+}
+
+/** Over the socket; a daemon of another version, which would not understand, gets TERM. Null when none runs. */
+async function askToStop(): Promise<number | null> {
+  try {
+    const client = await connect({ autostart: false });
+    const { pid } = await client.call("stop", {});
+    client.close();
+    return pid;
+  } catch (error) {
+    if (!(error instanceof PerdureError)) throw error;
+    if (error.code === "unavailable") return null;
+    if (error.code === "version") return terminate();
+    throw error;
+  }
+}
+
+function terminate(): number | null {
+  const text = readIfThere(statePaths(process.env).daemonFile);
+  const { pid, processStarted } = JSON.parse(text ?? "{}") as { pid?: number; processStarted?: string };
+  if (pid === undefined || processTable().look(pid)?.startedAt !== processStarted) return null;
+  process.kill(pid, "SIGTERM");
+  return pid;
+}
+
+async function status({ out }: Invocation): Promise<number> {
+  const now = await statusOrNull();
+  if (now === null) {
+    out.result({ running: false, pid: null, uptimeMs: 0 }, () => "not running; it starts when needed");
+    return 0;
+  }
+  out.result(now, () => {
+    const up = Math.round(now.uptimeMs / 1000);
+    return `running: pid ${now.pid}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${now.socket}`;
+  });
+  return 0;
+}
+
+async function statusOrNull(): Promise<DaemonStatus | null> {
+  try {
+    const client = await connect({ autostart: false });
+    const now = await client.call("status", {});
+    client.close();
+    return now;
+  } catch (error) {
+    if (error instanceof PerdureError && error.code === "unavailable") return null;
+    throw error;
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  const processes = processTable();
+  for (let waited = 0; waited < DAEMON_START_WAIT_MS; waited += 10) {
+    if (processes.look(pid) === null) return;
+    await sleep(10);
+  }
+  throw new PerdureError("timed-out", `The daemon (pid ${pid}) is still leaving.`, { hint: "perdure daemon status" });
+}

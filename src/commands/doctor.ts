@@ -1,0 +1,138 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { connect, type Client } from "../client/connect.ts";
+import { readProjectConfig } from "../project/config.ts";
+import { CONFIG_FILE } from "../project/find.ts";
+import { asPerdureError } from "../protocol/errors.ts";
+import type { WorkerDetail } from "../protocol/results.ts";
+import { VERSION } from "../protocol/version.ts";
+import { findProgram } from "../runtime/find-program.ts";
+import { detectWrapperForm } from "../runtime/wrapper.ts";
+import { statePaths } from "../state/paths.ts";
+import { checkSafeFolder } from "../state/safe-folder.ts";
+import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
+import type { Command } from "./command.ts";
+import { foundHere, placeHere } from "./here.ts";
+import { printable } from "./output.ts";
+
+interface Finding {
+  check: string;
+  level: "ok" | "note" | "bad";
+  message: string;
+  fix: string | null;
+}
+
+const BAD_EXIT = 5;
+
+export const doctor: Command = {
+  summary: "look over everything perdure needs, each with its fix",
+  usage: "",
+  details: "Exit 5 if something is broken. Includes a full integrity check of the store.",
+  examples: ["perdure doctor", "perdure doctor --json"],
+  words: [0, 0],
+
+  async run({ out }) {
+    const findings = [...machine(), ...project(), ...(await daemonAndStore())];
+    const bad = findings.filter(({ level }) => level === "bad");
+    const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
+    out.result({ ok: bad.length === 0, findings }, () => {
+      const lines = findings.map(({ check, level, message, fix }) => {
+        return `${mark[level]}  ${check.padEnd(12)} ${printable(message)}${fix ? `\n                   ${out.paint.dim("→")} ${printable(fix)}` : ""}`;
+      });
+      return [...lines, "", bad.length === 0 ? "Nothing is broken." : `${bad.length} broken.`].join("\n");
+    });
+    return bad.length === 0 ? 0 : BAD_EXIT;
+  },
+};
+
+function machine(): Finding[] {
+  const form = detectWrapperForm();
+  const installed = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/"));
+  const tmux = findProgram("tmux", process.env.PATH, "/");
+  return [
+    ok("node", `${process.version}, SQLite ${process.versions.sqlite}`),
+    form === "plain"
+      ? note("shell", "signals to a worker arrive late here", "install bash, or GNU coreutils 8.31 or newer")
+      : ok("shell", form === "env" ? "/bin/sh with env --default-signal" : "/bin/bash"),
+    "file" in tmux ? ok("tmux", tmux.file) : note("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
+    installed.length > 0
+      ? ok("agents", installed.map(({ vendor }) => vendor).join(", "))
+      : note("agents", "none found on PATH; any program can be named", null),
+  ];
+}
+
+function project(): Finding[] {
+  try {
+    const found = foundHere();
+    readProjectConfig(found);
+    const stray = join(process.cwd(), CONFIG_FILE);
+    if (existsSync(stray) && found.here !== process.cwd()) {
+      return [note("project", `${stray} is not read: the project's root is ${found.here}`, `move it to ${found.here}`)];
+    }
+    return [ok("project", found.root)];
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad("project", error.message, error.hint)];
+  }
+}
+
+async function daemonAndStore(): Promise<Finding[]> {
+  const paths = statePaths(process.env);
+  try {
+    if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
+    const client = await connect();
+    const findings = [ok("state", paths.dir), ...(await daemonFindings(client)), ...(await workerFindings(client))];
+    client.close();
+    return findings;
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad(error.code === "unsafe" ? "state" : "daemon", error.message, error.hint)];
+  }
+}
+
+async function daemonFindings(client: Client): Promise<Finding[]> {
+  const status = await client.call("status", {});
+  const check = await client.call("check", {});
+  return [
+    status.version === VERSION
+      ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
+      : note("daemon", `runs perdure ${status.version}; this is ${VERSION}`, "perdure daemon stop (workers live on)"),
+    check.ok
+      ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
+      : bad("store", check.problems.join("; "), "perdure daemon stop, then restore a backup"),
+  ];
+}
+
+/** Could each worker of this project be started again as it was? */
+async function workerFindings(client: Client): Promise<Finding[]> {
+  const here = placeHere();
+  const { workers } = await client.call("ls", { here, project: null, all: false });
+  const details = await Promise.all(
+    workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
+  );
+  return details.flatMap((worker) => workerFinding(worker) ?? []);
+}
+
+function workerFinding({ name, command, cwd, environment }: WorkerDetail): Finding | null {
+  if (command === null || cwd === null) return null;
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
+  }
+  const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
+  if ("missing" in program) return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
+  const lacking = ["PATH", "HOME"].filter((variable) => !environment.includes(variable));
+  if (lacking.length === 0) return null;
+  return note(name, `recorded environment lacks ${lacking.join(", ")}`, `perdure run ${name} from a login shell`);
+}
+
+function ok(check: string, message: string): Finding {
+  return { check, level: "ok", message, fix: null };
+}
+
+function note(check: string, message: string, fix: string | null): Finding {
+  return { check, level: "note", message, fix };
+}
+
+function bad(check: string, message: string, fix: string | null): Finding {
+  return { check, level: "bad", message, fix };
+}

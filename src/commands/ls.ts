@@ -1,0 +1,41 @@
+import type { WorkerSummary } from "../protocol/results.ts";
+import { ask } from "./ask.ts";
+import type { Command } from "./command.ts";
+import { ownProject, placeHere } from "./here.ts";
+import type { Paint } from "./output.ts";
+import { age, table, type Cell } from "./table.ts";
+
+export const ls: Command = {
+  summary: "the workers of this project, and their state",
+  usage: "[--all]",
+  examples: ["perdure ls", "perdure ls --all", "perdure ls --json"],
+  options: { all: { type: "boolean", short: "a" } },
+  words: [0, 0],
+
+  async run({ values, out }) {
+    const all = values.all === true;
+    const result = await ask("ls", { here: placeHere(), project: ownProject(), all });
+    out.result(result, () => workerTable(result.workers, all, out.paint) ?? "");
+    if (result.workers.length === 0) out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
+  },
+};
+
+/** Null when there is nothing to show. */
+export function workerTable(workers: WorkerSummary[], addresses: boolean, paint: Paint): string | null {
+  if (workers.length === 0) return null;
+  const rows = workers.map((worker): (string | Cell)[] => [
+    { text: addresses ? worker.address : worker.name, paint: paint.bold },
+    { text: worker.state, paint: statePaint(worker, paint) },
+    worker.run ? age(worker.run.startedAt) : "-",
+    String(worker.generation),
+    worker.run ? String(worker.run.pid) : "-",
+    worker.run?.id ?? "-",
+    { text: worker.attention ?? "", paint: paint.yellow },
+  ]);
+  return table(["NAME", "STATE", "UP", "GEN", "PID", "RUN", ""], rows, paint.dim);
+}
+
+function statePaint(worker: WorkerSummary, paint: Paint): (text: string) => string {
+  if (worker.attention !== null || worker.state === "displaced") return paint.yellow;
+  return worker.run === null ? paint.dim : paint.green;
+}

@@ -1,0 +1,83 @@
+import { isatty } from "node:tty";
+import { writeSync } from "node:fs";
+import { isErrno } from "../state/files.ts";
+import type { PerdureError } from "../protocol/errors.ts";
+
+/** Data on stdout, talk on stderr, one JSON document where one was asked for. */
+export interface Output {
+  json: boolean;
+  /** The result: as one document with `--json`, else as the text. */
+  result(value: object, text: () => string): void;
+  /** One line of a stream. */
+  item(value: object, text: () => string): void;
+  /** Talk, for people; silent with `--json`. */
+  note(text: string): void;
+  error(error: PerdureError): void;
+  paint: Paint;
+}
+
+export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
+
+export function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
+  const paint = createPaint(!json && isatty(1) && !env.NO_COLOR && env.TERM !== "dumb");
+  const paintTalk = createPaint(isatty(2) && !env.NO_COLOR && env.TERM !== "dumb");
+  return {
+    json,
+    paint,
+    result: (value, text) => write(1, json ? document(value) : ending(text())),
+    item: (value, text) => write(1, json ? `${JSON.stringify(value)}\n` : ending(text())),
+    note: (text) => {
+      if (!json) write(2, ending(text));
+    },
+    error: (error) => {
+      if (json) return write(1, document({ error: error.toJSON() }));
+      const hint = error.hint === null ? "" : `\n  ${paintTalk.dim("→")} ${printable(error.hint)}`;
+      write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
+    },
+  };
+}
+
+/** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+function document(value: object): string {
+  return `${JSON.stringify({ schemaVersion: 1, ...value }, null, 2)}\n`;
+}
+
+function ending(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** Not process.stdout: touching it changes the terminal's flags for the program that `run` becomes. */
+function write(fd: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has seen enough
+      if (!isErrno(error, "EAGAIN")) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+function createPaint(on: boolean): Paint {
+  const code =
+    (open: number, close: number) =>
+    (text: string): string =>
+      on ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: code(1, 22),
+    dim: code(2, 22),
+    red: code(31, 39),
+    green: code(32, 39),
+    yellow: code(33, 39),
+    cyan: code(36, 39),
+  };
+}

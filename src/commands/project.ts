@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { PerdureError } from "../protocol/errors.ts";
+import { nearest } from "../protocol/names.ts";
+import { ask } from "./ask.ts";
+import type { Command, Invocation } from "./command.ts";
+import { placeHere } from "./here.ts";
+import { printable } from "./output.ts";
+import { table } from "./table.ts";
+
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: here, ls: list, move };
+
+export const project: Command = {
+  summary: "which project this folder is; all of them; rebind one that was moved",
+  usage: "[show | ls | move OLD]",
+  details: "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and mail come along.",
+  examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
+  words: [0, 2],
+
+  async run(invocation) {
+    const word = invocation.words[0] ?? "show";
+    const action = ACTIONS[word];
+    if (!action) {
+      const [near] = nearest(word, Object.keys(ACTIONS));
+      throw new PerdureError("usage", `perdure project: there is no ${JSON.stringify(word)}.`, {
+        hint: near ? `did you mean: perdure project ${near}?` : "perdure project [show | ls | move OLD]",
+      });
+    }
+    if (word !== "move" && invocation.words.length > 1) {
+      throw new PerdureError("usage", `perdure project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
+        hint: `perdure project ${word}`,
+      });
+    }
+    await action(invocation);
+  },
+};
+
+async function here({ out }: Invocation): Promise<void> {
+  const result = await ask("project", { here: placeHere() });
+  const state = result.registered ? `${result.workers} workers` : "no workers yet";
+  out.result(result, () => printable(`${result.slug}  ${result.root}  (${state})`));
+}
+
+async function list({ out }: Invocation): Promise<void> {
+  const result = await ask("projects", {});
+  const rows = result.projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
+  out.result(result, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
+  if (rows.length === 0) out.note("No projects yet. A folder becomes one with its first worker: perdure run NAME -- COMMAND");
+}
+
+async function move({ words, out }: Invocation): Promise<void> {
+  const old = words[1];
+  if (!old) throw new PerdureError("usage", "perdure project move: which one?", { hint: "perdure project move OLD, its old slug or path" });
+  const result = await ask("project.move", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
+  out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
+}

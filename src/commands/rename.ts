@@ -1,0 +1,17 @@
+import { checkName } from "../protocol/names.ts";
+import { ask } from "./ask.ts";
+import type { Command } from "./command.ts";
+import { targetOf } from "./here.ts";
+
+export const rename: Command = {
+  summary: "give a worker another name; the old one says where it went",
+  usage: "OLD NEW",
+  details: "Its history, conversation and mail stay with the worker. A running process keeps its run and token.",
+  examples: ["perdure rename coder builder", "perdure rename api/coder builder"],
+  words: [2, 2],
+
+  async run({ words: [old = "", to = ""], out }) {
+    const result = await ask("rename", { target: targetOf(old), to: checkName(to) });
+    out.result(result, () => `${result.from} is now ${result.address}`);
+  },
+};

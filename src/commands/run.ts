@@ -1,0 +1,77 @@
+import { statSync } from "node:fs";
+import { connect, type Client } from "../client/connect.ts";
+import { readProjectConfig } from "../project/config.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import type { ClaimGrant } from "../protocol/results.ts";
+import { become, ignoredSignals } from "../runtime/become.ts";
+import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
+import { findProgram } from "../runtime/find-program.ts";
+import type { Command } from "./command.ts";
+import { foundHere, placeHere, targetOf } from "./here.ts";
+import { shellWords } from "./table.ts";
+
+export const run: Command = {
+  summary: "start a program under a name, here, in the foreground",
+  usage: "NAME [-- COMMAND…]",
+  details: [
+    "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
+    "command of last time is used again, in its folder of last time. The exit code is the program's own.",
+  ].join("\n"),
+  examples: ["perdure run coder -- claude --model opus", "perdure run coder", "perdure run build -- make -j4"],
+  words: [1, 1],
+  takesRest: true,
+
+  // resolve → look for the program → claim → become the wrapper, which starts the program
+  async run({ words, rest, out }) {
+    const found = foundHere();
+    const target = targetOf(words[0] ?? "", placeHere(found));
+    if (rest?.length === 0) throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${target.name} -- COMMAND` });
+    const cwd = process.cwd();
+    if (rest) programOf(rest, cwd);
+    const also = readProjectConfig(found).policy?.environment ?? [];
+    const client = await connect();
+    const grant = await client.call("claim", {
+      target,
+      kind: "run",
+      pid: process.pid,
+      command: rest ? [...rest] : null,
+      cwd,
+      environment: recordedEnvironment(process.env, also),
+    });
+    const launch = await ready(client, grant);
+    client.close();
+    if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${launch.cwd})`);
+    become({
+      ...launch,
+      form: grant.wrapper,
+      runDir: grant.runDir,
+      environment: workerEnvironment(process.env, grant),
+      ignored: ignoredSignals(process.env.PERDURE_SIGIGN),
+    });
+  },
+};
+
+/** A command used again may have lost its program or its folder: then the name is given back at once. */
+async function ready(client: Client, grant: ClaimGrant): Promise<{ command: string[]; cwd: string }> {
+  try {
+    const cwd = grant.cwd ?? process.cwd();
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new PerdureError("not-found", `The folder of ${grant.address} is gone: ${cwd}`, {
+        hint: `start it where it should be: perdure run ${grant.name} -- COMMAND`,
+      });
+    }
+    const [, ...args] = grant.command ?? [];
+    return { command: [programOf(grant.command ?? [], cwd), ...args], cwd };
+  } catch (error) {
+    await client.call("release", { run: grant.run, generation: grant.generation });
+    throw error;
+  }
+}
+
+function programOf(command: readonly string[], cwd: string): string {
+  const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
+  if ("file" in program) return program.file;
+  throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {
+    hint: "check the spelling, or give its path",
+  });
+}

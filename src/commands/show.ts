@@ -1,0 +1,36 @@
+import type { WorkerDetail } from "../protocol/results.ts";
+import { ask } from "./ask.ts";
+import type { Command } from "./command.ts";
+import { targetOf } from "./here.ts";
+import { printable } from "./output.ts";
+import { age, shellWords } from "./table.ts";
+
+export const show: Command = {
+  summary: "everything about one worker",
+  usage: "NAME",
+  examples: ["perdure show coder", "perdure show api/coder --json"],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const worker = await ask("show", { target: targetOf(words[0] ?? "") });
+    out.result(worker, () => describe(worker));
+  },
+};
+
+function describe(worker: WorkerDetail): string {
+  const last = worker.lastRun;
+  const lines: [string, string | null][] = [
+    ["state", worker.attention ? `${worker.state} (${worker.attention})` : worker.state],
+    ["generation", String(worker.generation)],
+    ["run", worker.run ? `${worker.run.id}, pid ${worker.run.pid}, for ${age(worker.run.startedAt)}` : null],
+    ["last run", !worker.run && last ? `${last.id}, ${last.reason}${last.exit === null ? "" : ` (exit ${last.exit})`}` : null],
+    ["command", worker.command && shellWords(worker.command)],
+    ["folder", worker.cwd],
+    ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],
+    ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
+    ["former names", worker.formerNames.join(", ") || null],
+    ["since", worker.createdAt],
+  ];
+  const shown = lines.filter((line): line is [string, string] => line[1] !== null);
+  return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(13)}${printable(value)}`)].join("\n");
+}

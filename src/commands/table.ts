@@ -1,0 +1,35 @@
+import { printable } from "./output.ts";
+
+export interface Cell {
+  text: string;
+  paint?: (text: string) => string;
+}
+
+/** Columns as wide as their widest cell. Colour is applied after measuring, so it never shifts a column. */
+export function table(header: string[], rows: (string | Cell)[][], paintHeader: (text: string) => string): string {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === "string" ? { text: cell } : cell)));
+  const shown = cells.map((row) => row.map((cell) => printable(cell.text)));
+  const widths = header.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
+  const line = (texts: string[], paint: (text: string, column: number) => string): string =>
+    texts
+      .map((text, column) => paint(text, column) + " ".repeat((widths[column] ?? 0) - text.length))
+      .join("  ")
+      .trimEnd();
+  return [
+    line(header, (text) => paintHeader(text)),
+    ...shown.map((texts, row) => line(texts, (text, column) => cells[row]?.[column]?.paint?.(text) ?? text)),
+  ].join("\n");
+}
+
+/** How long ago, in the largest whole unit: `12s`, `3m`, `2h`, `5d`. */
+export function age(fromIso: string, nowMs = Date.now()): string {
+  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(fromIso)) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+
+/** A command line as a shell would take it back. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
+}

@@ -1,0 +1,26 @@
+import { userInfo } from "node:os";
+import { TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
+import { ask } from "./ask.ts";
+import type { Command } from "./command.ts";
+import { targetOf } from "./here.ts";
+import { wholeNumber } from "./numbers.ts";
+
+export const takeover: Command = {
+  summary: "fence and stop whoever holds a name, then free it",
+  usage: "NAME [--kill-after SECONDS]",
+  details: "From the first moment the old run can change nothing any more. It is told by whom, gets TERM, and after\n--kill-after (5) seconds KILL. Only processes that carry the run in their environment are signalled.",
+  examples: ["perdure takeover coder", "perdure takeover coder && perdure run coder", "perdure takeover coder --kill-after 30"],
+  options: { "kill-after": { type: "string" } },
+  words: [1, 1],
+
+  async run({ words, values, out }) {
+    const target = targetOf(words[0] ?? "");
+    const seconds = wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 });
+    const killAfterMs = seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000;
+    const result = await ask("takeover", { target, by: `operator ${userInfo().username}`, killAfterMs });
+    out.result(result, () => {
+      if (result.displaced === null) return `${result.address} was free already`;
+      return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;
+    });
+  },
+};

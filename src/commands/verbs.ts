@@ -1,0 +1,21 @@
+import type { Command } from "./command.ts";
+
+/** Loaded only when called: a cold start pays for one verb. The empty verb is the bare `perdure`. */
+export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
+  "": async () => (await import("./overview.ts")).overview,
+  run: async () => (await import("./run.ts")).run,
+  ls: async () => (await import("./ls.ts")).ls,
+  show: async () => (await import("./show.ts")).show,
+  history: async () => (await import("./history.ts")).history,
+  whoami: async () => (await import("./whoami.ts")).whoamiCommand,
+  rename: async () => (await import("./rename.ts")).rename,
+  retire: async () => (await import("./retire.ts")).retire,
+  takeover: async () => (await import("./takeover.ts")).takeover,
+  project: async () => (await import("./project.ts")).project,
+  events: async () => (await import("./events.ts")).events,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  daemon: async () => (await import("./daemon.ts")).daemon,
+  init: async () => (await import("./init.ts")).init,
+  backup: async () => (await import("./backup.ts")).backup,
+  demo: async () => (await import("./demo.ts")).demo,
+};

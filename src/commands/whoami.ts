@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { readProjectConfig, readUserConfig, type Config } from "../project/config.ts";
+import { chooseSlug } from "../project/slug.ts";
+import { whoami } from "../project/whoami.ts";
+import { nameKey } from "../protocol/names.ts";
+import { readIfThere } from "../state/files.ts";
+import { statePaths, userConfigFile } from "../state/paths.ts";
+import { readProjectsIndex } from "../state/projects-file.ts";
+import { sessionName } from "../vendors/session-name.ts";
+import type { Command } from "./command.ts";
+import { foundHere } from "./here.ts";
+import { printable } from "./output.ts";
+
+export const whoamiCommand: Command = {
+  summary: "who the caller is, and which rule said so",
+  usage: "[--as NAME]",
+  details: [
+    "First match wins: --as, PERDURE_NAME (then PI_INTERCOM_SESSION_NAME), perdure.toml, the user's",
+    "config.toml, the name of the vendor's session, a fallback alias that has no mail. Needs no daemon.",
+  ].join("\n"),
+  examples: ["perdure whoami", "perdure whoami --json", "perdure whoami --as reviewer"],
+  options: { as: { type: "string" } },
+  words: [0, 0],
+
+  async run({ values, out }) {
+    const { env } = process;
+    let config: Config | undefined;
+    const found = once(foundHere);
+    const projectConfig = (): Config => (config ??= readProjectConfig(found()));
+    const identity = whoami({
+      as: typeof values.as === "string" ? values.as : null,
+      env,
+      projectHere: () => slugHere(found(), projectConfig()),
+      projectConfig,
+      userConfig: () => readUserConfig(userConfigFile(env)),
+      sessionName: () => sessionName(env),
+      fingerprint: () => fingerprint(env),
+    });
+    out.result(identity, () => {
+      const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
+      const durable = identity.durable ? "" : ", not durable: no mail, no lease";
+      return printable(`${identity.address}\n${run}  by ${identity.source}${durable}`);
+    });
+  },
+};
+
+/** From the published index, so that no daemon is needed; a folder that is no project yet shows what it would be. */
+function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
+  const index = readProjectsIndex(statePaths(process.env).projectsFile);
+  const known = index[found.identity];
+  if (known !== undefined) return known;
+  const taken = new Set(Object.values(index).map(nameKey));
+  return chooseSlug(config.project ?? found.base, found.identity, (key) => taken.has(key));
+}
+
+/** The same for every call from one terminal or one agent: whoever set AI_AGENT_ID, else the login session. */
+function fingerprint(env: NodeJS.ProcessEnv): string {
+  const own = (readIfThere("/proc/self/stat") ?? "").replace(/^.*\) /s, "").split(" ");
+  const session = own[3] ?? String(process.ppid);
+  const leader = (readIfThere(`/proc/${session}/stat`) ?? "").replace(/^.*\) /s, "").split(" ");
+  const seed = env.AI_AGENT_ID || `${readIfThere("/proc/sys/kernel/random/boot_id") ?? ""}:${session}:${leader[19] ?? ""}`;
+  return createHash("sha256").update(seed).digest("hex").slice(0, 8);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

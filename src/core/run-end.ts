@@ -1,0 +1,29 @@
+/** What is known when a run's last process is gone. */
+export interface EndEvidence {
+  /** The code the wrapper left, or null if it could not leave one. */
+  exit: number | null;
+  displaced: boolean;
+  released: boolean;
+  /** The machine was rebooted since the run began. */
+  rebooted: boolean;
+}
+
+/** One word for `history`; the exit code is told beside it. */
+export function endReason(evidence: EndEvidence): string {
+  if (evidence.displaced) return "displaced";
+  if (evidence.released) return "released";
+  if (evidence.exit === null) return evidence.rebooted ? "rebooted" : "killed";
+  return evidence.exit > 128 ? (SIGNAL_NAMES[evidence.exit - 128] ?? "exited") : "exited";
+}
+
+/** A shell reports death by signal n as 128 + n; a program that exits with such a code looks the same. */
+const SIGNAL_NAMES: Readonly<Record<number, string>> = {
+  1: "SIGHUP",
+  2: "SIGINT",
+  3: "SIGQUIT",
+  6: "SIGABRT",
+  9: "SIGKILL",
+  11: "SIGSEGV",
+  13: "SIGPIPE",
+  15: "SIGTERM",
+};

@@ -1,0 +1,198 @@
+import { rmSync } from "node:fs";
+import { connect } from "node:net";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { takeLock, type Lock } from "./daemon/lock.ts";
+import { boundLog, logLine } from "./daemon/log.ts";
+import { clearOld, keepBounds } from "./daemon/retention.ts";
+import { publishProjects } from "./daemon/publish.ts";
+import { RunWatch } from "./daemon/run-watch.ts";
+import { DaemonServer } from "./daemon/server.ts";
+import { stopDisplaced } from "./daemon/stop-run.ts";
+import type { House } from "./daemon/house.ts";
+import { DAEMON_IDLE_EXIT_MS, DAEMON_START_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
+import { asPerdureError, PerdureError } from "./protocol/errors.ts";
+import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
+import { processTable } from "./runtime/process/index.ts";
+import { detectWrapperForm } from "./runtime/wrapper.ts";
+import { writeFileAtomic } from "./state/files.ts";
+import { statePaths, type StatePaths } from "./state/paths.ts";
+import { makeSafeFolder } from "./state/safe-folder.ts";
+import { checkStore } from "./store/check.ts";
+import type { FailureKind } from "./store/failure.ts";
+import { closeStore, openStore, setAside } from "./store/open.ts";
+import { Writer } from "./store/writer.ts";
+
+// perdured: lock, open, recover, serve, drain.
+
+const POLL_MS = 20;
+
+async function main(): Promise<void> {
+  process.umask(0o077);
+  const paths = statePaths(process.env);
+  for (const folder of [paths.dir, paths.runs, dirname(paths.log), dirname(paths.socket)]) makeSafeFolder(folder);
+  const lock = await lockOrYield(paths);
+  if (lock === null) return tellStarter({ taken: true });
+  boundLog(paths.log);
+  const daemon = new Daemon(paths, lock);
+  await daemon.serve();
+  tellStarter({ ready: true, pid: process.pid });
+}
+
+/** Null when another daemon serves. One that is starting or leaving is waited for. */
+async function lockOrYield(paths: StatePaths): Promise<Lock | null> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    const lock = takeLock(paths.lock);
+    if (lock) return lock;
+    if (await answers(paths.socket)) return null;
+    if (waited > DAEMON_START_WAIT_MS) {
+      throw new PerdureError("unavailable", `Another daemon holds ${paths.lock} but does not answer.`, {
+        hint: "perdure doctor",
+      });
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(socket);
+    probe.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    probe.once("connect", () => probe.destroy());
+  });
+}
+
+class Daemon {
+  readonly #paths: StatePaths;
+  readonly #lock: Lock;
+  readonly #house: House;
+  readonly #server: DaemonServer;
+  readonly #startedAtMs = performance.now();
+  #storeCheck: "pending" | "ok" | "not-needed" = "not-needed";
+  #idleTimer: NodeJS.Timeout | null = null;
+  #leaving = false;
+
+  constructor(paths: StatePaths, lock: Lock) {
+    this.#paths = paths;
+    this.#lock = lock;
+    const { db, unclean } = openStore(paths.database, { beginAnew: process.argv.includes("--new-store") });
+    const listeners = new Set<() => void>();
+    const house: Omit<House, "watch"> = {
+      paths,
+      db,
+      writer: new Writer(db, {
+        onCommit: () => {
+          for (const listener of listeners) listener();
+        },
+        onFailure: (kind, error) => this.#onStoreFailure(kind, error),
+      }),
+      processes: processTable(),
+      wrapper: detectWrapperForm(),
+      host: hostname(),
+      now: Date.now,
+      monotonicMs: () => performance.now(),
+      log: logLine,
+      onCommit(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const watch = new RunWatch(house);
+    this.#house = { ...house, watch };
+    if (unclean) this.#storeCheck = "pending";
+    this.#server = new DaemonServer({
+      house: this.#house,
+      stopDaemon: () => setImmediate(() => void this.leave(0)),
+      stats: () => ({
+        connections: this.#server.connections,
+        startedAtMs: this.#startedAtMs,
+        storeCheck: this.#storeCheck,
+      }),
+    });
+  }
+
+  async serve(): Promise<void> {
+    const { watch } = this.#house;
+    for (const run of watch.start()) {
+      // A takeover that the last daemon could not finish is finished by this one.
+      if (run.displaced_ms !== null) void this.#finishTakeover(run);
+    }
+    publishProjects(this.#house);
+    await this.#server.listen(this.#paths.socket);
+    this.#announce();
+    keepBounds(this.#house);
+    clearOld(this.#house);
+    if (this.#storeCheck === "pending") void this.#checkAfterCrash();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void this.leave(0));
+    this.#server.onQuiet(() => this.#waitIdle());
+    this.#waitIdle();
+  }
+
+  /** Answers what is under way, writes everything down, gives the socket back, then the lock. */
+  async leave(code: number): Promise<void> {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    rmSync(this.#paths.socket, { force: true });
+    rmSync(this.#paths.daemonFile, { force: true });
+    await this.#server.drain();
+    this.#house.watch.stop();
+    if (code === 0) {
+      this.#house.writer.close();
+      closeStore(this.#house.db);
+    }
+    this.#lock.release();
+    process.exit(code);
+  }
+
+  #announce(): void {
+    const { socket, daemonFile } = this.#paths;
+    const startedAt = this.#house.processes.look(process.pid)?.startedAt ?? null;
+    const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
+    writeFileAtomic(daemonFile, `${JSON.stringify(text)}\n`);
+  }
+
+  async #finishTakeover(run: Parameters<typeof stopDisplaced>[1]): Promise<void> {
+    try {
+      await stopDisplaced(this.#house, run, TAKEOVER_TERM_WAIT_MS);
+    } catch (error) {
+      logLine(`takeover of ${run.id}: ${String(error)}`);
+    }
+  }
+
+  async #checkAfterCrash(): Promise<void> {
+    const result = await checkStore(this.#paths.database, "quick_check");
+    if (result.ok) this.#storeCheck = "ok";
+    else this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+  }
+
+  /** A full disk passes. After an I/O error or damage nothing this process believes is certain: it leaves. */
+  #onStoreFailure(kind: FailureKind, error: unknown): void {
+    logLine(`store: ${kind}: ${String(error)}`);
+    if (kind === "disk-full") return;
+    if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
+    setImmediate(() => void this.leave(7));
+  }
+
+  #waitIdle(): void {
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    const idleMs = Number(process.env.PERDURE_IDLE_EXIT_MS) || DAEMON_IDLE_EXIT_MS;
+    this.#idleTimer = setTimeout(() => {
+      if (this.#server.connections > 0 || this.#house.watch.size > 0) this.#waitIdle();
+      else void this.leave(0);
+    }, idleMs);
+  }
+}
+
+/** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */
+function tellStarter(news: Record<string, unknown>): void {
+  process.stdout.on("error", () => process.stdout.destroy());
+  process.stdout.end(`${JSON.stringify(news)}\n`);
+}
+
+main().catch((thrown: unknown) => {
+  const error = asPerdureError(thrown);
+  logLine(`cannot start: ${error.message}`);
+  tellStarter({ error: error.toJSON() });
+  process.exitCode = error.exitCode;
+});

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { standing } from "../core/lease.ts";
+import type { CallName } from "../protocol/calls.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { projectById } from "../store/projects.ts";
+import { runById, runByToken, type RunRow } from "../store/runs.ts";
+import { leaseOf, workerById } from "../store/workers.ts";
+import type { House } from "./house.ts";
+
+/** Who is calling: the person at the machine, or the worker whose token came with the hello. */
+export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; address: string };
+
+/** Calls an agent may make by itself. The rest is the operator's. */
+const AGENTS_MAY: ReadonlySet<CallName> = new Set([
+  "claim",
+  "release",
+  "ls",
+  "show",
+  "history",
+  "project",
+  "projects",
+  "events",
+  "status",
+]);
+const READS: ReadonlySet<CallName> = new Set(["ls", "show", "history", "project", "projects", "events", "status"]);
+
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+export function actorOf(house: House, token: string | null): Actor {
+  if (token === null) return { kind: "operator" };
+  const run = runByToken(house.db, hashToken(token));
+  const worker = run ? workerById(house.db, run.worker_id) : null;
+  const project = worker ? projectById(house.db, worker.project_id) : null;
+  if (!run || !worker || !project) {
+    throw new PerdureError("refused", "PERDURE_TOKEN is not the token of any run known here.", {
+      hint: "unset PERDURE_TOKEN to act as the operator",
+    });
+  }
+  return { kind: "worker", run, address: `${project.slug}/${worker.name}` };
+}
+
+/** Every change is fenced here, before its handler: a run that lost its name changes nothing. */
+export function authorise(house: House, actor: Actor, call: CallName): void {
+  if (actor.kind === "operator") return;
+  if (!AGENTS_MAY.has(call)) {
+    throw new PerdureError("refused", `${actor.address} is a worker, and workers may not ${call}.`, {
+      hint: "ask the operator to run it",
+    });
+  }
+  if (!READS.has(call)) assertCurrent(house, actor.run.id, actor.run.generation);
+}
+
+/** Throws unless this run holds its name in exactly this generation, right now. */
+export function assertCurrent(house: House, runId: string, generation: number): void {
+  const run = runById(house.db, runId);
+  const worker = run ? workerById(house.db, run.worker_id) : null;
+  if (!run || !worker) {
+    throw new PerdureError("stale", `Run ${runId} is not known.`, { hint: "perdure ls" });
+  }
+  const now = standing(leaseOf(worker), runId, generation);
+  if (now === "current") return;
+  if (run.displaced_by !== null) {
+    throw new PerdureError("displaced", `Run ${runId} was displaced by ${run.displaced_by}.`, {
+      hint: "this process no longer owns its name; stop it",
+      details: { run: runId, generation, by: run.displaced_by },
+    });
+  }
+  throw new PerdureError("stale", `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.generation}.`, {
+    hint: "perdure history " + worker.name,
+    details: { run: runId, generation, current: worker.generation },
+  });
+}

@@ -1,0 +1,31 @@
+import type { CallName, CallParams, CallResults } from "../../protocol/calls.ts";
+import { claimCall } from "./claim.ts";
+import type { CallContext } from "./context.ts";
+import { eventsCall } from "./events.ts";
+import { historyCall, lsCall, showCall } from "./listing.ts";
+import { backupCall, checkCall, statusCall, stopCall } from "./maintenance.ts";
+import { renameCall, retireCall } from "./naming.ts";
+import { projectCall, projectMoveCall, projectsCall } from "./projects.ts";
+import { releaseCall } from "./release.ts";
+import { takeoverCall } from "./takeover.ts";
+
+type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext) => Promise<CallResults[N]> };
+
+export const handlers: Handlers = {
+  claim: claimCall,
+  release: releaseCall,
+  ls: lsCall,
+  show: showCall,
+  history: historyCall,
+  rename: renameCall,
+  retire: retireCall,
+  takeover: takeoverCall,
+  project: projectCall,
+  projects: projectsCall,
+  "project.move": projectMoveCall,
+  events: eventsCall,
+  status: statusCall,
+  check: checkCall,
+  backup: backupCall,
+  stop: stopCall,
+};

@@ -1,0 +1,38 @@
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { allProjects } from "../../store/projects.ts";
+import { runsOfWorker } from "../../store/runs.ts";
+import { tombstonesOfWorker } from "../../store/tombstones.ts";
+import { workersOfProject } from "../../store/workers.ts";
+import { describeRun, describeWorker, iso } from "../describe.ts";
+import { findWorker, projectOf } from "../places.ts";
+import type { CallContext } from "./context.ts";
+
+export async function lsCall(params: CallParams<"ls">, { house }: CallContext): Promise<CallResults["ls"]> {
+  const one = params.all ? null : projectOf(house, params);
+  const projects = params.all ? allProjects(house.db) : one ? [one] : [];
+  const workers = projects.flatMap((project) =>
+    workersOfProject(house.db, project.id).map((worker) => describeWorker(house, project, worker).summary),
+  );
+  return { workers };
+}
+
+export async function showCall(params: CallParams<"show">, { house }: CallContext): Promise<CallResults["show"]> {
+  const { project, worker } = findWorker(house, params.target);
+  const { summary, processes } = describeWorker(house, project, worker);
+  const [last] = runsOfWorker(house.db, worker.id, 1);
+  return {
+    ...summary,
+    createdAt: iso(worker.created_ms),
+    command: worker.command === null ? null : (JSON.parse(worker.command) as string[]),
+    cwd: worker.cwd,
+    environment: Object.keys(JSON.parse(worker.environment) as object),
+    formerNames: tombstonesOfWorker(house.db, worker.id).map(({ name }) => name),
+    processes: processes.map(({ pid, command }) => ({ pid, command })),
+    lastRun: last ? describeRun(last) : null,
+  };
+}
+
+export async function historyCall(params: CallParams<"history">, { house }: CallContext): Promise<CallResults["history"]> {
+  const { worker, address } = findWorker(house, params.target);
+  return { address, runs: runsOfWorker(house.db, worker.id, params.limit).map(describeRun), sessions: [] };
+}

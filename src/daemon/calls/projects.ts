@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import type { CallParams, CallResults, Place } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { nameKey, nearest } from "../../protocol/names.ts";
+import type { ProjectSummary } from "../../protocol/results.ts";
+import { allProjects, deleteProject, moveProject, projectByIdentity, projectBySlug, type ProjectRow } from "../../store/projects.ts";
+import { countWorkers, countWorkersEver } from "../../store/workers.ts";
+import { record, type House } from "../house.ts";
+import { slugHere } from "../places.ts";
+import { publishProjects } from "../publish.ts";
+import type { CallContext } from "./context.ts";
+
+export async function projectCall({ here }: CallParams<"project">, { house }: CallContext): Promise<CallResults["project"]> {
+  const row = projectByIdentity(house.db, here.identity);
+  if (row) return summary(house, row);
+  return { slug: slugHere(house, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
+}
+
+export async function projectsCall(_params: CallParams<"projects">, { house }: CallContext): Promise<CallResults["projects"]> {
+  return { projects: allProjects(house.db).map((row) => summary(house, row)) };
+}
+
+/** Called in the new place of a repository that was moved: its names, history and mail come along. */
+export async function projectMoveCall(
+  { here, old }: CallParams<"project.move">,
+  { house }: CallContext,
+): Promise<CallResults["project.move"]> {
+  const moved = await house.writer.write(() => {
+    const row = findOld(house, old);
+    assertMovable(house, row, here);
+    const empty = projectByIdentity(house.db, here.identity);
+    if (empty && empty.id !== row.id) deleteProject(house.db, empty.id);
+    moveProject(house.db, row.id, here.identity, here.root);
+    record(house, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
+    return { ...row, identity: here.identity, root: here.root };
+  });
+  publishProjects(house);
+  return summary(house, moved);
+}
+
+function findOld(house: House, old: string): ProjectRow {
+  const rows = allProjects(house.db);
+  const row = projectBySlug(house.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
+  if (row) return row;
+  const near = nearest(old, rows.map(({ slug }) => slug));
+  throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(old)}.`, {
+    hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
+  });
+}
+
+function assertMovable(house: House, row: ProjectRow, here: Place): void {
+  if (row.identity === here.identity) {
+    throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
+  }
+  if (existsSync(row.identity)) {
+    throw new PerdureError("conflict", `Project ${row.slug} is still at ${row.root}; it was not moved.`, {
+      hint: "move or remove that folder first",
+    });
+  }
+  const other = projectByIdentity(house.db, here.identity);
+  if (other && countWorkersEver(house.db, other.id) > 0) {
+    throw new PerdureError("conflict", `This folder already is project ${other.slug}, with workers of its own.`, {
+      hint: "perdure ls",
+    });
+  }
+}
+
+function summary(house: House, row: ProjectRow): ProjectSummary {
+  return { slug: row.slug, root: row.root, identity: row.identity, registered: true, workers: countWorkers(house.db, row.id) };
+}

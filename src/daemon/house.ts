@@ -1,0 +1,44 @@
+import type { StatePaths } from "../state/paths.ts";
+import type { ProcessTable } from "../runtime/process/index.ts";
+import type { WrapperForm } from "../runtime/wrapper.ts";
+import type { Db } from "../store/db.ts";
+import { insertEvent } from "../store/events.ts";
+import type { Writer } from "../store/writer.ts";
+import type { RunWatch } from "./run-watch.ts";
+
+/** What every part of the daemon works with. */
+export interface House {
+  readonly paths: StatePaths;
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly processes: ProcessTable;
+  readonly watch: RunWatch;
+  readonly wrapper: WrapperForm;
+  readonly host: string;
+  /** Wall time, for records. Never for waiting: see `monotonicMs`. */
+  now(): number;
+  monotonicMs(): number;
+  log(line: string): void;
+  /** Called after every commit; returns how to stop. */
+  onCommit(listener: () => void): () => void;
+}
+
+interface EventSubject {
+  projectId?: number;
+  workerId?: number;
+  run?: string;
+  generation?: number;
+}
+
+/** Inside a change: the event is kept if and only if the change is. */
+export function record(house: Pick<House, "db" | "now">, type: string, subject: EventSubject, data: Record<string, unknown> = {}): void {
+  insertEvent(house.db, {
+    at_ms: house.now(),
+    type,
+    project_id: subject.projectId ?? null,
+    worker_id: subject.workerId ?? null,
+    run_id: subject.run ?? null,
+    generation: subject.generation ?? null,
+    data: JSON.stringify(data),
+  });
+}

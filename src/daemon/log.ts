@@ -1,0 +1,17 @@
+import { copyFileSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
+import { LOG_BYTES_MAX } from "../limits.ts";
+
+const STDERR = 2;
+
+/** Lines go to stderr, which autostart points at the log file. */
+export function logLine(line: string): void {
+  writeSync(STDERR, `${new Date().toISOString()} [${process.pid}] ${line.replaceAll("\n", "\n    ")}\n`);
+}
+
+/** Copy and cut: the file is open for appending, here and in crash output, so it must stay the same file. */
+export function boundLog(file: string): void {
+  const stats = fstatSync(STDERR);
+  if (!stats.isFile() || stats.size <= LOG_BYTES_MAX) return;
+  copyFileSync(file, `${file}.1`);
+  ftruncateSync(STDERR, 0);
+}

@@ -1,0 +1,185 @@
+import { mkdirSync, watch, type FSWatcher } from "node:fs";
+import { join } from "node:path";
+import { ended as leaseEnded } from "../core/lease.ts";
+import { endReason } from "../core/run-end.ts";
+import { look, type Absence } from "../core/absence.ts";
+import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_START_GRACE_MS } from "../limits.ts";
+import { fileNameOf } from "../protocol/foreign-id.ts";
+import { readIfThere } from "../state/files.ts";
+import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
+import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
+import { leaseOf, setLease, workerById } from "../store/workers.ts";
+import { record, type House } from "./house.ts";
+
+interface Tracked {
+  run: RunRow;
+  folder: FSWatcher | null;
+  /** Seen with the run in its environment: from then on pid and start time alone are not enough. */
+  started: boolean;
+  since: number;
+  /** A client whose connection is gone while its process lives. */
+  absence: Absence | null;
+}
+
+/** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
+export class RunWatch {
+  readonly #house: Omit<House, "watch">;
+  readonly #tracked = new Map<string, Tracked>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(house: Omit<House, "watch">) {
+    this.#house = house;
+  }
+
+  get size(): number {
+    return this.#tracked.size;
+  }
+
+  runDir(run: string): string {
+    return join(this.#house.paths.runs, fileNameOf(run));
+  }
+
+  /** Begins with what the store knows: runs that ended while no daemon was there are ended now. */
+  start(): RunRow[] {
+    const rows = aliveRuns(this.#house.db);
+    for (const row of rows) this.track(row);
+    this.#timer = setInterval(() => this.#poll(), RUN_POLL_MS);
+    this.#timer.unref();
+    this.#poll();
+    return rows;
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    for (const tracked of this.#tracked.values()) tracked.folder?.close();
+    this.#tracked.clear();
+  }
+
+  track(run: RunRow): void {
+    const folder = run.kind === "run" ? this.#watchFolder(run) : null;
+    const since = this.#house.monotonicMs();
+    // A client that outlived the daemon has the same time to come back as one that lost its connection.
+    const absence = run.kind === "client" ? { sinceMs: since, periods: 0 } : null;
+    this.#tracked.set(run.id, { run, folder, started: false, since, absence });
+  }
+
+  clientPresent(run: string, present: boolean): void {
+    const tracked = this.#tracked.get(run);
+    if (!tracked) return;
+    tracked.absence = present ? null : { sinceMs: this.#house.monotonicMs(), periods: 0 };
+    if (!present) this.#look(tracked);
+  }
+
+  /** The processes that keep this run's name taken; none means it is over. */
+  processesOf(run: RunRow): ProcessInfo[] {
+    const { processes } = this.#house;
+    const identity = { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+    if (run.boot_id !== processes.bootId()) return [];
+    const holder = isAlive(processes, identity) && this.#isStillRun(run) ? processes.look(run.pid) : null;
+    if (run.kind === "client") return holder ? [holder] : [];
+    // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
+    return holder ? [holder] : processes.withVariable("PERDURE_RUN", run.id);
+  }
+
+  /** Everything that carries the run, for a takeover that has to stop it all. */
+  allProcessesOf(run: RunRow): ProcessInfo[] {
+    return run.boot_id === this.#house.processes.bootId() ? this.#house.processes.withVariable("PERDURE_RUN", run.id) : [];
+  }
+
+  /** Whether the wrapper has taken over from the Node process that claimed. */
+  hasStarted(run: RunRow): boolean {
+    return this.#tracked.get(run.id)?.started ?? true;
+  }
+
+  /** Inside a change: writes down how the run ended and frees its name. */
+  finish(run: RunRow, released = false): void {
+    const { db, processes, paths } = this.#house;
+    const current = runById(db, run.id);
+    if (current === null || current.ended_ms !== null) return;
+    const exit = exitCode(readIfThere(join(paths.runs, fileNameOf(run.id), "exit")));
+    const reason = endReason({
+      exit,
+      displaced: current.displaced_ms !== null,
+      released,
+      rebooted: run.boot_id !== processes.bootId(),
+    });
+    endRun(db, run.id, this.#house.now(), exit, reason);
+    const worker = workerById(db, run.worker_id);
+    if (worker) setLease(db, worker.id, leaseEnded(leaseOf(worker), run.id));
+    const subject = { workerId: run.worker_id, run: run.id, generation: run.generation };
+    record(this.#house, "run.ended", { ...subject, ...(worker ? { projectId: worker.project_id } : {}) }, { exit, reason });
+  }
+
+  /** After the change that ended it is on disk. */
+  forget(run: string): void {
+    this.#tracked.get(run)?.folder?.close();
+    this.#tracked.delete(run);
+  }
+
+  /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
+  #isStillRun(run: RunRow): boolean {
+    if (run.kind === "client") return true;
+    const tracked = this.#tracked.get(run.id);
+    const carried = this.#house.processes.variable(run.pid, "PERDURE_RUN");
+    if (carried === run.id) {
+      if (tracked) tracked.started = true;
+      return true;
+    }
+    if (tracked?.started) return false;
+    return tracked === undefined || this.#house.monotonicMs() - tracked.since < RUN_START_GRACE_MS;
+  }
+
+  #watchFolder(run: RunRow): FSWatcher | null {
+    const folder = this.runDir(run.id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const watcher = watch(folder, (_event, file) => {
+      if (file === "exit") this.#settle(run.id);
+    });
+    // Watching is only for speed; the poll finds the end as well (inotify limits, a removed folder).
+    watcher.on("error", (error) => this.#house.log(`cannot watch ${folder}: ${error.message}`));
+    watcher.unref();
+    return watcher;
+  }
+
+  /** The exit file is there; the wrapper itself is gone a moment later. */
+  #settle(run: string): void {
+    const tracked = this.#tracked.get(run);
+    if (!tracked) return;
+    if (!isAlive(this.#house.processes, identityOf(tracked.run))) return this.#look(tracked);
+    setTimeout(() => this.#settle(run), RUN_SETTLE_MS).unref();
+  }
+
+  #poll(): void {
+    for (const tracked of this.#tracked.values()) this.#look(tracked);
+  }
+
+  #look(tracked: Tracked): void {
+    if (this.processesOf(tracked.run).length === 0) return this.#over(tracked, false);
+    if (tracked.absence === null) return;
+    const { expired, absence } = look(tracked.absence, this.#house.monotonicMs(), CLIENT_ABSENCE_MS);
+    tracked.absence = absence;
+    if (expired) this.#over(tracked, true);
+  }
+
+  #over({ run }: Tracked, expired: boolean): void {
+    const change = (): void => {
+      if (!expired && this.processesOf(run).length > 0) return;
+      this.finish(run, expired);
+    };
+    this.#house.writer.write(change).then(
+      () => {
+        if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
+      },
+      (error: unknown) => this.#house.log(`could not record the end of ${run.id}: ${String(error)}`),
+    );
+  }
+}
+
+function identityOf(run: RunRow): { pid: number; startedAt: string; bootId: string } {
+  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+}
+
+function exitCode(text: string | null): number | null {
+  const digits = text?.trim() ?? "";
+  return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : null;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
+import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { writeFileAtomic } from "../state/files.ts";
+import { signalRunProcess } from "../runtime/signal.ts";
+import type { RunRow } from "../store/runs.ts";
+import type { House } from "./house.ts";
+
+const stopping = new Map<string, Promise<boolean>>();
+
+/** Stops a fenced run and frees its name. Asked twice, it is done once. Resolves to whether KILL was needed. */
+export function stopDisplaced(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+  const underWay = stopping.get(run.id);
+  if (underWay) return underWay;
+  const stop = tellAndStop(house, run, killAfterMs).finally(() => stopping.delete(run.id));
+  stopping.set(run.id, stop);
+  return stop;
+}
+
+async function tellAndStop(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+  // A library claim is a process we did not start: it is fenced and told, never signalled.
+  const killed = run.kind === "run" ? await stopProcesses(house, run, killAfterMs) : false;
+  await house.writer.write(() => house.watch.finish(run));
+  house.watch.forget(run.id);
+  return killed;
+}
+
+async function stopProcesses(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+  const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
+  writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
+  if (await terminate(house, run, killAfterMs)) return false;
+  const deadline = house.monotonicMs() + TAKEOVER_KILL_WAIT_MS;
+  while (house.monotonicMs() < deadline) {
+    // Again each time: a process may have forked between two looks.
+    for (const target of house.watch.allProcessesOf(run)) signalRunProcess(house.processes, target, run.id, "SIGKILL");
+    await sleep(TAKEOVER_POLL_MS);
+    if (house.watch.processesOf(run).length === 0) return true;
+  }
+  throw new PerdureError("timed-out", `Processes of ${run.id} are still there after KILL; the name stays fenced.`, {
+    hint: `perdure takeover again, or look at: ${house.watch.allProcessesOf(run).map(({ pid }) => pid).join(" ")}`,
+  });
+}
+
+/** TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. */
+async function terminate(house: House, run: RunRow, withinMs: number): Promise<boolean> {
+  const told = new Set<number>();
+  const deadline = house.monotonicMs() + withinMs;
+  for (;;) {
+    const left = house.watch.processesOf(run);
+    if (left.length === 0) return true;
+    for (const target of left) {
+      if (told.has(target.pid) || !signalRunProcess(house.processes, target, run.id, "SIGTERM")) continue;
+      // A suspended process sees TERM only once it goes on.
+      signalRunProcess(house.processes, target, run.id, "SIGCONT");
+      told.add(target.pid);
+    }
+    if (house.monotonicMs() >= deadline) return false;
+    await sleep(TAKEOVER_POLL_MS);
+  }
+}

@@ -1,0 +1,91 @@
+// Every bound of the product, in one place, each with its reason. Units come last in a name.
+
+/** Longest worker or project name: four of them and an epoch still fit a file name of 255 bytes. */
+export const NAME_CHARS_MAX = 64;
+
+/** Longest host part of a run id (a DNS label). */
+export const HOST_CHARS_MAX = 63;
+
+/** A frame larger than this is refused before it is buffered. One message with attachments fits. */
+export const FRAME_BYTES_MAX = 1024 * 1024;
+
+/** Requests of one connection answered at once; beyond it the socket is simply not read (back-pressure). */
+export const CALLS_IN_FLIGHT_MAX = 64;
+
+/** Unsent bytes of one connection beyond which its streams wait and its requests are no longer read. */
+export const SOCKET_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A connection that has not said hello by then is closed: a stranger cannot hold a slot for nothing. */
+export const HELLO_WAIT_MS = 5_000;
+
+/** Connections at once. A fleet has tens; beyond this new ones get "busy", retryable. */
+export const CONNECTIONS_MAX = 1_000;
+
+/** The kernel takes 107 bytes for a unix socket's path; tools that join paths need a margin. */
+export const SOCKET_PATH_BYTES_MAX = 100;
+
+/** How long a client waits for a daemon it started. A cold start takes 0.1 s; a busy laptop takes longer. */
+export const DAEMON_START_WAIT_MS = 10_000;
+
+/** How long a client waits for a socket that accepts but does not answer. */
+export const ANSWER_WAIT_MS = 30_000;
+
+/** The daemon leaves when nothing needs it for so long. */
+export const DAEMON_IDLE_EXIT_MS = 10 * 60_000;
+
+/** How often live runs are looked at besides being watched: the longest a killed run can seem alive in `ls`. */
+export const RUN_POLL_MS = 1_000;
+
+/** After an exit file appeared, how often its process is looked at until it is gone. */
+export const RUN_SETTLE_MS = 5;
+
+/**
+ * Between the claim and the moment the wrapper's environment shows the run, pid and start time alone are the
+ * identity. A launch takes 0.05 s; a stopped laptop resumes here later, so this is generous.
+ */
+export const RUN_START_GRACE_MS = 60_000;
+
+/** How long a displaced process has between TERM and KILL. Agents write their transcript in that time. */
+export const TAKEOVER_TERM_WAIT_MS = 5_000;
+
+/** How long after KILL the kernel may take before the takeover reports a time-out. */
+export const TAKEOVER_KILL_WAIT_MS = 5_000;
+
+/** How often a process that is being stopped is looked at. */
+export const TAKEOVER_POLL_MS = 20;
+
+/** Commands and environments are stored with the worker; a runaway one is refused. */
+export const COMMAND_BYTES_MAX = 128 * 1024;
+export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
+
+/** Kept history. The newest are kept; a run that still lives is never dropped. */
+export const RUNS_KEPT_PER_WORKER = 500;
+export const EVENTS_KEPT = 100_000;
+export const RETIRED_WORKERS_KEPT_MS = 365 * 24 * 3_600_000;
+export const TOMBSTONES_KEPT_PER_PROJECT = 1_000;
+export const PROJECTS_MAX = 10_000;
+export const WORKERS_PER_PROJECT_MAX = 20_000;
+
+/** Run folders (exit code, notes) of ended runs kept on disk for a look after the fact. */
+export const RUN_FOLDERS_KEPT = 1_000;
+
+/** How often old rows and folders are cleared. */
+export const RETENTION_EVERY_MS = 10 * 60_000;
+
+/** WAL pages before a checkpoint and the size the file is cut to: reused space syncs faster than growth. */
+export const WAL_PAGES_MAX = 1_000;
+export const WAL_BYTES_KEPT = 4 * 1024 * 1024;
+
+/** The daemon's log is cut in two at this size; one older half is kept. */
+export const LOG_BYTES_MAX = 1024 * 1024;
+
+/** Rows a listing returns at most in one answer. */
+export const LIST_ROWS_MAX = 20_000;
+export const HISTORY_ROWS_DEFAULT = 50;
+export const EVENT_ROWS_DEFAULT = 50;
+
+/** A library claim whose connection is gone while its process lives is freed after two of these. */
+export const CLIENT_ABSENCE_MS = 15_000;
+
+/** Epochs of names that were used; the oldest beyond this are folded into one floor. */
+export const EPOCHS_KEPT = 100_000;

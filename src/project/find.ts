@@ -1,0 +1,89 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { slugName } from "../protocol/names.ts";
+import { isErrno, readIfThere } from "../state/files.ts";
+
+/** The folder a command was called from, as a project. */
+export interface FoundProject {
+  kind: "repository" | "folder";
+  /** What makes it one project: the real path of the git common dir, or of the folder. All worktrees share it. */
+  identity: string;
+  /** The main working tree (of a bare repository: the repository itself), or the folder. */
+  root: string;
+  /** The working tree the caller stands in. */
+  here: string;
+  /** The slug it would like to have. */
+  base: string;
+}
+
+export const CONFIG_FILE = "perdure.toml";
+
+export function findProject(cwd: string): FoundProject {
+  const start = realpathSync(cwd);
+  return findRepository(start) ?? findFolder(start);
+}
+
+function findRepository(start: string): FoundProject | null {
+  for (const folder of upwards(start)) {
+    const common = gitCommonDir(folder);
+    if (common === null) continue;
+    const identity = realpathSync(common);
+    const root = basename(identity) === ".git" ? dirname(identity) : identity;
+    const label = basename(root).replace(/\.git$/, "");
+    return { kind: "repository", identity, root, here: folder, base: slugName(label || "root") };
+  }
+  return null;
+}
+
+/** Without a repository: the nearest folder with a perdure.toml, else the folder itself. */
+function findFolder(start: string): FoundProject {
+  const configured = upwards(start).find((folder) => exists(join(folder, CONFIG_FILE)));
+  const root = configured ?? start;
+  return { kind: "folder", identity: root, root, here: root, base: slugName(basename(root) || "root") };
+}
+
+/** Read like git reads it, without starting git: `.git` is a folder, or a file that points to one. */
+function gitCommonDir(folder: string): string | null {
+  const dotGit = join(folder, ".git");
+  const kind = kindOf(dotGit);
+  if (kind === "folder") return exists(join(dotGit, "HEAD")) ? dotGit : null;
+  if (kind === "file") return commonDirOf(folder, dotGit);
+  return isBareRepository(folder) ? folder : null;
+}
+
+function commonDirOf(folder: string, dotGit: string): string | null {
+  const pointer = /^gitdir: (.+)$/m.exec(readIfThere(dotGit) ?? "")?.[1];
+  if (pointer === undefined) return null;
+  const gitDir = resolve(folder, pointer.trim());
+  if (!exists(join(gitDir, "HEAD"))) return null;
+  const common = readIfThere(join(gitDir, "commondir"));
+  return common === null ? gitDir : resolve(gitDir, common.trim());
+}
+
+function isBareRepository(folder: string): boolean {
+  return exists(join(folder, "HEAD")) && exists(join(folder, "objects")) && exists(join(folder, "refs"));
+}
+
+function upwards(start: string): string[] {
+  const folders = [start];
+  for (let folder = start; dirname(folder) !== folder; ) {
+    folder = dirname(folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+function kindOf(path: string): "folder" | "file" | null {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isDirectory()) return "folder";
+    return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) return null;
+    throw error;
+  }
+}
+
+function exists(path: string): boolean {
+  return kindOf(path) !== null;
+}

@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+import { NAME_CHARS_MAX } from "../limits.ts";
+import { nameKey } from "../protocol/names.ts";
+
+/**
+ * The slug of a project on this machine. The first folder of a name gets it bare; the next one gets four hex
+ * digits of its own identity behind it (more, should those be taken too), so they never share names or mail.
+ */
+export function chooseSlug(base: string, identity: string, taken: (slug: string) => boolean): string {
+  if (!taken(nameKey(base))) return base;
+  const hash = createHash("sha256").update(identity).digest("hex");
+  for (let digits = 4; digits <= 40; digits += 4) {
+    const slug = `${base.slice(0, NAME_CHARS_MAX - 1 - digits)}-${hash.slice(0, digits)}`;
+    if (!taken(nameKey(slug))) return slug;
+  }
+  throw new Error(`no free slug for ${base}`);
+}

@@ -1,0 +1,78 @@
+import { checkName } from "../protocol/names.ts";
+import type { Config } from "./config.ts";
+
+/** Which of the five rules answered. */
+export type Source =
+  | "flag"
+  | "environment"
+  | "environment:PI_INTERCOM_SESSION_NAME"
+  | "project-config"
+  | "user-config"
+  | "session"
+  | "fallback";
+
+export interface Identity {
+  address: string;
+  project: string;
+  name: string;
+  source: Source;
+  durable: boolean;
+  run: string | null;
+  generation: number | null;
+}
+
+export interface WhoamiInputs {
+  as: string | null;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The slug of the folder the caller stands in. Asked only if no variable names the project. */
+  projectHere: () => string;
+  projectConfig: () => Config;
+  userConfig: () => Config;
+  /** The name the vendor's own session carries, where the vendor reports one. */
+  sessionName: () => string | null;
+  /** Eight hex digits that stay the same for one process tree and differ for every other. */
+  fingerprint: () => string;
+}
+
+/** Five rules, the first that matches wins; a name that is set but not legal is an error, not a miss. */
+export function whoami(inputs: WhoamiInputs): Identity {
+  const { env } = inputs;
+  if (inputs.as) return named(inputs, inputs.as, "flag");
+  if (env.PERDURE_NAME) return named(inputs, env.PERDURE_NAME, "environment");
+  if (env.PI_INTERCOM_SESSION_NAME) {
+    return named(inputs, env.PI_INTERCOM_SESSION_NAME, "environment:PI_INTERCOM_SESSION_NAME");
+  }
+  const fromProject = inputs.projectConfig().name;
+  if (fromProject) return named(inputs, fromProject, "project-config");
+  const fromUser = inputs.userConfig().name;
+  if (fromUser) return named(inputs, fromUser, "user-config");
+  const fromSession = inputs.sessionName();
+  if (fromSession) return named(inputs, fromSession, "session");
+  return fallback(inputs);
+}
+
+function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
+  const name = checkName(raw);
+  const project = inputs.env.PERDURE_PROJECT ? checkName(inputs.env.PERDURE_PROJECT, "project") : inputs.projectHere();
+  const ours = source === "environment" && inputs.env.PERDURE_RUN;
+  return {
+    address: `${project}/${name}`,
+    project,
+    name,
+    source,
+    durable: true,
+    run: ours ? (inputs.env.PERDURE_RUN ?? null) : null,
+    generation: ours ? generationOf(inputs.env.PERDURE_GENERATION) : null,
+  };
+}
+
+/** `~` is in no legal name: an alias can neither block a name nor be taken for one, and has no mail. */
+function fallback(inputs: WhoamiInputs): Identity {
+  const project = inputs.env.PERDURE_PROJECT ? checkName(inputs.env.PERDURE_PROJECT, "project") : inputs.projectHere();
+  const name = `anon~${inputs.fingerprint()}`;
+  return { address: `${project}/${name}`, project, name, source: "fallback", durable: false, run: null, generation: null };
+}
+
+function generationOf(text: string | undefined): number | null {
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
+}

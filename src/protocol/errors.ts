@@ -1,0 +1,79 @@
+/** What can go wrong, and the exit code each kind ends the command line with. */
+const EXIT_CODES = {
+  internal: 1,
+  usage: 2,
+  "not-found": 3,
+  held: 4,
+  conflict: 4,
+  displaced: 4,
+  stale: 4,
+  refused: 5,
+  unsafe: 5,
+  "timed-out": 6,
+  unavailable: 7,
+  "disk-full": 7,
+  damaged: 7,
+  version: 7,
+} as const;
+
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["held", "timed-out", "unavailable", "disk-full"]);
+
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  hint: string | null;
+  retryable: boolean;
+  details?: Record<string, unknown>;
+}
+
+interface ErrorExtras {
+  hint?: string | undefined;
+  details?: Record<string, unknown> | undefined;
+  retryable?: boolean | undefined;
+  cause?: unknown;
+}
+
+/** Every error a person or a program is meant to read: what was wrong, the value, the next command to try. */
+export class PerdureError extends Error {
+  override readonly name = "PerdureError";
+  readonly code: ErrorCode;
+  readonly hint: string | null;
+  readonly retryable: boolean;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.code = code;
+    this.hint = extras.hint ?? null;
+    this.retryable = extras.retryable ?? RETRYABLE.has(code);
+    this.details = extras.details;
+  }
+
+  get exitCode(): number {
+    return EXIT_CODES[this.code];
+  }
+
+  toJSON(): ErrorBody {
+    const body: ErrorBody = { code: this.code, message: this.message, hint: this.hint, retryable: this.retryable };
+    if (this.details) body.details = this.details;
+    return body;
+  }
+
+  static fromBody(body: ErrorBody): PerdureError {
+    const code = body.code in EXIT_CODES ? body.code : "internal";
+    return new PerdureError(code, body.message, {
+      hint: body.hint ?? undefined,
+      details: body.details,
+      retryable: body.retryable,
+    });
+  }
+}
+
+/** The same for anything thrown: our own as it is, a stranger as `internal` with its cause kept. */
+export function asPerdureError(thrown: unknown): PerdureError {
+  if (thrown instanceof PerdureError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new PerdureError("internal", message, { cause: thrown });
+}

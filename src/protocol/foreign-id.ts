@@ -1,0 +1,13 @@
+import { createHash } from "node:crypto";
+
+const UNCHANGED = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+
+/**
+ * The file name of an id that somebody else chose. Different ids get different names, on file systems that
+ * ignore case too: an id that is left as it is has no upper case and no `~`; every other one carries a hash.
+ */
+export function fileNameOf(id: string): string {
+  if (UNCHANGED.test(id) && !id.includes("..")) return id;
+  const readable = id.replace(/[^A-Za-z0-9._-]/g, "").slice(0, 80);
+  return `${readable}~${createHash("sha256").update(id, "utf8").digest("hex").slice(0, 10)}`;
+}

@@ -1,0 +1,133 @@
+// What the daemon answers, and what `--json` prints: others build on these fields.
+
+export type WorkerState =
+  | "stopped"
+  | "starting"
+  | "idle"
+  | "busy"
+  | "blocked"
+  | "backing-off"
+  | "crash-looping"
+  | "held"
+  | "paused"
+  | "displaced"
+  | "unresumable";
+
+export interface SessionSummary {
+  id: string;
+  provenance: string;
+  proved: "pending" | boolean;
+}
+
+export interface RunSummary {
+  id: string;
+  pid: number;
+  startedAt: string;
+}
+
+export interface WorkerSummary {
+  address: string;
+  project: string;
+  name: string;
+  vendor: string | null;
+  mode: "foreground" | "client";
+  state: WorkerState;
+  generation: number;
+  run: RunSummary | null;
+  session: SessionSummary | null;
+  unread: number;
+  restarts: number;
+  attention: string | null;
+}
+
+export interface RunRecord {
+  id: string;
+  generation: number;
+  startedAt: string;
+  endedAt: string | null;
+  /** The program's exit code; null while it runs and when nobody could tell. */
+  exit: number | null;
+  reason: string | null;
+  sessionId: string | null;
+  pid: number;
+  displacedBy: string | null;
+}
+
+export interface WorkerDetail extends WorkerSummary {
+  createdAt: string;
+  command: string[] | null;
+  cwd: string | null;
+  /** Names only: the values are kept for later starts and never printed. */
+  environment: string[];
+  formerNames: string[];
+  processes: { pid: number; command: string }[];
+  lastRun: RunRecord | null;
+}
+
+export interface History {
+  address: string;
+  runs: RunRecord[];
+  sessions: never[];
+}
+
+export interface ProjectSummary {
+  slug: string;
+  root: string;
+  identity: string;
+  registered: boolean;
+  workers: number;
+}
+
+export interface ClaimGrant {
+  address: string;
+  project: string;
+  name: string;
+  run: string;
+  generation: number;
+  token: string;
+  command: string[] | null;
+  cwd: string | null;
+  /** Where the wrapper leaves the exit code. */
+  runDir: string;
+  wrapper: "env" | "bash" | "plain";
+  socket: string;
+}
+
+export interface TakeoverResult {
+  address: string;
+  /** The run that was stopped; null when nobody held the name. */
+  displaced: string | null;
+  generation: number;
+  killed: boolean;
+}
+
+export interface EventRecord {
+  seq: number;
+  at: string;
+  type: string;
+  project: string | null;
+  worker: string | null;
+  run: string | null;
+  generation: number | null;
+  data: Record<string, unknown>;
+}
+
+export interface DaemonStatus {
+  running: true;
+  pid: number;
+  uptimeMs: number;
+  version: string;
+  protocol: number;
+  socket: string;
+  stateDir: string;
+  liveRuns: number;
+  connections: number;
+  rssBytes: number;
+  store: { schema: number; sqlite: string; check: "pending" | "ok" | "not-needed" };
+}
+
+export interface CheckResult {
+  ok: boolean;
+  problems: string[];
+  tookMs: number;
+}

@@ -1,0 +1,34 @@
+import { HOST_CHARS_MAX } from "../limits.ts";
+
+export interface RunIdParts {
+  host: string;
+  project: string;
+  worker: string;
+  epoch: number;
+}
+
+/** `host.project.worker.epoch`: always splits into four, because no part can contain a dot. */
+export function formatRunId(parts: RunIdParts): string {
+  return [slugHost(parts.host), slugPart(parts.project), slugPart(parts.worker), parts.epoch].join(".");
+}
+
+export function parseRunId(id: string): RunIdParts | null {
+  const match = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([0-9]{1,15})$/.exec(id);
+  if (!match) return null;
+  const [, host = "", project = "", worker = "", epoch = ""] = match;
+  return { host, project, worker, epoch: Number(epoch) };
+}
+
+/** What two names must differ in to have separate epochs: `coder.1` and `coder-1` share one row. */
+export function epochKey(host: string, project: string, worker: string): string {
+  return [slugHost(host), slugPart(project), slugPart(worker)].join(".").toLowerCase();
+}
+
+function slugPart(text: string): string {
+  return text.replace(/[^A-Za-z0-9_-]/g, "-") || "-";
+}
+
+/** The first label of the host name: `velox.local` and `velox` are the same machine to its owner. */
+function slugHost(host: string): string {
+  return slugPart((host.split(".")[0] ?? "").slice(0, HOST_CHARS_MAX) || "host");
+}

@@ -1,0 +1,29 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+/** The absolute path a shell would run for this word, or why there is none. Asked before anything is claimed. */
+export function findProgram(word: string, path: string | undefined, cwd: string): { file: string } | { missing: string } {
+  if (word === "") return { missing: "the program's name is empty" };
+  if (word.includes("/")) {
+    const file = isAbsolute(word) ? word : resolve(cwd, word);
+    return isProgram(file) ? { file } : { missing: `${file} ${exists(file) ? "is not executable" : "does not exist"}` };
+  }
+  for (const folder of (path || "/usr/local/bin:/usr/bin:/bin").split(delimiter)) {
+    const file = resolve(cwd, join(folder || ".", word));
+    if (isProgram(file)) return { file };
+  }
+  return { missing: `${word} is not on PATH` };
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false; // not there, or not ours to run: either way not this one
+  }
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+}

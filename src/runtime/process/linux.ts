@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { isErrno } from "../../state/files.ts";
+import type { ProcessInfo, ProcessTable } from "./types.ts";
+
+/** `/proc`, read directly: a look costs 25 µs, a spawned `ps` would cost 10 ms. */
+export function linuxProcesses(proc = "/proc"): ProcessTable {
+  let boot: string | undefined;
+  const bootId = (): string => (boot ??= (read(`${proc}/sys/kernel/random/boot_id`) ?? "unknown").trim());
+
+  const look = (pid: number): ProcessInfo | null => {
+    const stat = read(`${proc}/${pid}/stat`);
+    return stat === null ? null : parseStat(stat, bootId());
+  };
+
+  const environment = (pid: number): string => `\0${read(`${proc}/${pid}/environ`) ?? ""}`;
+
+  return {
+    bootId,
+    look,
+    variable(pid, name) {
+      const text = environment(pid);
+      const start = text.indexOf(`\0${name}=`);
+      if (start < 0) return null;
+      const from = start + name.length + 2;
+      const end = text.indexOf("\0", from);
+      return text.slice(from, end < 0 ? undefined : end);
+    },
+    withVariable(name, value) {
+      const wanted = `\0${name}=${value}\0`;
+      const found: ProcessInfo[] = [];
+      for (const pid of pids(proc)) {
+        if (!isOurs(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
+        const info = look(pid);
+        if (info) found.push(info);
+      }
+      return found;
+    },
+  };
+}
+
+/** `pid (comm) state ppid …`: comm may contain spaces and parentheses, so cut at the last one. */
+function parseStat(stat: string, bootId: string): ProcessInfo | null {
+  const close = stat.lastIndexOf(")");
+  const open = stat.indexOf("(");
+  const fields = stat.slice(close + 2).split(" ");
+  const [state = "", parentPid = ""] = fields;
+  if (state === "Z" || state === "X" || state === "x") return null;
+  return {
+    pid: Number(stat.slice(0, open - 1)),
+    startedAt: fields[19] ?? "",
+    bootId,
+    parentPid: Number(parentPid),
+    suspended: state === "T" || state === "t",
+    command: stat.slice(open + 1, close),
+  };
+}
+
+function pids(proc: string): number[] {
+  return readdirSync(proc)
+    .filter((entry) => /^[0-9]+$/.test(entry))
+    .map(Number);
+}
+
+/** Other users' environments cannot be read anyway; asking first saves a failed open each. */
+function isOurs(folder: string): boolean {
+  try {
+    return statSync(folder).uid === process.getuid?.() || process.getuid?.() === 0;
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH")) return false;
+    throw error;
+  }
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, "latin1");
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return null;
+    throw error;
+  }
+}

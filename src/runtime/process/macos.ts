@@ -1,0 +1,57 @@
+import { execFileSync } from "node:child_process";
+import type { ProcessInfo, ProcessTable } from "./types.ts";
+
+type Run = (file: string, args: string[]) => string;
+
+/** `ps` and `sysctl`. Written from their manuals and tested on text of that form; not yet run on a Mac. */
+export function macosProcesses(run: Run = runQuietly): ProcessTable {
+  let boot: string | undefined;
+  const bootId = (): string => (boot ??= run("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"]).trim());
+  const list = (args: string[]): ProcessInfo[] =>
+    run("/bin/ps", [...args, "-o", "pid=,ppid=,stat=,lstart=,ucomm="])
+      .split("\n")
+      .map((line) => parseLine(line, bootId()))
+      .filter((info) => info !== null);
+
+  return {
+    bootId,
+    look: (pid) => list(["-p", String(pid)])[0] ?? null,
+    variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
+    withVariable(name, value) {
+      const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split("\n");
+      const pids = rows.filter((row) => variables(row, name) === value).map((row) => String(parseInt(row, 10)));
+      return pids.length === 0 ? [] : list(["-p", pids.join(",")]);
+    },
+  };
+}
+
+/** `  501     1 S+   Sun Nov 15 20:28:01 2026     claude` */
+function parseLine(line: string, bootId: string): ProcessInfo | null {
+  const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+ +\w+ +\d+ +[\d:]+ +\d+)\s+(.*)$/.exec(line);
+  if (!match) return null;
+  const [, pid = "", parentPid = "", stat = "", startedAt = "", command = ""] = match;
+  if (stat.startsWith("Z")) return null;
+  return {
+    pid: Number(pid),
+    startedAt: startedAt.replace(/ +/g, " "),
+    bootId,
+    parentPid: Number(parentPid),
+    suspended: stat.startsWith("T"),
+    command: command.trim(),
+  };
+}
+
+/** `ps -E` puts the environment behind the command, separated by spaces. Run ids contain none. */
+function variables(text: string, name: string): string | null {
+  const match = new RegExp(`(?:^|\\s)${name}=(\\S*)`).exec(text);
+  return match?.[1] ?? null;
+}
+
+function runQuietly(file: string, args: string[]): string {
+  try {
+    return execFileSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  } catch {
+    // `ps -p` of a pid that is gone exits 1: no process, which is an answer.
+    return "";
+  }
+}

@@ -1,0 +1,97 @@
+import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+
+/** Which shell form this machine can run; the daemon finds out once and tells every launch. */
+export type WrapperForm = "env" | "bash" | "plain";
+
+export interface WrapperCommand {
+  file: string;
+  args: string[];
+}
+
+const RESET = String.raw`\0337\033[?1049l\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?1004l\033[<u\033[>4;0m\033[?1l\033>\033[0m`;
+
+/**
+ * What stays beside a running program: a shell of 1.7 MB that starts it, passes TERM and HUP on, puts the terminal
+ * right after a crash and leaves the exit code in a file. All its variables carry a prefix, because assigning to a
+ * variable that the caller exported would change it in the program's environment too.
+ *
+ * $1 is the run folder; the program and its arguments follow.
+ */
+export function wrapperCommand(form: WrapperForm, runDir: string, ignored: string[], command: string[]): WrapperCommand {
+  const file = form === "bash" ? "/bin/bash" : "/bin/sh";
+  const flags = form === "bash" ? ["-p"] : [];
+  return { file, args: ["perdure-run", ...flags, "-c", script(form, ignored, command[0] ?? ""), "perdure-run", runDir, ...command] };
+}
+
+export function detectWrapperForm(): WrapperForm {
+  const probe = spawnSync(tool("env"), ["--default-signal=INT,QUIT", "/bin/sh", "-c", "exit 0"], { stdio: "ignore" });
+  if (probe.status === 0) return "env";
+  return existsSync("/bin/bash") ? "bash" : "plain";
+}
+
+function script(form: WrapperForm, ignored: string[], program: string): string {
+  const forwarded = ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
+  const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
+  return [
+    "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p=",
+    FUNCTIONS,
+    "exec 3<&0",
+    `if [ -t 0 ] && perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
+    ...ignored.map((signal) => `trap '' ${signal}`),
+    ...restored.map((signal) => `trap : ${signal}`),
+    ...forwarded.map((signal) => `trap 'perdure_kill ${signal}' ${signal}`),
+    form === "plain" ? '"$@" 3<&-; perdure_s=$?' : background(form, restored, program),
+    END,
+  ].join("\n");
+}
+
+/**
+ * perdure_kill: a signal that comes before the program runs is kept, and delivered as soon as it does.
+ * perdure_fg: only the terminal's foreground may touch its modes; from the background it would be stopped for it.
+ */
+const FUNCTIONS = String.raw`perdure_kill() {
+  if [ "$perdure_c" ]; then kill -$1 $perdure_c; kill -CONT $perdure_c; else perdure_p=$1; fi
+} 2>/dev/null
+perdure_fg() {
+  if [ -r /proc/$$/stat ]; then
+    read -r perdure_x < /proc/$$/stat; set -- ${"${perdure_x##*) }"}; [ "$3" = "$6" ]
+  else
+    case $(ps -o stat= -p $$) in *+*) true ;; *) false ;; esac
+  fi
+}`;
+
+/**
+ * In the background with the caller's stdin, because a shell runs traps only between commands or while it waits.
+ * `&` makes a shell ignore INT and QUIT for the child; each form undoes that in its own way.
+ */
+function background(form: WrapperForm, restored: string[], program: string): string {
+  return [
+    `${child(form, restored, program)} <&3 3<&- & perdure_c=$!`,
+    "exec 3<&-",
+    'if [ "$perdure_p" ]; then perdure_kill $perdure_p; fi',
+    "while wait $perdure_c; perdure_s=$?; [ $perdure_s -gt 128 ] && kill -0 $perdure_c 2>/dev/null; do :; done",
+  ].join("\n");
+}
+
+function child(form: WrapperForm, restored: string[], program: string): string {
+  if (restored.length === 0) return '"$@"';
+  if (form === "bash") return `( trap - ${restored.join(" ")}; exec "$@" )`;
+  // env takes a first word with "=" for an assignment; a shell in between does not.
+  const words = program.includes("=") ? `/bin/sh -c 'exec "$@"' sh "$@"` : '"$@"';
+  return `${tool("env")} --default-signal=${restored.join(",")} ${words}`;
+}
+
+const END = String.raw`if [ $perdure_s -ne 0 ] && [ "$perdure_g" ] && perdure_f=$(${tool("stty")} -g 2>/dev/null) && perdure_fg; then
+  [ "$perdure_f" = "$perdure_g" ] || ${tool("stty")} "$perdure_g"
+  if [ $perdure_s -gt 128 ] || [ "$perdure_f" != "$perdure_g" ]; then printf '${RESET}' > /dev/tty; fi
+  [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
+fi
+if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
+printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"
+exit $perdure_s`;
+
+/** Not from the caller's PATH, which is the program's business. */
+function tool(name: string): string {
+  return ["/usr/bin", "/bin"].map((folder) => `${folder}/${name}`).find((file) => existsSync(file)) ?? name;
+}

@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { SOCKET_PATH_BYTES_MAX } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. Not a runtime dir (gone at logout), never a temporary one. */
+export function stateDir(env: Environment): string {
+  if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);
+  if (env.XDG_STATE_HOME) return join(absolute("XDG_STATE_HOME", env.XDG_STATE_HOME), "perdure");
+  return join(homeDir(env), ".local", "state", "perdure");
+}
+
+export function userConfigFile(env: Environment): string {
+  const base = env.XDG_CONFIG_HOME ? absolute("XDG_CONFIG_HOME", env.XDG_CONFIG_HOME) : join(homeDir(env), ".config");
+  return join(base, "perdure", "config.toml");
+}
+
+export interface StatePaths {
+  dir: string;
+  database: string;
+  /** Held by the kernel for as long as the daemon lives. */
+  lock: string;
+  /** For people and for `daemon status`: who serves, since when, on which socket. */
+  daemonFile: string;
+  /** Which folder is which project, for readers that must not wait for a daemon. */
+  projectsFile: string;
+  runs: string;
+  log: string;
+  socket: string;
+}
+
+export function statePaths(env: Environment): StatePaths {
+  const dir = stateDir(env);
+  return {
+    dir,
+    database: join(dir, "perdure.db"),
+    lock: join(dir, "daemon.lock"),
+    daemonFile: join(dir, "daemon.json"),
+    projectsFile: join(dir, "projects.json"),
+    runs: join(dir, "runs"),
+    log: join(dir, "logs", "daemon.log"),
+    socket: socketPath(dir, env),
+  };
+}
+
+/** The kernel cuts socket paths short: from a deep state dir the socket moves to a short folder in the home. */
+function socketPath(dir: string, env: Environment): string {
+  const inside = join(dir, "perdure.sock");
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
+  const hash = createHash("sha256").update(dir).digest("hex").slice(0, 12);
+  const short = join(homeDir(env), ".perdure", hash, "s");
+  if (Buffer.byteLength(short) <= SOCKET_PATH_BYTES_MAX) return short;
+  throw new PerdureError("unavailable", `The state folder's path is too long for a socket: ${dir}`, {
+    hint: "set PERDURE_HOME to a shorter absolute path",
+  });
+}
+
+function homeDir(env: Environment): string {
+  return env.HOME ? absolute("HOME", env.HOME) : homedir();
+}
+
+function absolute(variable: string, value: string): string {
+  if (isAbsolute(value)) return value;
+  throw new PerdureError("usage", `${variable} is ${JSON.stringify(value)}, which is not an absolute path.`, {
+    hint: `export ${variable}=/an/absolute/path, or unset it`,
+  });
+}

@@ -1,0 +1,50 @@
+import { lstatSync, mkdirSync, realpathSync, type Stats } from "node:fs";
+import { dirname, parse } from "node:path";
+import { PerdureError } from "../protocol/errors.ts";
+
+const WORLD_WRITABLE = 0o002;
+const STICKY = 0o1000;
+
+/** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
+export function makeSafeFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  checkSafeFolder(folder);
+}
+
+/** Ours, a real folder, closed to everybody else, and nobody else can swap it for another. */
+export function checkSafeFolder(folder: string): void {
+  const stats = lstatSync(folder);
+  if (stats.isSymbolicLink()) throw unsafe(folder, "it is a symbolic link", `remove it, or set PERDURE_HOME to a real folder`);
+  if (!stats.isDirectory()) throw unsafe(folder, "it is not a folder", `move it away`);
+  if (stats.uid !== ownUid()) throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder of yours");
+  if ((stats.mode & 0o077) !== 0) {
+    throw unsafe(folder, `others may use it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
+  }
+  checkAncestors(realpathSync(dirname(folder)));
+}
+
+function checkAncestors(start: string): void {
+  const { root } = parse(start);
+  for (let folder = start; ; folder = dirname(folder)) {
+    const stats = lstatSync(folder);
+    if (stats.uid !== 0 && stats.uid !== ownUid()) {
+      throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder below your own home");
+    }
+    if ((stats.mode & WORLD_WRITABLE) !== 0 && (stats.mode & STICKY) === 0) {
+      throw unsafe(folder, `everybody may rename what is in it (mode ${octal(stats)})`, `chmod o-w ${folder}`);
+    }
+    if (folder === root) return;
+  }
+}
+
+function ownUid(): number {
+  return process.getuid?.() ?? 0;
+}
+
+function octal(stats: Stats): string {
+  return (stats.mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+function unsafe(folder: string, why: string, hint: string): PerdureError {
+  return new PerdureError("unsafe", `${folder} is not safe for perdure's state: ${why}.`, { hint });
+}

@@ -1,0 +1,53 @@
+import type { Db } from "./db.ts";
+
+export interface EventRow {
+  seq: number;
+  at_ms: number;
+  type: string;
+  project_id: number | null;
+  worker_id: number | null;
+  run_id: string | null;
+  generation: number | null;
+  data: string;
+}
+
+/** With the names as they are today. */
+export interface NamedEventRow extends EventRow {
+  project: string | null;
+  worker: string | null;
+}
+
+export function insertEvent(db: Db, event: Omit<EventRow, "seq">): number {
+  return db.insert(
+    "INSERT INTO events (at_ms, type, project_id, worker_id, run_id, generation, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    event.at_ms,
+    event.type,
+    event.project_id,
+    event.worker_id,
+    event.run_id,
+    event.generation,
+    event.data,
+  );
+}
+
+interface EventFilter {
+  projectId: number | null;
+  workerId: number | null;
+}
+
+const NAMED = `SELECT events.*, projects.slug AS project, workers.name AS worker FROM events
+  LEFT JOIN projects ON projects.id = events.project_id
+  LEFT JOIN workers ON workers.id = events.worker_id
+  WHERE (?1 IS NULL OR events.project_id = ?1) AND (?2 IS NULL OR events.worker_id = ?2)`;
+
+export function eventsAfter(db: Db, after: number, filter: EventFilter, limit: number): NamedEventRow[] {
+  return db.all(`${NAMED} AND seq > ?3 ORDER BY seq LIMIT ?4`, filter.projectId, filter.workerId, after, limit);
+}
+
+export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEventRow[] {
+  return db.all<NamedEventRow>(`${NAMED} ORDER BY seq DESC LIMIT ?3`, filter.projectId, filter.workerId, limit).reverse();
+}
+
+export function lastEventSeq(db: Db): number {
+  return db.one<{ seq: number }>("SELECT max(seq) AS seq FROM events")?.seq ?? 0;
+}

@@ -1,0 +1,43 @@
+import { PerdureError } from "../protocol/errors.ts";
+
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+/** Growing the shared WAL index fails with an I/O code when the disk is full. */
+const SQLITE_IOERR_SHMSIZE = 4874;
+
+export type FailureKind = "disk-full" | "io" | "damaged";
+
+/** What a failed statement means for the store as a whole; null when only that statement was wrong. */
+export function failureKind(error: unknown): FailureKind | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
+  if (error.errcode === SQLITE_IOERR_SHMSIZE) return "disk-full";
+  switch (error.errcode & 0xff) {
+    case SQLITE_FULL:
+      return "disk-full";
+    case SQLITE_IOERR:
+      return "io";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "damaged";
+    default:
+      return null;
+  }
+}
+
+export function failureError(kind: FailureKind, cause: unknown): PerdureError {
+  if (kind === "disk-full") {
+    return new PerdureError("disk-full", "The disk is full; nothing was changed.", {
+      hint: "free some space and try again",
+      cause,
+    });
+  }
+  if (kind === "damaged") {
+    return new PerdureError("damaged", "The store is damaged; nothing was changed.", { hint: "perdure doctor", cause });
+  }
+  return new PerdureError("unavailable", "The disk reported an I/O error; nothing was acknowledged.", {
+    hint: "look at the disk, then run perdure doctor",
+    cause,
+  });
+}

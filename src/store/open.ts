@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { Db } from "./db.ts";
+import { failureKind } from "./failure.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+/** Before it, SQLite could lose committed data when a WAL was reset at the wrong moment. */
+const SQLITE_OLDEST = "3.51.3";
+const DAMAGED = ".damaged-";
+
+export interface OpenedStore {
+  db: Db;
+  /** The last daemon did not close it: worth a check while serving. */
+  unclean: boolean;
+}
+
+export interface OpenOptions {
+  migrations?: readonly string[];
+  /** The operator asked to begin anew beside a damaged store that was set aside. */
+  beginAnew?: boolean;
+}
+
+export function openStore(file: string, options: OpenOptions = {}): OpenedStore {
+  checkSqlite(process.versions.sqlite ?? "0");
+  if (!options.beginAnew) refuseSilentEmptyStore(file);
+  let db: Db | undefined;
+  try {
+    db = new Db(file);
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+      PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;`);
+    migrate(db, options.migrations ?? MIGRATIONS);
+    const unclean = readMeta(db, "clean") === 0;
+    writeMeta(db, "clean", 0);
+    return { db, unclean };
+  } catch (error) {
+    db?.close();
+    if (failureKind(error) === "damaged") throw setAside(file, error);
+    throw error;
+  }
+}
+
+export function closeStore(db: Db): void {
+  writeMeta(db, "clean", 1);
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+}
+
+/** Moves a damaged store out of the way, whole, and says where it is. It is never deleted by us. */
+export function setAside(file: string, cause: unknown): PerdureError {
+  const aside = `${file}${DAMAGED}${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+  }
+  return damagedError(file, aside, cause);
+}
+
+/** With the damaged store set aside, starting empty would lose every name without a word. */
+function refuseSilentEmptyStore(file: string): void {
+  if (existsSync(file)) return;
+  const aside = damagedFiles(file).at(-1);
+  if (aside !== undefined) throw damagedError(file, aside, undefined);
+}
+
+export function damagedFiles(file: string): string[] {
+  const folder = dirname(file);
+  const prefix = basename(file) + DAMAGED;
+  if (!existsSync(folder)) return [];
+  const found = readdirSync(folder).filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name));
+  return found.sort().map((name) => join(folder, name));
+}
+
+function damagedError(file: string, aside: string, cause: unknown): PerdureError {
+  return new PerdureError("damaged", `The store is damaged. It was set aside, whole, as ${aside}; nothing was deleted.`, {
+    hint: `put a backup back (cp BACKUP ${file}), or start empty: perdure daemon start --new-store`,
+    cause,
+  });
+}
+
+export function checkSqlite(version: string): void {
+  if (!older(version, SQLITE_OLDEST)) return;
+  throw new PerdureError("version", `SQLite ${version} can lose committed data; perdure needs ${SQLITE_OLDEST} or newer.`, {
+    hint: "use Node 24.15 or newer",
+  });
+}
+
+function older(version: string, than: string): boolean {
+  const a = version.split(".").map(Number);
+  const b = than.split(".").map(Number);
+  for (let i = 0; i < b.length; i++) {
+    if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) < (b[i] ?? 0);
+  }
+  return false;
+}

@@ -1,0 +1,51 @@
+import { EPOCHS_KEPT, EVENTS_KEPT, RETIRED_WORKERS_KEPT_MS, RUNS_KEPT_PER_WORKER, TOMBSTONES_KEPT_PER_PROJECT } from "../limits.ts";
+import type { Db } from "./db.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+
+/** Every table has a bound; what a live run or a worker in use needs is never dropped. */
+export function dropOldRows(db: Db, nowMs: number): void {
+  dropOldEvents(db);
+  dropOldRuns(db);
+  dropOldTombstones(db);
+  dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
+  forgetEpochs(db);
+}
+
+function dropOldEvents(db: Db): void {
+  db.run("DELETE FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?", EVENTS_KEPT);
+}
+
+function dropOldRuns(db: Db): void {
+  db.run(
+    `DELETE FROM runs WHERE ended_ms IS NOT NULL AND generation <=
+      (SELECT generation FROM workers WHERE workers.id = runs.worker_id) - ?`,
+    RUNS_KEPT_PER_WORKER,
+  );
+}
+
+function dropOldTombstones(db: Db): void {
+  db.run(
+    `DELETE FROM tombstones WHERE (project_id, name_key) IN (
+      SELECT project_id, name_key FROM (
+        SELECT project_id, name_key, row_number() OVER (PARTITION BY project_id ORDER BY created_ms DESC) AS age
+        FROM tombstones) WHERE age > ?)`,
+    TOMBSTONES_KEPT_PER_PROJECT,
+  );
+}
+
+function dropRetiredWorkers(db: Db, beforeMs: number): void {
+  const old = "SELECT id FROM workers WHERE retired_ms < ?";
+  db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs);
+  db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs);
+  db.run("DELETE FROM workers WHERE retired_ms < ?", beforeMs);
+}
+
+/** The highest forgotten epoch stays behind as a floor, so a forgotten name cannot repeat an id. */
+function forgetEpochs(db: Db): void {
+  const count = db.one<{ count: number }>("SELECT count(*) AS count FROM epochs")?.count ?? 0;
+  if (count <= EPOCHS_KEPT) return;
+  const row = db.one<{ last: number }>("SELECT last FROM epochs ORDER BY last LIMIT 1 OFFSET ?", count - EPOCHS_KEPT - 1);
+  if (row === null) return;
+  writeMeta(db, "epoch_floor", Math.max(readMeta(db, "epoch_floor") ?? 0, row.last));
+  db.run("DELETE FROM epochs WHERE last <= ?", row.last);
+}

@@ -1,0 +1,66 @@
+import type { Db } from "./db.ts";
+
+export interface RunRow {
+  id: string;
+  worker_id: number;
+  generation: number;
+  kind: "run" | "client";
+  token_hash: string;
+  pid: number;
+  process_started: string;
+  boot_id: string;
+  started_ms: number;
+  ended_ms: number | null;
+  exit: number | null;
+  reason: string | null;
+  displaced_ms: number | null;
+  displaced_by: string | null;
+}
+
+export type NewRun = Pick<
+  RunRow,
+  "id" | "worker_id" | "generation" | "kind" | "token_hash" | "pid" | "process_started" | "boot_id" | "started_ms"
+>;
+
+export function insertRun(db: Db, run: NewRun): void {
+  db.run(
+    `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    run.id,
+    run.worker_id,
+    run.generation,
+    run.kind,
+    run.token_hash,
+    run.pid,
+    run.process_started,
+    run.boot_id,
+    run.started_ms,
+  );
+}
+
+export function runById(db: Db, id: string): RunRow | null {
+  return db.one("SELECT * FROM runs WHERE id = ?", id);
+}
+
+export function runByToken(db: Db, tokenHash: string): RunRow | null {
+  return db.one("SELECT * FROM runs WHERE token_hash = ?", tokenHash);
+}
+
+export function aliveRuns(db: Db): RunRow[] {
+  return db.all("SELECT * FROM runs WHERE ended_ms IS NULL ORDER BY id");
+}
+
+export function runsOfWorker(db: Db, workerId: number, limit: number): RunRow[] {
+  return db.all("SELECT * FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?", workerId, limit);
+}
+
+export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {
+  db.run("UPDATE runs SET displaced_ms = ?, displaced_by = ? WHERE id = ?", nowMs, by, id);
+}
+
+/** Returns false if it had ended before: an end is recorded once. */
+export function endRun(db: Db, id: string, nowMs: number, exit: number | null, reason: string): boolean {
+  return (
+    db.run("UPDATE runs SET ended_ms = ?, exit = ?, reason = ? WHERE id = ? AND ended_ms IS NULL", nowMs, exit, reason, id) === 1
+  );
+}

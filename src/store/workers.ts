@@ -1,0 +1,86 @@
+import type { Lease } from "../core/lease.ts";
+import type { Db } from "./db.ts";
+
+export interface WorkerRow {
+  id: number;
+  project_id: number;
+  name: string;
+  name_key: string;
+  created_ms: number;
+  retired_ms: number | null;
+  lease_phase: Lease["phase"];
+  generation: number;
+  holder_run: string | null;
+  command: string | null;
+  cwd: string | null;
+  environment: string;
+}
+
+export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
+  return db.one("SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL", projectId, nameKey);
+}
+
+export function workerById(db: Db, id: number): WorkerRow | null {
+  return db.one("SELECT * FROM workers WHERE id = ?", id);
+}
+
+export function lastRetiredByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
+  return db.one(
+    "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT 1",
+    projectId,
+    nameKey,
+  );
+}
+
+export function workersOfProject(db: Db, projectId: number): WorkerRow[] {
+  return db.all("SELECT * FROM workers WHERE project_id = ? AND retired_ms IS NULL ORDER BY name_key", projectId);
+}
+
+export function countWorkers(db: Db, projectId: number): number {
+  const row = db.one<{ count: number }>(
+    "SELECT count(*) AS count FROM workers WHERE project_id = ? AND retired_ms IS NULL",
+    projectId,
+  );
+  return row?.count ?? 0;
+}
+
+export function countWorkersEver(db: Db, projectId: number): number {
+  return db.one<{ count: number }>("SELECT count(*) AS count FROM workers WHERE project_id = ?", projectId)?.count ?? 0;
+}
+
+export function insertWorker(db: Db, projectId: number, name: string, nameKey: string, nowMs: number): number {
+  return db.insert(
+    "INSERT INTO workers (project_id, name, name_key, created_ms) VALUES (?, ?, ?, ?)",
+    projectId,
+    name,
+    nameKey,
+    nowMs,
+  );
+}
+
+export function setLease(db: Db, workerId: number, lease: Lease): void {
+  db.run(
+    "UPDATE workers SET lease_phase = ?, generation = ?, holder_run = ? WHERE id = ?",
+    lease.phase,
+    lease.generation,
+    lease.phase === "free" ? null : lease.run,
+    workerId,
+  );
+}
+
+export function leaseOf(row: WorkerRow): Lease {
+  if (row.lease_phase === "free" || row.holder_run === null) return { phase: "free", generation: row.generation };
+  return { phase: row.lease_phase, generation: row.generation, run: row.holder_run };
+}
+
+export function setLaunch(db: Db, workerId: number, command: string, cwd: string, environment: string): void {
+  db.run("UPDATE workers SET command = ?, cwd = ?, environment = ? WHERE id = ?", command, cwd, environment, workerId);
+}
+
+export function renameWorker(db: Db, workerId: number, name: string, nameKey: string): void {
+  db.run("UPDATE workers SET name = ?, name_key = ? WHERE id = ?", name, nameKey, workerId);
+}
+
+export function retireWorker(db: Db, workerId: number, nowMs: number): void {
+  db.run("UPDATE workers SET retired_ms = ?, environment = '{}' WHERE id = ?", nowMs, workerId);
+}

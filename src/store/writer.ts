@@ -1,0 +1,92 @@
+import type { Db } from "./db.ts";
+import { failureError, failureKind, type FailureKind } from "./failure.ts";
+
+interface Listeners {
+  /** After each commit. */
+  onCommit: () => void;
+  /** The disk or the file failed under us; everybody waiting has been told. */
+  onFailure: (kind: FailureKind, error: unknown) => void;
+}
+
+interface Job {
+  run: () => void;
+  done: () => void;
+  fail: (error: unknown) => void;
+}
+
+/**
+ * The only way to change the store. All changes asked for in one turn of the event loop share one commit (and
+ * its fsync); each has a savepoint of its own, so one that throws takes nothing else with it. A promise resolves
+ * after COMMIT, so whatever is answered is on disk.
+ */
+export class Writer {
+  readonly #db: Db;
+  readonly #listeners: Listeners;
+  #queue: Job[] = [];
+  #closed = false;
+
+  constructor(db: Db, listeners: Listeners) {
+    this.#db = db;
+    this.#listeners = listeners;
+  }
+
+  write<T>(change: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Error("the store is closed"));
+      let result: T;
+      const job: Job = {
+        run: () => {
+          result = change();
+        },
+        done: () => resolve(result),
+        fail: reject,
+      };
+      this.#queue.push(job);
+      if (this.#queue.length === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  /** Commits what is waiting and takes nothing more. */
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  #flush(): void {
+    const jobs = this.#queue;
+    this.#queue = [];
+    if (jobs.length === 0) return;
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+      const applied = jobs.filter((job) => this.#apply(job));
+      this.#db.exec("COMMIT");
+      for (const job of applied) job.done();
+      this.#listeners.onCommit();
+    } catch (error) {
+      this.#abandon(jobs, error);
+    }
+  }
+
+  #apply(job: Job): boolean {
+    this.#db.exec("SAVEPOINT one");
+    try {
+      job.run();
+      this.#db.exec("RELEASE one");
+      return true;
+    } catch (error) {
+      // A full or broken disk concerns the whole transaction, which SQLite may already have rolled back.
+      if (failureKind(error) !== null) throw error;
+      this.#db.exec("ROLLBACK TO one; RELEASE one");
+      job.fail(error);
+      return false;
+    }
+  }
+
+  #abandon(jobs: Job[], error: unknown): void {
+    if (this.#db.raw.isTransaction) this.#db.exec("ROLLBACK");
+    const kind = failureKind(error);
+    const reported = kind === null ? error : failureError(kind, error);
+    for (const job of jobs) job.fail(reported);
+    if (kind !== null) this.#listeners.onFailure(kind, error);
+  }
+}
