@@ -1,0 +1,111 @@
+import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { WorkerSummary } from "../../src/protocol/results.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
+import { signalRunProcess } from "../../src/runtime/signal.ts";
+
+export const BIN = resolve(import.meta.dirname, "../../bin/perdure.js");
+
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** An empty HOME with a state folder and a project of its own, and the real command line in it. */
+export class Home {
+  readonly dir = mkdtempSync(join(tmpdir(), "perdure-test-"));
+  readonly project = join(this.dir, "api");
+  readonly state = join(this.dir, ".local", "state", "perdure");
+  readonly env: Record<string, string>;
+  readonly #children: ChildProcess[] = [];
+
+  constructor(env: Record<string, string> = {}) {
+    chmodSync(this.dir, 0o700);
+    mkdirSync(this.project);
+    this.env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: this.dir, LANG: "C.UTF-8", TERM: "xterm-256color", ...env };
+  }
+
+  /** Runs to its end. */
+  async perdure(args: string[], options: SpawnOptions = {}): Promise<Finished> {
+    return finish(this.spawn(args, options));
+  }
+
+  /** Runs to its end with `--json`; the parsed document, whatever the exit code. */
+  async json<T>(args: string[], options: SpawnOptions = {}): Promise<T> {
+    const dashes = args.indexOf("--");
+    const at = dashes < 0 ? args.length : dashes;
+    const { stdout, stderr } = await this.perdure([...args.slice(0, at), "--json", ...args.slice(at)], options);
+    try {
+      return JSON.parse(stdout) as T;
+    } catch (cause) {
+      throw new Error(`not JSON: ${JSON.stringify(stdout)} (stderr: ${stderr})`, { cause });
+    }
+  }
+
+  /** Starts and does not wait. Ended by `clear` if it still runs. */
+  spawn(args: string[], options: SpawnOptions = {}): ChildProcess {
+    const child = spawn(BIN, args, { cwd: this.project, env: this.env, stdio: ["ignore", "pipe", "pipe"], ...options });
+    this.#children.push(child);
+    return child;
+  }
+
+  /** A worker in the background, seen running by the daemon. */
+  async start(name: string, command: string[], options: SpawnOptions = {}): Promise<{ child: ChildProcess; worker: WorkerSummary }> {
+    const child = this.spawn(["run", name, "--", ...command], options);
+    const worker = await this.until(name, ({ state, run }) => state === "busy" && run !== null);
+    return { child, worker };
+  }
+
+  /** Polls `ls` until the worker is as wanted: the daemon is the one who knows. */
+  async until(name: string, wanted: (worker: WorkerSummary) => boolean): Promise<WorkerSummary> {
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const { workers } = await this.json<{ workers: WorkerSummary[] }>(["ls"]);
+      const worker = workers.find((each) => each.name === name);
+      if (worker && wanted(worker)) return worker;
+      if (Date.now() > deadline) throw new Error(`${name} never became as wanted: ${JSON.stringify(workers)}`);
+    }
+  }
+
+  /** The daemon's pid as it wrote it down; null when none runs. */
+  daemonPid(): number | null {
+    try {
+      return (JSON.parse(readFileSync(join(this.state, "daemon.json"), "utf8")) as { pid: number }).pid;
+    } catch {
+      return null;
+    }
+  }
+
+  /** SIGKILL to every process of a run. */
+  killRun(run: string): void {
+    const table = processTable();
+    for (const process of table.withVariable("PERDURE_RUN", run)) signalRunProcess(table, process, run, "SIGKILL");
+  }
+
+  git(args: string[], cwd = this.project): void {
+    const identity = { GIT_AUTHOR_NAME: "t", GIT_AUTHOR_EMAIL: "t@t", GIT_COMMITTER_NAME: "t", GIT_COMMITTER_EMAIL: "t@t" };
+    execFileSync("git", args, { cwd, env: { ...this.env, ...identity }, stdio: "ignore" });
+  }
+
+  /** Ends what was started here, by run and by pid, and removes the folder. */
+  async clear(): Promise<void> {
+    const { workers } = await this.json<{ workers?: WorkerSummary[] }>(["ls", "--all"]);
+    for (const { run } of workers ?? []) if (run) this.killRun(run.id);
+    await this.perdure(["daemon", "stop"]);
+    for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+export async function finish(child: ChildProcess): Promise<Finished> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  return { code: code ?? (signal ? -1 : 0), stdout, stderr };
+}
