@@ -1,22 +1,39 @@
 // Bundles the command line, the daemon and the library. Runs on any Node that npm runs on.
-import { readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
-rmSync("dist", { recursive: true, force: true });
+// Built aside and renamed into place: a command that starts meanwhile finds the old file or the new one.
+const aside = `dist.${process.pid}.tmp`;
+
+/** cli.cjs requires the other verbs from a file of their own (why: src/cli.ts). */
+const verbsApart = {
+  name: "verbs-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /commands\/verbs\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "./verbs.cjs", external: true } : undefined,
+    );
+  },
+};
 
 // The command line and the daemon are CommonJS: Node's module loader for ESM costs 4 ms of a 25 ms start.
 await build({
-  entryPoints: { cli: "src/cli.ts", daemon: "src/daemon.ts" },
-  outdir: "dist",
+  entryPoints: { cli: "src/cli.ts", verbs: "src/commands/verbs.ts", daemon: "src/daemon.ts" },
+  plugins: [verbsApart],
+  supported: { "dynamic-import": false },
+  outdir: aside,
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
   target: "node24",
   format: "cjs",
-  minifySyntax: true,
+  minify: true,
   legalComments: "none",
   define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "__dirname", "import.meta.dirname": "__dirname" },
   logLevel: "warning",
 });
+
+mkdirSync("dist", { recursive: true });
+for (const file of readdirSync(aside)) renameSync(`${aside}/${file}`, `dist/${file}`);
+rmSync(aside, { recursive: true });

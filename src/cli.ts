@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import type { Command, Invocation } from "./commands/command.ts";
 import { createOutput } from "./commands/output.ts";
+import { whoamiCommand } from "./commands/whoami.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
-import { VERBS } from "./commands/verbs.ts";
 import { VERSION } from "./protocol/version.ts";
 
 async function main(argv: string[]): Promise<number> {
@@ -27,16 +27,14 @@ async function dispatch(own: string[], rest: string[] | null, out: Invocation["o
     return 0;
   }
   if (first === "help" || first === "--help" || first === "-h") {
-    const { help } = await import("./commands/help.ts");
+    const { help } = await import("./commands/verbs.ts");
     out.result(...(await help(others[0])));
     return 0;
   }
   const verb = first ?? "";
-  const load = VERBS[verb];
-  if (load === undefined) throw unknownVerb(verb);
-  const command = await load();
+  const command = HOT[verb] ?? (await loadVerb(verb));
   if (others.includes("--help") || others.includes("-h")) {
-    const { help } = await import("./commands/help.ts");
+    const { help } = await import("./commands/verbs.ts");
     out.result(...(await help(verb)));
     return 0;
   }
@@ -73,8 +71,21 @@ function usage(verb: string, what: string, command: Command): PerdureError {
   });
 }
 
-function unknownVerb(verb: string): PerdureError {
-  const near = nearest(verb, Object.keys(VERBS).filter(Boolean));
+/**
+ * What agents call all day, in the first file that is read. The others are a second file: reading a file of their
+ * size costs 2 ms, as much as these verbs take to run.
+ */
+const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand };
+
+async function loadVerb(verb: string): Promise<Command> {
+  const { VERBS } = await import("./commands/verbs.ts");
+  const load = VERBS[verb];
+  if (load === undefined) throw unknownVerb(verb, Object.keys(VERBS));
+  return load();
+}
+
+function unknownVerb(verb: string, verbs: string[]): PerdureError {
+  const near = nearest(verb, verbs.filter(Boolean));
   const what = verb.startsWith("-") ? `there is no option ${verb}` : `there is no verb ${JSON.stringify(verb)}`;
   return new PerdureError("usage", `perdure: ${what}.`, {
     hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",

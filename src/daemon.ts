@@ -15,7 +15,7 @@ import { DAEMON_IDLE_EXIT_MS, DAEMON_START_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
 import { processTable } from "./runtime/process/index.ts";
-import { detectWrapperForm } from "./runtime/wrapper.ts";
+import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
 import { writeFileAtomic } from "./state/files.ts";
 import { statePaths, type StatePaths } from "./state/paths.ts";
 import { makeSafeFolder } from "./state/safe-folder.ts";
@@ -78,6 +78,7 @@ class Daemon {
     this.#lock = lock;
     const { db, unclean } = openStore(paths.database, { beginAnew: process.argv.includes("--new-store") });
     const listeners = new Set<() => void>();
+    let wrapper: WrapperForm | undefined;
     const house: Omit<House, "watch"> = {
       paths,
       db,
@@ -88,8 +89,8 @@ class Daemon {
         onFailure: (kind, error) => this.#onStoreFailure(kind, error),
       }),
       processes: processTable(),
-      wrapper: detectWrapperForm(),
       host: hostname(),
+      wrapper: () => (wrapper ??= detectWrapperForm()),
       now: Date.now,
       monotonicMs: () => performance.now(),
       log: logLine,
@@ -135,14 +136,20 @@ class Daemon {
     this.#leaving = true;
     rmSync(this.#paths.socket, { force: true });
     rmSync(this.#paths.daemonFile, { force: true });
-    await this.#server.drain();
-    this.#house.watch.stop();
-    if (code === 0) {
-      this.#house.writer.close();
-      closeStore(this.#house.db);
+    try {
+      await this.#server.drain();
+      this.#house.watch.stop();
+      if (code === 0) this.#closeStore();
+    } catch (error) {
+      logLine(`while leaving: ${String(error)}`);
     }
     this.#lock.release();
     process.exit(code);
+  }
+
+  #closeStore(): void {
+    this.#house.writer.close();
+    closeStore(this.#house.db);
   }
 
   #announce(): void {
@@ -161,9 +168,13 @@ class Daemon {
   }
 
   async #checkAfterCrash(): Promise<void> {
-    const result = await checkStore(this.#paths.database, "quick_check");
-    if (result.ok) this.#storeCheck = "ok";
-    else this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+    try {
+      const result = await checkStore(this.#paths.database, "quick_check");
+      if (result.ok) this.#storeCheck = "ok";
+      else this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+    } catch (error) {
+      logLine(`the store could not be checked: ${String(error)}`);
+    }
   }
 
   /** A full disk passes. After an I/O error or damage nothing this process believes is certain: it leaves. */

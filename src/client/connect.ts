@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
-import { PerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { ResponseFrame } from "../protocol/wire.ts";
@@ -93,7 +93,7 @@ export class Client {
       this.#greeted = true;
       return true;
     } catch (error) {
-      if (error instanceof PerdureError && error !== GONE) throw error;
+      if (isPerdureError(error) && error !== GONE) throw error;
       return false;
     }
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../client/autostart.ts";
 import { connect } from "../client/connect.ts";
 import { DAEMON_START_WAIT_MS } from "../limits.ts";
-import { PerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
 import type { DaemonStatus } from "../protocol/results.ts";
 import { processTable } from "../runtime/process/index.ts";
@@ -54,7 +54,7 @@ async function askToStop(): Promise<number | null> {
     client.close();
     return pid;
   } catch (error) {
-    if (!(error instanceof PerdureError)) throw error;
+    if (!isPerdureError(error)) throw error;
     if (error.code === "unavailable") return null;
     if (error.code === "version") return terminate();
     throw error;
@@ -89,7 +89,7 @@ async function statusOrNull(): Promise<DaemonStatus | null> {
     client.close();
     return now;
   } catch (error) {
-    if (error instanceof PerdureError && error.code === "unavailable") return null;
+    if (isPerdureError(error) && error.code === "unavailable") return null;
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { isatty } from "node:tty";
 import { writeSync } from "node:fs";
 import { isErrno } from "../state/files.ts";
 import type { PerdureError } from "../protocol/errors.ts";
@@ -13,17 +12,20 @@ export interface Output {
   /** Talk, for people; silent with `--json`. */
   note(text: string): void;
   error(error: PerdureError): void;
-  paint: Paint;
+  readonly paint: Paint;
 }
 
 export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
 
 export function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
-  const paint = createPaint(!json && isatty(1) && !env.NO_COLOR && env.TERM !== "dumb");
-  const paintTalk = createPaint(isatty(2) && !env.NO_COLOR && env.TERM !== "dumb");
+  // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
+  const colourful = (fd: number): boolean =>
+    !json && !env.NO_COLOR && env.TERM !== "dumb" && process.getBuiltinModule("node:tty").isatty(fd);
   return {
     json,
-    paint,
+    get paint() {
+      return createPaint(colourful(1));
+    },
     result: (value, text) => write(1, json ? document(value) : ending(text())),
     item: (value, text) => write(1, json ? `${JSON.stringify(value)}\n` : ending(text())),
     note: (text) => {
@@ -31,6 +33,7 @@ export function createOutput(json: boolean, env: Readonly<Record<string, string 
     },
     error: (error) => {
       if (json) return write(1, document({ error: error.toJSON() }));
+      const paintTalk = createPaint(colourful(2));
       const hint = error.hint === null ? "" : `\n  ${paintTalk.dim("→")} ${printable(error.hint)}`;
       write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
     },

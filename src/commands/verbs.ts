@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 
-/** Loaded only when called: a cold start pays for one verb. The empty verb is the bare `perdure`. */
+/** Every verb. The empty one is the bare `perdure`. Each is loaded only when called. */
 export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   "": async () => (await import("./overview.ts")).overview,
   run: async () => (await import("./run.ts")).run,
@@ -19,3 +19,5 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import("./backup.ts")).backup,
   demo: async () => (await import("./demo.ts")).demo,
 };
+
+export { help } from "./help.ts";

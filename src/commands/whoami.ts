@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { readProjectConfig, readUserConfig, type Config } from "../project/config.ts";
 import { chooseSlug } from "../project/slug.ts";
 import { whoami } from "../project/whoami.ts";
 import { nameKey } from "../protocol/names.ts";
+import { sha256 } from "../protocol/sha256.ts";
 import { readIfThere } from "../state/files.ts";
 import { statePaths, userConfigFile } from "../state/paths.ts";
 import { readProjectsIndex } from "../state/projects-file.ts";
@@ -53,13 +53,17 @@ function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
   return chooseSlug(config.project ?? found.base, found.identity, (key) => taken.has(key));
 }
 
-/** The same for every call from one terminal or one agent: whoever set AI_AGENT_ID, else the login session. */
+/** The same for every call from one terminal or one agent: of whoever set AI_AGENT_ID, else of the session's leader. */
 function fingerprint(env: NodeJS.ProcessEnv): string {
+  if (env.AI_AGENT_ID) return sha256(env.AI_AGENT_ID).slice(0, 8);
   const own = (readIfThere("/proc/self/stat") ?? "").replace(/^.*\) /s, "").split(" ");
   const session = own[3] ?? String(process.ppid);
   const leader = (readIfThere(`/proc/${session}/stat`) ?? "").replace(/^.*\) /s, "").split(" ");
-  const seed = env.AI_AGENT_ID || `${readIfThere("/proc/sys/kernel/random/boot_id") ?? ""}:${session}:${leader[19] ?? ""}`;
-  return createHash("sha256").update(seed).digest("hex").slice(0, 8);
+  return `${base36(session)}-${base36(leader[19] ?? "0")}`;
+}
+
+function base36(number: string): string {
+  return Number(number).toString(36);
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { standing } from "../core/lease.ts";
 import type { CallName } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { sha256 } from "../protocol/sha256.ts";
 import { projectById } from "../store/projects.ts";
 import { runById, runByToken, type RunRow } from "../store/runs.ts";
 import { leaseOf, workerById } from "../store/workers.ts";
@@ -24,13 +24,9 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
 ]);
 const READS: ReadonlySet<CallName> = new Set(["ls", "show", "history", "project", "projects", "events", "status"]);
 
-export function hashToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
-}
-
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };
-  const run = runByToken(house.db, hashToken(token));
+  const run = runByToken(house.db, sha256(token));
   const worker = run ? workerById(house.db, run.worker_id) : null;
   const project = worker ? projectById(house.db, worker.project_id) : null;
   if (!run || !worker || !project) {

@@ -13,8 +13,9 @@ export interface House {
   readonly writer: Writer;
   readonly processes: ProcessTable;
   readonly watch: RunWatch;
-  readonly wrapper: WrapperForm;
   readonly host: string;
+  /** Which shell form works here; found out at the first launch. */
+  wrapper(): WrapperForm;
   /** Wall time, for records. Never for waiting: see `monotonicMs`. */
   now(): number;
   monotonicMs(): number;

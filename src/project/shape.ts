@@ -1,4 +1,4 @@
-import { PerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { checkName, nearest } from "../protocol/names.ts";
 
 /** What a value of a configuration file may be. A nested shape is a table; `{ "*": … }` takes any legal name. */
@@ -83,7 +83,7 @@ function atLine<T>(source: ConfigSource, path: string[], check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof PerdureError)) throw error;
+    if (!isPerdureError(error)) throw error;
     throw new PerdureError(error.code, `${position(source, path)}: ${error.message}`, { hint: error.hint ?? undefined });
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { NAME_CHARS_MAX } from "../limits.ts";
 import { nameKey } from "../protocol/names.ts";
+import { sha256 } from "../protocol/sha256.ts";
 
 /**
  * The slug of a project on this machine. The first folder of a name gets it bare; the next one gets four hex
@@ -8,7 +8,7 @@ import { nameKey } from "../protocol/names.ts";
  */
 export function chooseSlug(base: string, identity: string, taken: (slug: string) => boolean): string {
   if (!taken(nameKey(base))) return base;
-  const hash = createHash("sha256").update(identity).digest("hex");
+  const hash = sha256(identity);
   for (let digits = 4; digits <= 40; digits += 4) {
     const slug = `${base.slice(0, NAME_CHARS_MAX - 1 - digits)}-${hash.slice(0, digits)}`;
     if (!taken(nameKey(slug))) return slug;

@@ -30,7 +30,7 @@ export interface WhoamiInputs {
   userConfig: () => Config;
   /** The name the vendor's own session carries, where the vendor reports one. */
   sessionName: () => string | null;
-  /** Eight hex digits that stay the same for one process tree and differ for every other. */
+  /** Letters, digits and `-` that stay the same for one process tree and differ for every other alive. */
   fingerprint: () => string;
 }
 

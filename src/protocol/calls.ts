@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod/mini";
 import { LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
 import type {
   CheckResult,
@@ -15,24 +15,28 @@ import type {
 // The calls a client can make, as the daemon checks them at its door. The client uses the types only, so a
 // command line never pays for loading the validator.
 
-const path = z.string().min(1).max(4096).startsWith("/");
-const name = z.string().min(1).max(4 * NAME_CHARS_MAX);
-const runId = z.string().min(1).max(255);
-const generation = z.number().int().nonnegative();
-const pid = z.number().int().positive();
+const text = (most: number): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(most));
+const whole = (least: number, most: number): z.ZodMiniNumberFormat => z.int().check(z.gte(least), z.lte(most));
+
+const path = text(4096).check(z.startsWith("/"));
+// Longer than any legal name, so that the answer can say what is wrong with it.
+const name = text(4 * NAME_CHARS_MAX);
+const runId = text(255);
+const generation = whole(0, Number.MAX_SAFE_INTEGER);
+const pid = whole(1, 2 ** 31);
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
 const place = z.strictObject({ identity: path, root: path, base: name });
 
 /** A worker by `project/name`, or by name alone in the caller's project. */
-const target = z.strictObject({ project: name.nullable(), name, here: place });
+const target = z.strictObject({ project: z.nullable(name), name, here: place });
 
-const limit = z.number().int().positive().max(LIST_ROWS_MAX);
+const limit = whole(1, LIST_ROWS_MAX);
 
 export const hello = z.strictObject({
-  protocol: z.number().int(),
-  version: z.string().max(64),
-  token: z.string().max(128).nullable(),
+  protocol: z.int(),
+  version: text(64),
+  token: z.nullable(text(128)),
 });
 
 export const callSchemas = {
@@ -40,25 +44,25 @@ export const callSchemas = {
     target,
     kind: z.enum(["run", "client"]),
     pid,
-    command: z.array(z.string()).min(1).nullable(),
-    cwd: path.nullable(),
+    command: z.nullable(z.array(z.string()).check(z.minLength(1))),
+    cwd: z.nullable(path),
     environment: z.record(z.string(), z.string()),
   }),
   release: z.strictObject({ run: runId, generation }),
-  ls: z.strictObject({ here: place, project: name.nullable(), all: z.boolean() }),
+  ls: z.strictObject({ here: place, project: z.nullable(name), all: z.boolean() }),
   show: z.strictObject({ target }),
   history: z.strictObject({ target, limit }),
   rename: z.strictObject({ target, to: name }),
   retire: z.strictObject({ target }),
-  takeover: z.strictObject({ target, by: z.string().max(200), killAfterMs: z.number().int().min(0).max(600_000) }),
+  takeover: z.strictObject({ target, by: text(200), killAfterMs: whole(0, 600_000) }),
   project: z.strictObject({ here: place }),
   projects: z.strictObject({}),
-  "project.move": z.strictObject({ here: place, old: z.string().min(1).max(4096) }),
+  "project.move": z.strictObject({ here: place, old: text(4096) }),
   events: z.strictObject({
     here: place,
     all: z.boolean(),
-    target: target.nullable(),
-    after: z.number().int().nonnegative().nullable(),
+    target: z.nullable(target),
+    after: z.nullable(whole(0, Number.MAX_SAFE_INTEGER)),
     limit,
     follow: z.boolean(),
   }),

@@ -71,9 +71,14 @@ export class PerdureError extends Error {
   }
 }
 
+/** By its shape: the command line is two bundles, each with a copy of the class. */
+export function isPerdureError(thrown: unknown): thrown is PerdureError {
+  return thrown instanceof Error && thrown.name === "PerdureError" && "exitCode" in thrown;
+}
+
 /** The same for anything thrown: our own as it is, a stranger as `internal` with its cause kept. */
 export function asPerdureError(thrown: unknown): PerdureError {
-  if (thrown instanceof PerdureError) return thrown;
+  if (isPerdureError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new PerdureError("internal", message, { cause: thrown });
 }

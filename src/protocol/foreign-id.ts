@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "./sha256.ts";
 
 const UNCHANGED = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
@@ -9,5 +9,5 @@ const UNCHANGED = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 export function fileNameOf(id: string): string {
   if (UNCHANGED.test(id) && !id.includes("..")) return id;
   const readable = id.replace(/[^A-Za-z0-9._-]/g, "").slice(0, 80);
-  return `${readable}~${createHash("sha256").update(id, "utf8").digest("hex").slice(0, 10)}`;
+  return `${readable}~${sha256(id).slice(0, 10)}`;
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { spawnSync } from "node:child_process";
 
 /** Which shell form this machine can run; the daemon finds out once and tells every launch. */
 export type WrapperForm = "env" | "bash" | "plain";
@@ -25,6 +24,7 @@ export function wrapperCommand(form: WrapperForm, runDir: string, ignored: strin
 }
 
 export function detectWrapperForm(): WrapperForm {
+  const { spawnSync } = process.getBuiltinModule("node:child_process"); // once per daemon, so not at every start
   const probe = spawnSync(tool("env"), ["--default-signal=INT,QUIT", "/bin/sh", "-c", "exit 0"], { stdio: "ignore" });
   if (probe.status === 0) return "env";
   return existsSync("/bin/bash") ? "bash" : "plain";

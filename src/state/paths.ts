@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { SOCKET_PATH_BYTES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { sha256 } from "../protocol/sha256.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -50,7 +50,7 @@ export function statePaths(env: Environment): StatePaths {
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  const hash = createHash("sha256").update(dir).digest("hex").slice(0, 12);
+  const hash = sha256(dir).slice(0, 12);
   const short = join(homeDir(env), ".perdure", hash, "s");
   if (Buffer.byteLength(short) <= SOCKET_PATH_BYTES_MAX) return short;
   throw new PerdureError("unavailable", `The state folder's path is too long for a socket: ${dir}`, {

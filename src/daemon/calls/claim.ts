@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { nextEpoch } from "../../core/epoch.ts";
 import { claim } from "../../core/lease.ts";
 import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, WORKERS_PER_PROJECT_MAX } from "../../limits.ts";
@@ -6,6 +5,7 @@ import type { CallParams, Target } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/results.ts";
+import { sha256 } from "../../protocol/sha256.ts";
 import { epochKey, formatRunId } from "../../protocol/run-id.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { lastEpoch, setEpoch } from "../../store/epochs.ts";
@@ -13,7 +13,6 @@ import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { insertRun, runById, type RunRow } from "../../store/runs.ts";
 import { countWorkers, insertWorker, leaseOf, setLaunch, setLease, workerByName, type WorkerRow } from "../../store/workers.ts";
-import { hashToken } from "../actor.ts";
 import { record, type House } from "../house.ts";
 import { heirOf, projectOf, registerProject, renamedError } from "../places.ts";
 import { publishProjects } from "../publish.ts";
@@ -25,8 +24,8 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
   checkSizes(params);
   const holder = house.processes.look(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
-  const token = randomBytes(32).toString("base64url");
-  const claimed = await house.writer.write(() => claimName(house, params, holder, hashToken(token)));
+  const token = process.getBuiltinModule("node:crypto").randomBytes(32).toString("base64url");
+  const claimed = await house.writer.write(() => claimName(house, params, holder, sha256(token)));
   if (claimed.registered) publishProjects(house);
   if (claimed.replaced) house.watch.forget(claimed.replaced);
   house.watch.track(claimed.run);
@@ -42,7 +41,7 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
     command: claimed.command,
     cwd: claimed.cwd,
     runDir: house.watch.runDir(run.id),
-    wrapper: house.wrapper,
+    wrapper: house.wrapper(),
     socket: house.paths.socket,
   };
 }
