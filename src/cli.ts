@@ -47,11 +47,16 @@ function parse(verb: string, command: Command, args: string[], rest: string[] | 
   const { values, positionals } = parseOptions(verb, command, args);
   const [least, most] = command.words;
   if (positionals.length < least) throw usage(verb, "something is missing", command);
-  if (positionals.length > most) throw usage(verb, `${JSON.stringify(positionals[most])} is one word too many`, command);
+  if (positionals.length > most)
+    throw usage(verb, `${JSON.stringify(positionals[most])} is one word too many`, command);
   return { values, words: positionals, rest };
 }
 
-function parseOptions(verb: string, command: Command, args: string[]): { values: Invocation["values"]; positionals: string[] } {
+function parseOptions(
+  verb: string,
+  command: Command,
+  args: string[],
+): { values: Invocation["values"]; positionals: string[] } {
   try {
     const parsed = parseArgs({ args, options: command.options ?? {}, allowPositionals: true, strict: true });
     return { values: parsed.values as Invocation["values"], positionals: parsed.positionals };

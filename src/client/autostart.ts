@@ -14,7 +14,17 @@ const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.
  * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried
  * PERDURE_RUN would look like a survivor of that run for ever.
  */
-const DAEMON_ENVIRONMENT = ["HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+const DAEMON_ENVIRONMENT = [
+  "HOME",
+  "PATH",
+  "USER",
+  "LOGNAME",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "XDG_STATE_HOME",
+  "XDG_CONFIG_HOME",
+];
 const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS"];
 
 type Environment = Readonly<Record<string, string | undefined>>;

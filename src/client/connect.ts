@@ -6,7 +6,7 @@ import type { CallName, CallParams, CallResults, StreamItems } from "../protocol
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
-import type { ResponseFrame } from "../protocol/wire.ts";
+import type { RequestFrame, ResponseFrame } from "../protocol/wire.ts";
 import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolder } from "../state/safe-folder.ts";
@@ -36,7 +36,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   }
 }
 
-export function notRunning(): PerdureError {
+function notRunning(): PerdureError {
   return new PerdureError("unavailable", "No daemon is running.", { hint: "perdure daemon start" });
 }
 
@@ -117,7 +117,8 @@ export class Client {
 
   #request(call: string, params: unknown, onItem: Pending["onItem"]): Promise<unknown> {
     const id = this.#nextId++;
-    const frame = encodeFrame({ id, call, params });
+    const request: RequestFrame = { id, call, params };
+    const frame = encodeFrame(request);
     if (this.#socket.destroyed) return Promise.reject(GONE);
     const answer = this.#expect(id, onItem);
     this.#socket.write(frame);
@@ -166,11 +167,17 @@ export class Client {
 const GONE = new PerdureError("unavailable", "The daemon left before it answered.", { hint: "try again" });
 
 function lost(): PerdureError {
-  return new PerdureError("unavailable", "The daemon left in the middle of a call; it may or may not have been carried out.", {
-    hint: "perdure ls tells; it is safe to try again",
-  });
+  return new PerdureError(
+    "unavailable",
+    "The daemon left in the middle of a call; it may or may not have been carried out.",
+    {
+      hint: "perdure ls tells; it is safe to try again",
+    },
+  );
 }
 
 function noAnswer(): PerdureError {
-  return new PerdureError("timed-out", `The daemon did not answer in ${ANSWER_WAIT_MS / 1000} s.`, { hint: "perdure doctor" });
+  return new PerdureError("timed-out", `The daemon did not answer in ${ANSWER_WAIT_MS / 1000} s.`, {
+    hint: "perdure doctor",
+  });
 }

@@ -15,7 +15,8 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<numbe
 export const daemon: Command = {
   summary: "the process that keeps the names: start, stop, status",
   usage: "start [--new-store] | stop | status",
-  details: "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside.",
+  details:
+    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside.",
   examples: ["perdure daemon status", "perdure daemon stop", "perdure daemon start --new-store"],
   options: { "new-store": { type: "boolean" } },
   words: [1, 1],
@@ -33,9 +34,11 @@ export const daemon: Command = {
 
 async function start({ values, out }: Invocation): Promise<void> {
   const before = await statusOrNull();
-  if (before === null) await startDaemon(statePaths(process.env), process.env, values["new-store"] ? ["--new-store"] : []);
+  if (before === null)
+    await startDaemon(statePaths(process.env), process.env, values["new-store"] ? ["--new-store"] : []);
   const now = before ?? (await statusOrNull());
-  if (now === null) throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });
+  if (now === null)
+    throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });
   out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
 }
 

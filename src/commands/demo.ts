@@ -46,7 +46,11 @@ async function play(stage: Stage, out: Output): Promise<object> {
   const second = await stage.start(["run", "coder"]);
   await stage.show(["history", "coder"]);
 
-  if (second.address !== first.address || second.generation !== first.generation + 1 || second.run?.id === first.run?.id) {
+  if (
+    second.address !== first.address ||
+    second.generation !== first.generation + 1 ||
+    second.run?.id === first.run?.id
+  ) {
     throw new Error(`the demo did not hold: ${JSON.stringify({ first, second })}`);
   }
   say(`Same address (${second.address}), generation ${second.generation}, a new run id, the history of both.`);
@@ -72,7 +76,9 @@ class Stage {
     const child = this.#perdure(args, "ignore");
     this.#started.push(child);
     for (let tries = 0; tries < 200; tries++) {
-      const worker = (await this.ask<{ workers: WorkerSummary[] }>(["ls"])).workers.find(({ state }) => state === "busy");
+      const worker = (await this.ask<{ workers: WorkerSummary[] }>(["ls"])).workers.find(
+        ({ state }) => state === "busy",
+      );
       if (worker) return worker;
       await sleep(25);
     }
@@ -116,7 +122,8 @@ class Stage {
   async #capture(args: string[]): Promise<{ text: string; code: number }> {
     const child = this.#perdure(args, "pipe");
     let text = "";
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     const [code] = (await once(child, "close")) as [number | null];
     return { text, code: code ?? -1 };
   }

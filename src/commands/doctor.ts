@@ -33,15 +33,15 @@ export const doctor: Command = {
 
   async run({ out }) {
     const findings = [...machine(), ...project(), ...(await daemonAndStore())];
-    const bad = findings.filter(({ level }) => level === "bad");
+    const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
-    out.result({ ok: bad.length === 0, findings }, () => {
+    out.result({ ok: broken.length === 0, findings }, () => {
       const lines = findings.map(({ check, level, message, fix }) => {
         return `${mark[level]}  ${check.padEnd(12)} ${printable(message)}${fix ? `\n                   ${out.paint.dim("→")} ${printable(fix)}` : ""}`;
       });
-      return [...lines, "", bad.length === 0 ? "Nothing is broken." : `${bad.length} broken.`].join("\n");
+      return [...lines, "", broken.length === 0 ? "Nothing is broken." : `${broken.length} broken.`].join("\n");
     });
-    return bad.length === 0 ? 0 : BAD_EXIT;
+    return broken.length === 0 ? 0 : BAD_EXIT;
   },
 };
 
@@ -54,7 +54,9 @@ function machine(): Finding[] {
     form === "plain"
       ? note("shell", "signals to a worker arrive late here", "install bash, or GNU coreutils 8.31 or newer")
       : ok("shell", form === "env" ? "/bin/sh with env --default-signal" : "/bin/bash"),
-    "file" in tmux ? ok("tmux", tmux.file) : note("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
+    "file" in tmux
+      ? ok("tmux", tmux.file)
+      : note("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
     installed.length > 0
       ? ok("agents", installed.map(({ vendor }) => vendor).join(", "))
       : note("agents", "none found on PATH; any program can be named", null),
@@ -119,7 +121,8 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Findi
     return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
   }
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
-  if ("missing" in program) return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
+  if ("missing" in program)
+    return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
   const lacking = ["PATH", "HOME"].filter((variable) => !environment.includes(variable));
   if (lacking.length === 0) return null;
   return note(name, `recorded environment lacks ${lacking.join(", ")}`, `perdure run ${name} from a login shell`);

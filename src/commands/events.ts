@@ -45,7 +45,14 @@ export const events: Command = {
 
 function line(event: EventRecord, paint: Paint): string {
   const who = event.worker ? `${event.project}/${event.worker}` : (event.project ?? "");
-  const data = Object.entries(event.data).map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  const parts = [paint.dim(`${String(event.seq).padStart(6)}  ${event.at}`), event.type.padEnd(18), paint.bold(printable(who)), event.run ?? ""];
+  const data = Object.entries(event.data).map(
+    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const parts = [
+    paint.dim(`${String(event.seq).padStart(6)}  ${event.at}`),
+    event.type.padEnd(18),
+    paint.bold(printable(who)),
+    event.run ?? "",
+  ];
   return [...parts, printable(data.join(" "))].filter(Boolean).join("  ");
 }

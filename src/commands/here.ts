@@ -11,7 +11,9 @@ export function foundHere(): FoundProject {
     return findProject(process.cwd());
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error;
-    throw new PerdureError("not-found", "The folder this shell stands in no longer exists.", { hint: "cd to one that does" });
+    throw new PerdureError("not-found", "The folder this shell stands in no longer exists.", {
+      hint: "cd to one that does",
+    });
   }
 }
 

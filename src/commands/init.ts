@@ -19,7 +19,9 @@ export const init: Command = {
   async run({ out }) {
     const found = foundHere();
     const file = join(found.here, CONFIG_FILE);
-    const vendors = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/")).map(({ vendor }) => vendor);
+    const vendors = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/")).map(
+      ({ vendor }) => vendor,
+    );
     try {
       writeFileSync(file, template(found.base, vendors), { flag: "wx" });
     } catch (error) {
@@ -27,7 +29,11 @@ export const init: Command = {
       throw new PerdureError("conflict", `${file} exists already; it was not changed.`, { hint: `edit ${file}` });
     }
     out.result({ file, project: found.base, vendors }, () => printable(`wrote ${file}`));
-    out.note(vendors.length > 0 ? `Agents found on PATH: ${vendors.join(", ")}` : "No agents found on PATH; any program will do.");
+    out.note(
+      vendors.length > 0
+        ? `Agents found on PATH: ${vendors.join(", ")}`
+        : "No agents found on PATH; any program will do.",
+    );
   },
 };
 

@@ -8,7 +8,8 @@ export function wholeNumber(
 ): number | null {
   if (value === undefined) return null;
   const number = Number(value);
-  if (typeof value === "string" && /^[0-9]{1,15}$/.test(value) && number >= range.least && number <= range.most) return number;
+  if (typeof value === "string" && /^[0-9]{1,15}$/.test(value) && number >= range.least && number <= range.most)
+    return number;
   throw new PerdureError(
     "usage",
     `${option} is ${JSON.stringify(value)}; it must be a whole number from ${range.least} to ${range.most}.`,

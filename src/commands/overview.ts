@@ -15,11 +15,13 @@ export const overview: Command = {
     const here = placeHere(found);
     const project = await ask("project", { here });
     const { workers } = await ask("ls", { here, project: ownProject(), all: false });
-    const needy = workers.filter(({ attention }) => attention !== null);
-    const next = nextStep(workers.length, needy[0]?.name ?? null);
+    const needy = workers.find(({ attention }) => attention !== null);
+    const next = nextStep(workers.length, needy?.name ?? null);
     out.result({ project, workers, next }, () => {
       const title = `${out.paint.bold(project.slug)}  ${out.paint.dim(printable(project.root))}`;
-      return [title, workerTable(workers, false, out.paint), `${out.paint.dim("→")} ${next}`].filter(Boolean).join("\n\n");
+      return [title, workerTable(workers, false, out.paint), `${out.paint.dim("→")} ${next}`]
+        .filter(Boolean)
+        .join("\n\n");
     });
   },
 };

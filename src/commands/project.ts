@@ -12,7 +12,8 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>
 export const project: Command = {
   summary: "which project this folder is; all of them; rebind one that was moved",
   usage: "[show | ls | move OLD]",
-  details: "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and mail come along.",
+  details:
+    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and mail come along.",
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
   words: [0, 2],
 
@@ -26,9 +27,13 @@ export const project: Command = {
       });
     }
     if (word !== "move" && invocation.words.length > 1) {
-      throw new PerdureError("usage", `perdure project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
-        hint: `perdure project ${word}`,
-      });
+      throw new PerdureError(
+        "usage",
+        `perdure project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`,
+        {
+          hint: `perdure project ${word}`,
+        },
+      );
     }
     await action(invocation);
   },
@@ -44,12 +49,16 @@ async function list({ out }: Invocation): Promise<void> {
   const result = await ask("projects", {});
   const rows = result.projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
   out.result(result, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
-  if (rows.length === 0) out.note("No projects yet. A folder becomes one with its first worker: perdure run NAME -- COMMAND");
+  if (rows.length === 0)
+    out.note("No projects yet. A folder becomes one with its first worker: perdure run NAME -- COMMAND");
 }
 
 async function move({ words, out }: Invocation): Promise<void> {
   const old = words[1];
-  if (!old) throw new PerdureError("usage", "perdure project move: which one?", { hint: "perdure project move OLD, its old slug or path" });
+  if (!old)
+    throw new PerdureError("usage", "perdure project move: which one?", {
+      hint: "perdure project move OLD, its old slug or path",
+    });
   const result = await ask("project.move", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
   out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
 }

@@ -5,7 +5,8 @@ import { targetOf } from "./here.ts";
 export const retire: Command = {
   summary: "end a worker for good and free its name",
   usage: "NAME",
-  details: "Refused while it runs. A later worker of that name starts with nothing of this one's. The old name of a\nrenamed worker is freed the same way.",
+  details:
+    "Refused while it runs. A later worker of that name starts with nothing of this one's. The old name of a\nrenamed worker is freed the same way.",
   examples: ["perdure retire coder"],
   words: [1, 1],
 

@@ -25,7 +25,8 @@ export const run: Command = {
   async run({ words, rest, out }) {
     const found = foundHere();
     const target = targetOf(words[0] ?? "", placeHere(found));
-    if (rest?.length === 0) throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${target.name} -- COMMAND` });
+    if (rest?.length === 0)
+      throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${target.name} -- COMMAND` });
     const cwd = process.cwd();
     if (rest) programOf(rest, cwd);
     const also = readProjectConfig(found).policy?.environment ?? [];

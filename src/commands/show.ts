@@ -23,7 +23,10 @@ function describe(worker: WorkerDetail): string {
     ["state", worker.attention ? `${worker.state} (${worker.attention})` : worker.state],
     ["generation", String(worker.generation)],
     ["run", worker.run ? `${worker.run.id}, pid ${worker.run.pid}, for ${age(worker.run.startedAt)}` : null],
-    ["last run", !worker.run && last ? `${last.id}, ${last.reason}${last.exit === null ? "" : ` (exit ${last.exit})`}` : null],
+    [
+      "last run",
+      !worker.run && last ? `${last.id}, ${last.reason}${last.exit === null ? "" : ` (exit ${last.exit})`}` : null,
+    ],
     ["command", worker.command && shellWords(worker.command)],
     ["folder", worker.cwd],
     ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],

@@ -8,8 +8,13 @@ import { wholeNumber } from "./numbers.ts";
 export const takeover: Command = {
   summary: "fence and stop whoever holds a name, then free it",
   usage: "NAME [--kill-after SECONDS]",
-  details: "From the first moment the old run can change nothing any more. It is told by whom, gets TERM, and after\n--kill-after (5) seconds KILL. Only processes that carry the run in their environment are signalled.",
-  examples: ["perdure takeover coder", "perdure takeover coder && perdure run coder", "perdure takeover coder --kill-after 30"],
+  details:
+    "From the first moment the old run can change nothing any more. It is told by whom, gets TERM, and after\n--kill-after (5) seconds KILL. Only processes that carry the run in their environment are signalled.",
+  examples: [
+    "perdure takeover coder",
+    "perdure takeover coder && perdure run coder",
+    "perdure takeover coder --kill-after 30",
+  ],
   options: { "kill-after": { type: "string" } },
   words: [1, 1],
 

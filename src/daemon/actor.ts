@@ -63,8 +63,12 @@ export function assertCurrent(house: House, runId: string, generation: number): 
       details: { run: runId, generation, by: run.displaced_by },
     });
   }
-  throw new PerdureError("stale", `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.generation}.`, {
-    hint: "perdure history " + worker.name,
-    details: { run: runId, generation, current: worker.generation },
-  });
+  throw new PerdureError(
+    "stale",
+    `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.generation}.`,
+    {
+      hint: "perdure history " + worker.name,
+      details: { run: runId, generation, current: worker.generation },
+    },
+  );
 }

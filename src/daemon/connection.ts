@@ -95,20 +95,26 @@ export class Connection {
       this.#write({ id, result: await this.#call(id, call, params) });
     } catch (thrown) {
       const error = asPerdureError(thrown);
-      if (error.code === "internal") this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
+      if (error.code === "internal")
+        this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
     }
   }
 
   async #call(id: number, call: unknown, params: unknown): Promise<unknown> {
     if (typeof call !== "string" || !Object.hasOwn(callSchemas, call)) {
-      throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, { hint: "upgrade or restart the daemon" });
+      throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, {
+        hint: "upgrade or restart the daemon",
+      });
     }
     const name = call as CallName;
     const parsed = callSchemas[name].safeParse(params);
     if (!parsed.success) {
       const issue = parsed.error.issues[0];
-      throw new PerdureError("usage", `${name}: ${issue?.path.join(".") ?? "params"}: ${issue?.message ?? "not valid"}.`);
+      throw new PerdureError(
+        "usage",
+        `${name}: ${issue?.path.join(".") ?? "params"}: ${issue?.message ?? "not valid"}.`,
+      );
     }
     const actor = this.#actor ?? { kind: "operator" };
     authorise(this.#around.house, actor, name);

@@ -41,7 +41,8 @@ function stateOf(house: House, worker: WorkerRow, live: RunRow | null): WorkerSt
 
 function attentionOf(run: RunRow, processes: ProcessInfo[]): string | null {
   if (processes.some(({ suspended }) => suspended)) return "suspended";
-  if (processes.every(({ pid }) => pid !== run.pid)) return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
+  if (processes.every(({ pid }) => pid !== run.pid))
+    return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
   return null;
 }
 

@@ -32,7 +32,12 @@ interface EventSubject {
 }
 
 /** Inside a change: the event is kept if and only if the change is. */
-export function record(house: Pick<House, "db" | "now">, type: string, subject: EventSubject, data: Record<string, unknown> = {}): void {
+export function record(
+  house: Pick<House, "db" | "now">,
+  type: string,
+  subject: EventSubject,
+  data: Record<string, unknown> = {},
+): void {
   insertEvent(house.db, {
     at_ms: house.now(),
     type,

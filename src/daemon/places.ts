@@ -41,7 +41,10 @@ export function projectOf(house: House, target: Pick<Target, "project" | "here">
   if (target.project === null) return projectByIdentity(house.db, target.here.identity);
   const row = projectBySlug(house.db, nameKey(target.project));
   if (row) return row;
-  const near = nearest(target.project, allProjects(house.db).map(({ slug }) => slug));
+  const near = nearest(
+    target.project,
+    allProjects(house.db).map(({ slug }) => slug),
+  );
   throw new PerdureError("not-found", `There is no project ${JSON.stringify(target.project)} on this machine.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
   });
@@ -78,7 +81,10 @@ function noSuchWorker(house: House, project: ProjectRow, name: string): PerdureE
       hint: `perdure run ${name} -- COMMAND makes a new worker of that name`,
     });
   }
-  const near = nearest(name, workersOfProject(house.db, project.id).map((worker) => worker.name));
+  const near = nearest(
+    name,
+    workersOfProject(house.db, project.id).map((worker) => worker.name),
+  );
   return new PerdureError("not-found", `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure ls",
   });

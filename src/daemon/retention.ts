@@ -26,6 +26,6 @@ function dropOldRunFolders(house: House): void {
   const folders = readdirSync(house.paths.runs)
     .filter((name) => !alive.has(name))
     .map((name) => ({ path: join(house.paths.runs, name), at: statSync(join(house.paths.runs, name)).mtimeMs }))
-    .sort((a, b) => b.at - a.at);
+    .toSorted((a, b) => b.at - a.at);
   for (const { path } of folders.slice(RUN_FOLDERS_KEPT)) rmSync(path, { recursive: true, force: true });
 }

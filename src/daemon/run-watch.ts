@@ -83,7 +83,9 @@ export class RunWatch {
 
   /** Everything that carries the run, for a takeover that has to stop it all. */
   allProcessesOf(run: RunRow): ProcessInfo[] {
-    return run.boot_id === this.#house.processes.bootId() ? this.#house.processes.withVariable("PERDURE_RUN", run.id) : [];
+    return run.boot_id === this.#house.processes.bootId()
+      ? this.#house.processes.withVariable("PERDURE_RUN", run.id)
+      : [];
   }
 
   /** Whether the wrapper has taken over from the Node process that claimed. */
@@ -107,7 +109,12 @@ export class RunWatch {
     const worker = workerById(db, run.worker_id);
     if (worker) setLease(db, worker.id, leaseEnded(leaseOf(worker), run.id));
     const subject = { workerId: run.worker_id, run: run.id, generation: run.generation };
-    record(this.#house, "run.ended", { ...subject, ...(worker ? { projectId: worker.project_id } : {}) }, { exit, reason });
+    record(
+      this.#house,
+      "run.ended",
+      { ...subject, ...(worker ? { projectId: worker.project_id } : {}) },
+      { exit, reason },
+    );
   }
 
   /** After the change that ended it is on disk. */

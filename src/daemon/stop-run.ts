@@ -38,7 +38,10 @@ async function stopProcesses(house: House, run: RunRow, killAfterMs: number): Pr
     if (house.watch.processesOf(run).length === 0) return true;
   }
   throw new PerdureError("timed-out", `Processes of ${run.id} are still there after KILL; the name stays fenced.`, {
-    hint: `perdure takeover again, or look at: ${house.watch.allProcessesOf(run).map(({ pid }) => pid).join(" ")}`,
+    hint: `perdure takeover again, or look at: ${house.watch
+      .allProcessesOf(run)
+      .map(({ pid }) => pid)
+      .join(" ")}`,
   });
 }
 

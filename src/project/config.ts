@@ -42,7 +42,9 @@ export interface Config {
 
 /** The perdure.toml of the working tree the caller stands in; a worktree without one uses the main tree's. */
 export function readProjectConfig(project: FoundProject): Config {
-  return read(join(project.here, CONFIG_FILE), PROJECT_FILE) ?? read(join(project.root, CONFIG_FILE), PROJECT_FILE) ?? {};
+  return (
+    read(join(project.here, CONFIG_FILE), PROJECT_FILE) ?? read(join(project.root, CONFIG_FILE), PROJECT_FILE) ?? {}
+  );
 }
 
 export function readUserConfig(file: string): Config {

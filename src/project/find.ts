@@ -66,7 +66,7 @@ function isBareRepository(folder: string): boolean {
 
 function upwards(start: string): string[] {
   const folders = [start];
-  for (let folder = start; dirname(folder) !== folder; ) {
+  for (let folder = start; dirname(folder) !== folder;) {
     folder = dirname(folder);
     folders.push(folder);
   }

@@ -2,7 +2,7 @@ import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { checkName, nearest } from "../protocol/names.ts";
 
 /** What a value of a configuration file may be. A nested shape is a table; `{ "*": … }` takes any legal name. */
-export type Kind = "text" | "name" | "texts" | "flag" | "count" | "text table" | readonly string[];
+type Kind = "text" | "name" | "texts" | "flag" | "count" | "text table" | readonly string[];
 export interface Shape {
   readonly [key: string]: Kind | Shape;
 }
@@ -84,7 +84,9 @@ function atLine<T>(source: ConfigSource, path: string[], check: () => T): T {
     return check();
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    throw new PerdureError(error.code, `${position(source, path)}: ${error.message}`, { hint: error.hint ?? undefined });
+    throw new PerdureError(error.code, `${position(source, path)}: ${error.message}`, {
+      hint: error.hint ?? undefined,
+    });
   }
 }
 
@@ -102,7 +104,8 @@ function lineOf(text: string, path: string[]): number {
     if (header !== undefined) table = header.replace(/["'\s]/g, "");
     const key = header === undefined ? /^\s*([A-Za-z0-9_."'-]+)\s*=/.exec(line)?.[1] : undefined;
     const full = key === undefined ? table : [table, key.replace(/["']/g, "")].filter(Boolean).join(".");
-    if ((key !== undefined || header !== undefined) && (full === wanted || full.startsWith(`${wanted}.`))) return index + 1;
+    if ((key !== undefined || header !== undefined) && (full === wanted || full.startsWith(`${wanted}.`)))
+      return index + 1;
     if (key !== undefined && wanted.startsWith(`${full}.`) && line.includes(path.at(-1) ?? "")) return index + 1;
   }
   return 1;

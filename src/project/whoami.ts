@@ -2,7 +2,7 @@ import { checkName } from "../protocol/names.ts";
 import type { Config } from "./config.ts";
 
 /** Which of the five rules answered. */
-export type Source =
+type Source =
   | "flag"
   | "environment"
   | "environment:PI_INTERCOM_SESSION_NAME"
@@ -70,7 +70,15 @@ function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
 function fallback(inputs: WhoamiInputs): Identity {
   const project = inputs.env.PERDURE_PROJECT ? checkName(inputs.env.PERDURE_PROJECT, "project") : inputs.projectHere();
   const name = `anon~${inputs.fingerprint()}`;
-  return { address: `${project}/${name}`, project, name, source: "fallback", durable: false, run: null, generation: null };
+  return {
+    address: `${project}/${name}`,
+    project,
+    name,
+    source: "fallback",
+    durable: false,
+    run: null,
+    generation: null,
+  };
 }
 
 function generationOf(text: string | undefined): number | null {

@@ -76,7 +76,6 @@ export type CallName = keyof typeof callSchemas;
 export type CallParams<N extends CallName> = z.infer<(typeof callSchemas)[N]>;
 export type Place = z.infer<typeof place>;
 export type Target = z.infer<typeof target>;
-export type Hello = z.infer<typeof hello>;
 
 export interface CallResults {
   claim: ClaimGrant;

@@ -37,7 +37,10 @@ function whyNotAName(name: string): string | null {
 
 /** The nearest legal name: always legal, whatever comes in. */
 export function slugName(raw: string): string {
-  const ascii = raw.slice(0, 4 * NAME_CHARS_MAX).normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
+  const ascii = raw
+    .slice(0, 4 * NAME_CHARS_MAX)
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "");
   const slug = ascii
     .replace(/[^A-Za-z0-9._-]+/g, "-")
     .replace(/\.{2,}/g, ".")
@@ -60,9 +63,11 @@ export function parseAddress(text: string): { project: string | null; name: stri
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const near = [...candidates]
     .map((candidate) => ({ candidate, distance: editDistance(nameKey(word), nameKey(candidate)) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)));
+    .filter(
+      ({ candidate, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)),
+    );
   return near
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
+    .toSorted((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
     .slice(0, most)
     .map(({ candidate }) => candidate);
 }

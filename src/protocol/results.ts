@@ -13,13 +13,13 @@ export type WorkerState =
   | "displaced"
   | "unresumable";
 
-export interface SessionSummary {
+interface SessionSummary {
   id: string;
   provenance: string;
   proved: "pending" | boolean;
 }
 
-export interface RunSummary {
+interface RunSummary {
   id: string;
   pid: number;
   startedAt: string;

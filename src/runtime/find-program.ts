@@ -2,7 +2,11 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
 /** The absolute path a shell would run for this word, or why there is none. Asked before anything is claimed. */
-export function findProgram(word: string, path: string | undefined, cwd: string): { file: string } | { missing: string } {
+export function findProgram(
+  word: string,
+  path: string | undefined,
+  cwd: string,
+): { file: string } | { missing: string } {
   if (word === "") return { missing: "the program's name is empty" };
   if (word.includes("/")) {
     const file = isAbsolute(word) ? word : resolve(cwd, word);

@@ -17,10 +17,18 @@ const RESET = String.raw`\0337\033[?1049l\033[?25h\033[?1000l\033[?1002l\033[?10
  *
  * $1 is the run folder; the program and its arguments follow.
  */
-export function wrapperCommand(form: WrapperForm, runDir: string, ignored: string[], command: string[]): WrapperCommand {
+export function wrapperCommand(
+  form: WrapperForm,
+  runDir: string,
+  ignored: string[],
+  command: string[],
+): WrapperCommand {
   const file = form === "bash" ? "/bin/bash" : "/bin/sh";
   const flags = form === "bash" ? ["-p"] : [];
-  return { file, args: ["perdure-run", ...flags, "-c", script(form, ignored, command[0] ?? ""), "perdure-run", runDir, ...command] };
+  return {
+    file,
+    args: ["perdure-run", ...flags, "-c", script(form, ignored, command[0] ?? ""), "perdure-run", runDir, ...command],
+  };
 }
 
 export function detectWrapperForm(): WrapperForm {
@@ -31,15 +39,16 @@ export function detectWrapperForm(): WrapperForm {
 }
 
 function script(form: WrapperForm, ignored: string[], program: string): string {
-  const forwarded = ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
+  // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
+  const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
-    "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p=",
+    "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p= perdure_i=",
     FUNCTIONS,
     "exec 3<&0",
     `if [ -t 0 ] && perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
     ...ignored.map((signal) => `trap '' ${signal}`),
-    ...restored.map((signal) => `trap : ${signal}`),
+    ...restored.map((signal) => `trap 'perdure_i="$perdure_i ${signal}"' ${signal}`),
     ...forwarded.map((signal) => `trap 'perdure_kill ${signal}' ${signal}`),
     form === "plain" ? '"$@" 3<&-; perdure_s=$?' : background(form, restored, program),
     END,
@@ -48,14 +57,16 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
 
 /**
  * perdure_kill: a signal that comes before the program runs is kept, and delivered as soon as it does.
- * perdure_fg: only the terminal's foreground may touch its modes; from the background it would be stopped for it.
+ * perdure_fg: only the terminal's foreground may touch its modes, they are somebody else's otherwise. An interactive
+ * shell makes a foreground of its own; killed, it leaves that empty and the terminal to us.
  */
 const FUNCTIONS = String.raw`perdure_kill() {
   if [ "$perdure_c" ]; then kill -$1 $perdure_c; kill -CONT $perdure_c; else perdure_p=$1; fi
 } 2>/dev/null
 perdure_fg() {
   if [ -r /proc/$$/stat ]; then
-    read -r perdure_x < /proc/$$/stat; set -- ${"${perdure_x##*) }"}; [ "$3" = "$6" ]
+    read -r perdure_x < /proc/$$/stat; set -- ${"${perdure_x##*) }"}
+    [ "$3" = "$6" ] || { [ "$6" = "$perdure_c" ] && ! kill -0 -$6 2>/dev/null; }
   else
     case $(ps -o stat= -p $$) in *+*) true ;; *) false ;; esac
   fi
@@ -70,7 +81,10 @@ function background(form: WrapperForm, restored: string[], program: string): str
     `${child(form, restored, program)} <&3 3<&- & perdure_c=$!`,
     "exec 3<&-",
     'if [ "$perdure_p" ]; then perdure_kill $perdure_p; fi',
-    "while wait $perdure_c; perdure_s=$?; [ $perdure_s -gt 128 ] && kill -0 $perdure_c 2>/dev/null; do :; done",
+    // Quiet, because bash would tell of a crash in its own words.
+    "while wait $perdure_c; perdure_s=$?; [ $perdure_s -gt 128 ] && kill -0 $perdure_c; do :; done 2>/dev/null",
+    // bash may have reaped the program while a trap ended `wait`: then the real code is still to be had.
+    "if [ $perdure_s -gt 128 ]; then wait $perdure_c; perdure_x=$?; [ $perdure_x -eq 127 ] || perdure_s=$perdure_x; fi 2>/dev/null",
   ].join("\n");
 }
 
@@ -82,13 +96,21 @@ function child(form: WrapperForm, restored: string[], program: string): string {
   return `${tool("env")} --default-signal=${restored.join(",")} ${words}`;
 }
 
-const END = String.raw`if [ $perdure_s -ne 0 ] && [ "$perdure_g" ] && perdure_f=$(${tool("stty")} -g 2>/dev/null) && perdure_fg; then
-  [ "$perdure_f" = "$perdure_g" ] || ${tool("stty")} "$perdure_g"
-  if [ $perdure_s -gt 128 ] || [ "$perdure_f" != "$perdure_g" ]; then printf '${RESET}' > /dev/tty; fi
-  [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
+/**
+ * A failed program may have left the terminal full-screen whatever its code: Node puts raw mode back when it crashes
+ * with 1, and nothing else. TTOU is ignored because a stop here would leave the end unrecorded.
+ * 130 after a Ctrl-C is passed on as the signal, so that a script or loop around us ends as around any program.
+ */
+const END = String.raw`trap '' TTOU
+if [ $perdure_s -ne 0 ] && [ -t 0 ] && perdure_fg; then
+  perdure_f=$(${tool("stty")} -g 2>/dev/null)
+  [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || ${tool("stty")} "$perdure_g"
+  case $TERM in '' | dumb) ;; *) printf '${RESET}' > /dev/tty ;; esac
+  [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
 fi
 if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
 printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"
+case $perdure_s$perdure_i in 130*INT*) trap - INT; kill -INT $$ ;; esac
 exit $perdure_s`;
 
 /** Not from the caller's PATH, which is the program's business. */

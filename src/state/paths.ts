@@ -7,7 +7,7 @@ import { sha256 } from "../protocol/sha256.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. Not a runtime dir (gone at logout), never a temporary one. */
-export function stateDir(env: Environment): string {
+function stateDir(env: Environment): string {
   if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);
   if (env.XDG_STATE_HOME) return join(absolute("XDG_STATE_HOME", env.XDG_STATE_HOME), "perdure");
   return join(homeDir(env), ".local", "state", "perdure");

@@ -14,9 +14,11 @@ export function makeSafeFolder(folder: string): void {
 /** Ours, a real folder, closed to everybody else, and nobody else can swap it for another. */
 export function checkSafeFolder(folder: string): void {
   const stats = lstatSync(folder);
-  if (stats.isSymbolicLink()) throw unsafe(folder, "it is a symbolic link", `remove it, or set PERDURE_HOME to a real folder`);
+  if (stats.isSymbolicLink())
+    throw unsafe(folder, "it is a symbolic link", `remove it, or set PERDURE_HOME to a real folder`);
   if (!stats.isDirectory()) throw unsafe(folder, "it is not a folder", `move it away`);
-  if (stats.uid !== ownUid()) throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder of yours");
+  if (stats.uid !== ownUid())
+    throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder of yours");
   if ((stats.mode & 0o077) !== 0) {
     throw unsafe(folder, `others may use it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
   }

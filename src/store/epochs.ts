@@ -5,5 +5,9 @@ export function lastEpoch(db: Db, key: string): number | null {
 }
 
 export function setEpoch(db: Db, key: string, last: number): void {
-  db.run("INSERT INTO epochs (key, last) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET last = excluded.last", key, last);
+  db.run(
+    "INSERT INTO epochs (key, last) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET last = excluded.last",
+    key,
+    last,
+  );
 }

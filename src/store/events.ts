@@ -45,7 +45,9 @@ export function eventsAfter(db: Db, after: number, filter: EventFilter, limit: n
 }
 
 export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEventRow[] {
-  return db.all<NamedEventRow>(`${NAMED} ORDER BY seq DESC LIMIT ?3`, filter.projectId, filter.workerId, limit).reverse();
+  return db
+    .all<NamedEventRow>(`${NAMED} ORDER BY seq DESC LIMIT ?3`, filter.projectId, filter.workerId, limit)
+    .toReversed();
 }
 
 export function lastEventSeq(db: Db): number {

@@ -7,5 +7,9 @@ export function readMeta(db: Db, key: MetaKey): number | null {
 }
 
 export function writeMeta(db: Db, key: MetaKey, value: number): void {
-  db.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value);
+  db.run(
+    "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+    key,
+    value,
+  );
 }

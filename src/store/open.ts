@@ -66,26 +66,34 @@ function refuseSilentEmptyStore(file: string): void {
   if (aside !== undefined) throw damagedError(file, aside, undefined);
 }
 
-export function damagedFiles(file: string): string[] {
+function damagedFiles(file: string): string[] {
   const folder = dirname(file);
   const prefix = basename(file) + DAMAGED;
   if (!existsSync(folder)) return [];
   const found = readdirSync(folder).filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name));
-  return found.sort().map((name) => join(folder, name));
+  return found.toSorted().map((name) => join(folder, name));
 }
 
 function damagedError(file: string, aside: string, cause: unknown): PerdureError {
-  return new PerdureError("damaged", `The store is damaged. It was set aside, whole, as ${aside}; nothing was deleted.`, {
-    hint: `put a backup back (cp BACKUP ${file}), or start empty: perdure daemon start --new-store`,
-    cause,
-  });
+  return new PerdureError(
+    "damaged",
+    `The store is damaged. It was set aside, whole, as ${aside}; nothing was deleted.`,
+    {
+      hint: `put a backup back (cp BACKUP ${file}), or start empty: perdure daemon start --new-store`,
+      cause,
+    },
+  );
 }
 
 export function checkSqlite(version: string): void {
   if (!older(version, SQLITE_OLDEST)) return;
-  throw new PerdureError("version", `SQLite ${version} can lose committed data; perdure needs ${SQLITE_OLDEST} or newer.`, {
-    hint: "use Node 24.15 or newer",
-  });
+  throw new PerdureError(
+    "version",
+    `SQLite ${version} can lose committed data; perdure needs ${SQLITE_OLDEST} or newer.`,
+    {
+      hint: "use Node 24.15 or newer",
+    },
+  );
 }
 
 function older(version: string, than: string): boolean {

@@ -1,4 +1,10 @@
-import { EPOCHS_KEPT, EVENTS_KEPT, RETIRED_WORKERS_KEPT_MS, RUNS_KEPT_PER_WORKER, TOMBSTONES_KEPT_PER_PROJECT } from "../limits.ts";
+import {
+  EPOCHS_KEPT,
+  EVENTS_KEPT,
+  RETIRED_WORKERS_KEPT_MS,
+  RUNS_KEPT_PER_WORKER,
+  TOMBSTONES_KEPT_PER_PROJECT,
+} from "../limits.ts";
 import type { Db } from "./db.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
@@ -44,7 +50,10 @@ function dropRetiredWorkers(db: Db, beforeMs: number): void {
 function forgetEpochs(db: Db): void {
   const count = db.one<{ count: number }>("SELECT count(*) AS count FROM epochs")?.count ?? 0;
   if (count <= EPOCHS_KEPT) return;
-  const row = db.one<{ last: number }>("SELECT last FROM epochs ORDER BY last LIMIT 1 OFFSET ?", count - EPOCHS_KEPT - 1);
+  const row = db.one<{ last: number }>(
+    "SELECT last FROM epochs ORDER BY last LIMIT 1 OFFSET ?",
+    count - EPOCHS_KEPT - 1,
+  );
   if (row === null) return;
   writeMeta(db, "epoch_floor", Math.max(readMeta(db, "epoch_floor") ?? 0, row.last));
   db.run("DELETE FROM epochs WHERE last <= ?", row.last);

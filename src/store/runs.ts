@@ -61,6 +61,12 @@ export function markDisplaced(db: Db, id: string, nowMs: number, by: string): vo
 /** Returns false if it had ended before: an end is recorded once. */
 export function endRun(db: Db, id: string, nowMs: number, exit: number | null, reason: string): boolean {
   return (
-    db.run("UPDATE runs SET ended_ms = ?, exit = ?, reason = ? WHERE id = ? AND ended_ms IS NULL", nowMs, exit, reason, id) === 1
+    db.run(
+      "UPDATE runs SET ended_ms = ?, exit = ?, reason = ? WHERE id = ? AND ended_ms IS NULL",
+      nowMs,
+      exit,
+      reason,
+      id,
+    ) === 1
   );
 }

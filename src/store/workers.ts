@@ -17,7 +17,11 @@ export interface WorkerRow {
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
-  return db.one("SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL", projectId, nameKey);
+  return db.one(
+    "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL",
+    projectId,
+    nameKey,
+  );
 }
 
 export function workerById(db: Db, id: number): WorkerRow | null {

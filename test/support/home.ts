@@ -26,7 +26,13 @@ export class Home {
   constructor(env: Record<string, string> = {}) {
     chmodSync(this.dir, 0o700);
     mkdirSync(this.project);
-    this.env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: this.dir, LANG: "C.UTF-8", TERM: "xterm-256color", ...env };
+    this.env = {
+      PATH: process.env.PATH ?? "/usr/bin:/bin",
+      HOME: this.dir,
+      LANG: "C.UTF-8",
+      TERM: "xterm-256color",
+      ...env,
+    };
   }
 
   /** Runs to its end. */
@@ -54,7 +60,11 @@ export class Home {
   }
 
   /** A worker in the background, seen running by the daemon. */
-  async start(name: string, command: string[], options: SpawnOptions = {}): Promise<{ child: ChildProcess; worker: WorkerSummary }> {
+  async start(
+    name: string,
+    command: string[],
+    options: SpawnOptions = {},
+  ): Promise<{ child: ChildProcess; worker: WorkerSummary }> {
     const child = this.spawn(["run", name, "--", ...command], options);
     const worker = await this.until(name, ({ state, run }) => state === "busy" && run !== null);
     return { child, worker };
@@ -87,7 +97,12 @@ export class Home {
   }
 
   git(args: string[], cwd = this.project): void {
-    const identity = { GIT_AUTHOR_NAME: "t", GIT_AUTHOR_EMAIL: "t@t", GIT_COMMITTER_NAME: "t", GIT_COMMITTER_EMAIL: "t@t" };
+    const identity = {
+      GIT_AUTHOR_NAME: "t",
+      GIT_AUTHOR_EMAIL: "t@t",
+      GIT_COMMITTER_NAME: "t",
+      GIT_COMMITTER_EMAIL: "t@t",
+    };
     execFileSync("git", args, { cwd, env: { ...this.env, ...identity }, stdio: "ignore" });
   }
 

@@ -12,7 +12,15 @@ import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { insertRun, runById, type RunRow } from "../../store/runs.ts";
-import { countWorkers, insertWorker, leaseOf, setLaunch, setLease, workerByName, type WorkerRow } from "../../store/workers.ts";
+import {
+  countWorkers,
+  insertWorker,
+  leaseOf,
+  setLaunch,
+  setLease,
+  workerByName,
+  type WorkerRow,
+} from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { heirOf, projectOf, registerProject, renamedError } from "../places.ts";
 import { publishProjects } from "../publish.ts";
@@ -117,7 +125,11 @@ function mintEpoch(house: House, project: ProjectRow, worker: WorkerRow): number
 }
 
 /** The given command, or the one of last time, in its folder of last time. */
-function launchOf(house: House, params: CallParams<"claim">, worker: WorkerRow): { command: string[] | null; cwd: string | null } {
+function launchOf(
+  house: House,
+  params: CallParams<"claim">,
+  worker: WorkerRow,
+): { command: string[] | null; cwd: string | null } {
   if (params.kind === "client") return { command: null, cwd: null };
   if (params.command !== null) {
     const cwd = params.cwd ?? "/";
@@ -166,8 +178,12 @@ function checkSizes(params: CallParams<"claim">): void {
     });
   }
   if (environment > ENVIRONMENT_BYTES_MAX) {
-    throw new PerdureError("usage", `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`, {
-      hint: "unset large variables first",
-    });
+    throw new PerdureError(
+      "usage",
+      `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`,
+      {
+        hint: "unset large variables first",
+      },
+    );
   }
 }

@@ -27,7 +27,7 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   if (params.follow) {
     last = Math.max(last, params.after === null ? lastEventSeq(house.db) : last);
     for await (const _ of commits(context)) {
-      for (let rows = eventsAfter(house.db, last, filter, PAGE_ROWS); rows.length > 0; ) {
+      for (let rows = eventsAfter(house.db, last, filter, PAGE_ROWS); rows.length > 0;) {
         await send(rows);
         rows = eventsAfter(house.db, last, filter, PAGE_ROWS);
       }

@@ -32,7 +32,10 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
   };
 }
 
-export async function historyCall(params: CallParams<"history">, { house }: CallContext): Promise<CallResults["history"]> {
+export async function historyCall(
+  params: CallParams<"history">,
+  { house }: CallContext,
+): Promise<CallResults["history"]> {
   const { worker, address } = findWorker(house, params.target);
   return { address, runs: runsOfWorker(house.db, worker.id, params.limit).map(describeRun), sessions: [] };
 }

@@ -30,9 +30,14 @@ export async function checkCall(_params: CallParams<"check">, { house }: CallCon
 }
 
 /** A whole, consistent copy while everything goes on. Never over an existing file. */
-export async function backupCall({ file }: CallParams<"backup">, { house }: CallContext): Promise<CallResults["backup"]> {
+export async function backupCall(
+  { file }: CallParams<"backup">,
+  { house }: CallContext,
+): Promise<CallResults["backup"]> {
   if (existsSync(file)) {
-    throw new PerdureError("conflict", `${file} exists already; a backup never overwrites.`, { hint: "choose another file" });
+    throw new PerdureError("conflict", `${file} exists already; a backup never overwrites.`, {
+      hint: "choose another file",
+    });
   }
   try {
     await backup(house.db.raw, file);

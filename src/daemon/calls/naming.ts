@@ -30,14 +30,20 @@ function assertFree(house: House, { project, worker }: FoundWorker, name: string
   const key = nameKey(name);
   const other = workerByName(house.db, project.id, key);
   if (other && other.id !== worker.id) {
-    throw new PerdureError("conflict", `${project.slug}/${other.name} exists already.`, { hint: "choose another name" });
+    throw new PerdureError("conflict", `${project.slug}/${other.name} exists already.`, {
+      hint: "choose another name",
+    });
   }
   const tombstone = tombstoneByName(house.db, project.id, key);
   if (!tombstone || tombstone.worker_id === worker.id) return;
   const heir = workerById(house.db, tombstone.worker_id);
-  throw new PerdureError("conflict", `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`, {
-    hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
-  });
+  throw new PerdureError(
+    "conflict",
+    `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`,
+    {
+      hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
+    },
+  );
 }
 
 /** Frees a name for good: a worker that does not run, or an old name that only points to a renamed one. */

@@ -3,20 +3,33 @@ import type { CallParams, CallResults, Place } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
 import type { ProjectSummary } from "../../protocol/results.ts";
-import { allProjects, deleteProject, moveProject, projectByIdentity, projectBySlug, type ProjectRow } from "../../store/projects.ts";
+import {
+  allProjects,
+  deleteProject,
+  moveProject,
+  projectByIdentity,
+  projectBySlug,
+  type ProjectRow,
+} from "../../store/projects.ts";
 import { countWorkers, countWorkersEver } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { slugHere } from "../places.ts";
 import { publishProjects } from "../publish.ts";
 import type { CallContext } from "./context.ts";
 
-export async function projectCall({ here }: CallParams<"project">, { house }: CallContext): Promise<CallResults["project"]> {
+export async function projectCall(
+  { here }: CallParams<"project">,
+  { house }: CallContext,
+): Promise<CallResults["project"]> {
   const row = projectByIdentity(house.db, here.identity);
   if (row) return summary(house, row);
   return { slug: slugHere(house, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
-export async function projectsCall(_params: CallParams<"projects">, { house }: CallContext): Promise<CallResults["projects"]> {
+export async function projectsCall(
+  _params: CallParams<"projects">,
+  { house }: CallContext,
+): Promise<CallResults["projects"]> {
   return { projects: allProjects(house.db).map((row) => summary(house, row)) };
 }
 
@@ -40,9 +53,13 @@ export async function projectMoveCall(
 
 function findOld(house: House, old: string): ProjectRow {
   const rows = allProjects(house.db);
-  const row = projectBySlug(house.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
+  const row =
+    projectBySlug(house.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
   if (row) return row;
-  const near = nearest(old, rows.map(({ slug }) => slug));
+  const near = nearest(
+    old,
+    rows.map(({ slug }) => slug),
+  );
   throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(old)}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
   });
@@ -66,5 +83,11 @@ function assertMovable(house: House, row: ProjectRow, here: Place): void {
 }
 
 function summary(house: House, row: ProjectRow): ProjectSummary {
-  return { slug: row.slug, root: row.root, identity: row.identity, registered: true, workers: countWorkers(house.db, row.id) };
+  return {
+    slug: row.slug,
+    root: row.root,
+    identity: row.identity,
+    registered: true,
+    workers: countWorkers(house.db, row.id),
+  };
 }

@@ -32,6 +32,11 @@ function fence(house: House, workerId: number, by: string): RunRow | null {
   }
   setLease(house.db, workerId, displace(lease));
   markDisplaced(house.db, run.id, house.now(), by);
-  record(house, "run.displaced", { projectId: worker.project_id, workerId, run: run.id, generation: run.generation }, { by });
+  record(
+    house,
+    "run.displaced",
+    { projectId: worker.project_id, workerId, run: run.id, generation: run.generation },
+    { by },
+  );
   return { ...run, displaced_by: by };
 }

@@ -18,7 +18,9 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
     look: (pid) => list(["-p", String(pid)])[0] ?? null,
     variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     withVariable(name, value) {
-      const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split("\n");
+      const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split(
+        "\n",
+      );
       const pids = rows.filter((row) => variables(row, name) === value).map((row) => String(parseInt(row, 10)));
       return pids.length === 0 ? [] : list(["-p", pids.join(",")]);
     },

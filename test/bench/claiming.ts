@@ -1,0 +1,67 @@
+import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { connect as connectSocket, createServer } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { connect } from "../../src/client/connect.ts";
+import type { Home } from "../support/home.ts";
+import type { Row } from "./report.ts";
+import { interleaveAsync, percentile } from "./sampling.ts";
+
+const ROUNDS = 300;
+
+/** A claim is one durable commit: compared with one echo over a unix socket plus one 4 KB write and fdatasync. */
+export async function claims(home: Home): Promise<Row> {
+  const client = await connect({ env: home.env });
+  const here = { identity: home.project, root: home.project, base: "api" };
+  const target = { project: null, name: "bench", here };
+  const floor = await durableEcho(join(home.dir, "echo.sock"), join(home.dir, "floor"));
+  const claimAndRelease = async (): Promise<void> => {
+    const params = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
+    const grant = await client.call("claim", params);
+    await client.call("release", { run: grant.run, generation: grant.generation });
+  };
+  await interleaveAsync(20, [floor.once, claimAndRelease]);
+  const [echo = [], both = []] = await interleaveAsync(ROUNDS, [floor.once, claimAndRelease]);
+  client.close();
+  floor.close();
+  const ours = percentile(both, 0.5) / 2;
+  const least = percentile(echo, 0.5);
+  return {
+    what: "claim or release, p50",
+    ours: `${ours.toFixed(2)} ms`,
+    floor: `${least.toFixed(2)} ms echo + fdatasync`,
+    value: ours / least,
+    goal: Number.POSITIVE_INFINITY,
+    unit: "×",
+  };
+}
+
+async function durableEcho(
+  socketPath: string,
+  file: string,
+): Promise<{ once: () => Promise<void>; close: () => void }> {
+  const fd = openSync(file, "w");
+  const page = Buffer.alloc(4096, 1);
+  const server = createServer((socket) => {
+    socket.on("data", (chunk) => {
+      writeSync(fd, page, 0, page.length, 0);
+      fdatasyncSync(fd);
+      socket.write(chunk);
+    });
+  });
+  server.listen(socketPath);
+  await once(server, "listening");
+  const socket = connectSocket(socketPath);
+  await once(socket, "connect");
+  return {
+    once: async () => {
+      socket.write("x".repeat(200));
+      await once(socket, "data");
+    },
+    close: () => {
+      socket.destroy();
+      server.close();
+      closeSync(fd);
+    },
+  };
+}
