@@ -97,12 +97,5 @@ function unknownVerb(verb: string, verbs: string[]): PerdureError {
   });
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    process.exitCode = 1;
-    throw error;
-  },
-);
+// Everything is written by then: output is synchronous.
+void main(process.argv.slice(2)).then((code) => process.exit(code));

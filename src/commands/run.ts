@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
-import { connect, type Client } from "../client/connect.ts";
+import { connect } from "../client/connect.ts";
 import { readProjectConfig } from "../project/config.ts";
+import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
 import { become, ignoredSignals } from "../runtime/become.ts";
@@ -30,8 +31,11 @@ export const run: Command = {
     const cwd = process.cwd();
     if (rest) programOf(rest, cwd);
     const also = readProjectConfig(found).policy?.environment ?? [];
-    const client = await connect();
-    const grant = await client.call("claim", {
+    const {
+      grant,
+      command,
+      cwd: folder,
+    } = await claim({
       target,
       kind: "run",
       pid: process.pid,
@@ -39,11 +43,10 @@ export const run: Command = {
       cwd,
       environment: recordedEnvironment(process.env, also),
     });
-    const launch = await ready(client, grant);
-    client.close();
-    if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${launch.cwd})`);
+    if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${folder})`);
     become({
-      ...launch,
+      command,
+      cwd: folder,
       form: grant.wrapper,
       runDir: grant.runDir,
       environment: workerEnvironment(process.env, grant),
@@ -52,21 +55,37 @@ export const run: Command = {
   },
 };
 
+interface Ready {
+  grant: ClaimGrant;
+  command: string[];
+  cwd: string;
+}
+
 /** A command used again may have lost its program or its folder: then the name is given back at once. */
-async function ready(client: Client, grant: ClaimGrant): Promise<{ command: string[]; cwd: string }> {
+async function claim(params: CallParams<"claim">): Promise<Ready> {
+  const client = await connect();
   try {
-    const cwd = grant.cwd ?? process.cwd();
-    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new PerdureError("not-found", `The folder of ${grant.address} is gone: ${cwd}`, {
-        hint: `start it where it should be: perdure run ${grant.name} -- COMMAND`,
-      });
+    const grant = await client.call("claim", params);
+    try {
+      return { grant, ...launchOf(grant) };
+    } catch (error) {
+      await client.call("release", { run: grant.run, generation: grant.generation });
+      throw error;
     }
-    const [, ...args] = grant.command ?? [];
-    return { command: [programOf(grant.command ?? [], cwd), ...args], cwd };
-  } catch (error) {
-    await client.call("release", { run: grant.run, generation: grant.generation });
-    throw error;
+  } finally {
+    client.close();
   }
+}
+
+function launchOf(grant: ClaimGrant): { command: string[]; cwd: string } {
+  const cwd = grant.cwd ?? process.cwd();
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new PerdureError("not-found", `The folder of ${grant.address} is gone: ${cwd}`, {
+      hint: `start it where it should be: perdure run ${grant.name} -- COMMAND`,
+    });
+  }
+  const words = grant.command ?? [];
+  return { command: [programOf(words, cwd), ...words.slice(1)], cwd };
 }
 
 function programOf(command: readonly string[], cwd: string): string {

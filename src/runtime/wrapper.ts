@@ -8,7 +8,9 @@ export interface WrapperCommand {
   args: string[];
 }
 
-const RESET = String.raw`\0337\033[?1049l\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?1004l\033[<u\033[>4;0m\033[?1l\033>\033[0m`;
+// Into the alternate screen first: leaving it puts the cursor where it was at the last entry, in tmux even when it was
+// left already. The entry does nothing for a program that is still in it, and else saves the place we are at.
+const RESET = String.raw`\033[?1049h\033[?1049l\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?1004l\033[<u\033[>4;0m\033[?1l\033>\033[0m`;
 
 /**
  * What stays beside a running program: a shell of 1.7 MB that starts it, passes TERM and HUP on, puts the terminal
