@@ -11,7 +11,7 @@ const aside = `dist.${process.pid}.tmp`;
 const verbsApart = {
   name: "verbs-apart",
   setup({ onResolve }) {
-    onResolve({ filter: /commands\/verbs\.ts$/ }, ({ kind }) =>
+    onResolve({ filter: /\/verbs\.ts$/ }, ({ kind }) =>
       kind === "dynamic-import" ? { path: "./verbs.cjs", external: true } : undefined,
     );
   },

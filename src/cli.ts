@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Command, Invocation } from "./commands/command.ts";
 import { createOutput } from "./commands/output.ts";
+import { context } from "./commands/context.ts";
 import { whoamiCommand } from "./commands/whoami.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
@@ -80,7 +81,7 @@ function usage(verb: string, what: string, command: Command): PerdureError {
  * What agents call all day, in the first file that is read. The others are a second file: reading a file of their
  * size costs 2 ms, as much as these verbs take to run.
  */
-const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand };
+const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand, context };
 
 async function loadVerb(verb: string): Promise<Command> {
   const { VERBS } = await import("./commands/verbs.ts");

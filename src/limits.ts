@@ -89,3 +89,9 @@ export const CLIENT_ABSENCE_MS = 15_000;
 
 /** Epochs of names that were used; the oldest beyond this are folded into one floor. */
 export const EPOCHS_KEPT = 100_000;
+
+/** Earlier runs whose context a new run is told about: after a night of crash loops the last words are still found. */
+export const EARLIER_RUNS_TOLD = 50;
+
+/** A context file that its run never archived is swept into the archive after so long. */
+export const ANCHOR_SWEEP_DAYS = 7;

@@ -1,12 +1,15 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { connect } from "../client/connect.ts";
-import { readProjectConfig } from "../project/config.ts";
+import { anchorFile, anchorSettings } from "../project/anchor.ts";
+import { readProjectConfig, readUserConfig } from "../project/config.ts";
+import { findProject } from "../project/find.ts";
 import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
 import { become, ignoredSignals } from "../runtime/become.ts";
 import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { userConfigFile } from "../state/paths.ts";
 import type { Command } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import { shellWords } from "./table.ts";
@@ -44,12 +47,14 @@ export const run: Command = {
       environment: recordedEnvironment(process.env, also),
     });
     if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${folder})`);
+    const left = predecessorContext(grant.earlierRuns, folder);
+    if (left) out.note(`perdure: an earlier run left its context: ${left}`);
     become({
       command,
       cwd: folder,
       form: grant.wrapper,
       runDir: grant.runDir,
-      environment: workerEnvironment(process.env, grant),
+      environment: workerEnvironment(process.env, grant, left),
       ignored: ignoredSignals(process.env.PERDURE_SIGIGN),
     });
   },
@@ -86,6 +91,14 @@ function launchOf(grant: ClaimGrant): { command: string[]; cwd: string } {
   }
   const words = grant.command ?? [];
   return { command: [programOf(words, cwd), ...words.slice(1)], cwd };
+}
+
+/** The newest context file that an earlier run of this worker never archived. */
+function predecessorContext(earlierRuns: string[], cwd: string): string | null {
+  const found = findProject(cwd);
+  const settings = anchorSettings({}, readProjectConfig(found), readUserConfig(userConfigFile(process.env)));
+  const files = earlierRuns.map((run) => anchorFile(found.here, settings, run));
+  return files.find((file) => existsSync(file)) ?? null;
 }
 
 function programOf(command: readonly string[], cwd: string): string {

@@ -8,6 +8,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   show: async () => (await import("./show.ts")).show,
   history: async () => (await import("./history.ts")).history,
   whoami: async () => (await import("./whoami.ts")).whoamiCommand,
+  context: async () => (await import("./context.ts")).context,
   rename: async () => (await import("./rename.ts")).rename,
   retire: async () => (await import("./retire.ts")).retire,
   takeover: async () => (await import("./takeover.ts")).takeover,
@@ -21,3 +22,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 export { help } from "./help.ts";
+export { contextArchive } from "./context/archive.ts";
+export { contextLog } from "./context/log.ts";
+export { contextRecover } from "./context/recover.ts";
+export { contextSweep } from "./context/sweep.ts";

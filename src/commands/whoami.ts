@@ -3,6 +3,8 @@ import { chooseSlug } from "../project/slug.ts";
 import { whoami } from "../project/whoami.ts";
 import { nameKey } from "../protocol/names.ts";
 import { sha256 } from "../protocol/sha256.ts";
+import { isNested } from "../runtime/nesting.ts";
+import { processTable } from "../runtime/process/index.ts";
 import { readIfThere } from "../state/files.ts";
 import { statePaths, userConfigFile } from "../state/paths.ts";
 import { readProjectsIndex } from "../state/projects-file.ts";
@@ -30,6 +32,7 @@ export const whoamiCommand: Command = {
     const identity = whoami({
       as: typeof values.as === "string" ? values.as : null,
       env,
+      nested: () => isNested(processTable(), process.ppid, env.PERDURE_RUN ?? ""),
       projectHere: () => slugHere(found(), projectConfig()),
       projectConfig,
       userConfig: () => readUserConfig(userConfigFile(env)),
@@ -38,8 +41,9 @@ export const whoamiCommand: Command = {
     });
     out.result(identity, () => {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
+      const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
       const durable = identity.durable ? "" : ", not durable: no mail, no lease";
-      return printable(`${identity.address}\n${run}  by ${identity.source}${durable}`);
+      return printable(`${identity.address}\n${run}${supervisor}  by ${identity.source}${durable}`);
     });
   },
 };
@@ -55,7 +59,7 @@ function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
 
 /** The same for every call from one terminal or one agent: of whoever set AI_AGENT_ID, else of the session's leader. */
 function fingerprint(env: NodeJS.ProcessEnv): string {
-  if (env.AI_AGENT_ID) return sha256(env.AI_AGENT_ID).slice(0, 8);
+  if (env.AI_AGENT_ID && env.AI_AGENT_ID !== env.PERDURE_RUN) return sha256(env.AI_AGENT_ID).slice(0, 8);
   const own = (readIfThere("/proc/self/stat") ?? "").replace(/^.*\) /s, "").split(" ");
   const session = own[3] ?? String(process.ppid);
   const leader = (readIfThere(`/proc/${session}/stat`) ?? "").replace(/^.*\) /s, "").split(" ");

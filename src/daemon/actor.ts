@@ -21,8 +21,9 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "projects",
   "events",
   "status",
+  "anchors",
 ]);
-const READS: ReadonlySet<CallName> = new Set(["ls", "show", "history", "project", "projects", "events", "status"]);
+const CHANGES: ReadonlySet<CallName> = new Set(["claim", "release"]);
 
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };
@@ -45,7 +46,7 @@ export function authorise(house: House, actor: Actor, call: CallName): void {
       hint: "ask the operator to run it",
     });
   }
-  if (!READS.has(call)) assertCurrent(house, actor.run.id, actor.run.generation);
+  if (CHANGES.has(call)) assertCurrent(house, actor.run.id, actor.run.generation);
 }
 
 /** Throws unless this run holds its name in exactly this generation, right now. */

@@ -104,7 +104,7 @@ export class Connection {
   async #call(id: number, call: unknown, params: unknown): Promise<unknown> {
     if (typeof call !== "string" || !Object.hasOwn(callSchemas, call)) {
       throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, {
-        hint: "upgrade or restart the daemon",
+        hint: "this daemon may be older: perdure daemon stop (workers live on), then try again",
       });
     }
     const name = call as CallName;

@@ -9,6 +9,7 @@ type Source =
   | "project-config"
   | "user-config"
   | "session"
+  | "nested"
   | "fallback";
 
 export interface Identity {
@@ -19,11 +20,15 @@ export interface Identity {
   durable: boolean;
   run: string | null;
   generation: number | null;
+  /** For a nested agent: the worker whose environment it inherited. */
+  supervisor: string | null;
 }
 
 export interface WhoamiInputs {
   as: string | null;
   env: Readonly<Record<string, string | undefined>>;
+  /** Whether the caller is an agent that the run's own agent started. Asked only inside a run. */
+  nested: () => boolean;
   /** The slug of the folder the caller stands in. Asked only if no variable names the project. */
   projectHere: () => string;
   projectConfig: () => Config;
@@ -38,7 +43,10 @@ export interface WhoamiInputs {
 export function whoami(inputs: WhoamiInputs): Identity {
   const { env } = inputs;
   if (inputs.as) return named(inputs, inputs.as, "flag");
-  if (env.PERDURE_NAME) return named(inputs, env.PERDURE_NAME, "environment");
+  if (env.PERDURE_NAME) {
+    const worker = named(inputs, env.PERDURE_NAME, "environment");
+    return env.PERDURE_RUN && inputs.nested() ? alias(inputs, "nested", worker) : worker;
+  }
   if (env.PI_INTERCOM_SESSION_NAME) {
     return named(inputs, env.PI_INTERCOM_SESSION_NAME, "environment:PI_INTERCOM_SESSION_NAME");
   }
@@ -48,12 +56,12 @@ export function whoami(inputs: WhoamiInputs): Identity {
   if (fromUser) return named(inputs, fromUser, "user-config");
   const fromSession = inputs.sessionName();
   if (fromSession) return named(inputs, fromSession, "session");
-  return fallback(inputs);
+  return alias(inputs, "fallback", null);
 }
 
 function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
   const name = checkName(raw);
-  const project = inputs.env.PERDURE_PROJECT ? checkName(inputs.env.PERDURE_PROJECT, "project") : inputs.projectHere();
+  const project = projectOf(inputs);
   const ours = source === "environment" && inputs.env.PERDURE_RUN;
   return {
     address: `${project}/${name}`,
@@ -63,22 +71,29 @@ function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
     durable: true,
     run: ours ? (inputs.env.PERDURE_RUN ?? null) : null,
     generation: ours ? generationOf(inputs.env.PERDURE_GENERATION) : null,
+    supervisor: null,
   };
 }
 
 /** `~` is in no legal name: an alias can neither block a name nor be taken for one, and has no mail. */
-function fallback(inputs: WhoamiInputs): Identity {
-  const project = inputs.env.PERDURE_PROJECT ? checkName(inputs.env.PERDURE_PROJECT, "project") : inputs.projectHere();
-  const name = `anon~${inputs.fingerprint()}`;
+function alias(inputs: WhoamiInputs, source: "nested" | "fallback", parent: Identity | null): Identity {
+  const project = parent?.project ?? projectOf(inputs);
+  const name = `${parent?.name ?? "anon"}~${inputs.fingerprint()}`;
+  const address = `${project}/${name}`;
   return {
-    address: `${project}/${name}`,
+    address,
     project,
     name,
-    source: "fallback",
+    source,
     durable: false,
     run: null,
     generation: null,
+    supervisor: parent?.address ?? null,
   };
+}
+
+function projectOf({ env, projectHere }: WhoamiInputs): string {
+  return env.PERDURE_PROJECT ? checkName(env.PERDURE_PROJECT, "project") : projectHere();
 }
 
 function generationOf(text: string | undefined): number | null {

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
 import type {
+  AnchorOwner,
   CheckResult,
   ClaimGrant,
   DaemonStatus,
@@ -66,6 +67,11 @@ export const callSchemas = {
     limit,
     follow: z.boolean(),
   }),
+  anchors: z.strictObject({
+    here: place,
+    project: z.nullable(name),
+    files: z.array(text(255)).check(z.maxLength(10_000)),
+  }),
   status: z.strictObject({}),
   check: z.strictObject({}),
   backup: z.strictObject({ file: path }),
@@ -90,6 +96,7 @@ export interface CallResults {
   projects: { projects: ProjectSummary[] };
   "project.move": ProjectSummary;
   events: { last: number };
+  anchors: { known: AnchorOwner[] };
   status: DaemonStatus;
   check: CheckResult;
   backup: { file: string; bytes: number };

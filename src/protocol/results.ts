@@ -87,6 +87,8 @@ export interface ClaimGrant {
   token: string;
   command: string[] | null;
   cwd: string | null;
+  /** Earlier runs of the worker, newest first: one of them may have left a context file behind. */
+  earlierRuns: string[];
   /** Where the wrapper leaves the exit code. */
   runDir: string;
   wrapper: "env" | "bash" | "plain";
@@ -110,6 +112,17 @@ export interface EventRecord {
   run: string | null;
   generation: number | null;
   data: Record<string, unknown>;
+}
+
+/** Whose context file it is; files of other ids are not listed. */
+export interface AnchorOwner {
+  file: string;
+  run: string;
+  worker: string;
+  generation: number;
+  live: boolean;
+  endedAt: string | null;
+  reason: string | null;
 }
 
 export interface DaemonStatus {

@@ -32,6 +32,7 @@ const OURS = new Set([
   "PERDURE_SOCKET",
   "PERDURE_TOKEN",
   "PERDURE_SIGIGN",
+  "PERDURE_PREDECESSOR_CONTEXT",
   "AI_AGENT_ID",
   "PI_INTERCOM_STABLE_ID",
   "PI_INTERCOM_SESSION_NAME",
@@ -46,7 +47,11 @@ export function workerlessEnvironment(env: Environment): Record<string, string> 
   return Object.fromEntries(kept);
 }
 
-export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<string, string> {
+export function workerEnvironment(
+  env: Environment,
+  grant: ClaimGrant,
+  predecessorContext: string | null,
+): Record<string, string> {
   return {
     ...workerlessEnvironment(env),
     PERDURE_PROJECT: grant.project,
@@ -59,5 +64,6 @@ export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<s
     PI_INTERCOM_STABLE_ID: grant.address,
     PI_INTERCOM_SESSION_NAME: grant.name,
     PI_INTERCOM_SCOPE_ID: grant.project,
+    ...(predecessorContext === null ? {} : { PERDURE_PREDECESSOR_CONTEXT: predecessorContext }),
   };
 }

@@ -54,6 +54,11 @@ export function runsOfWorker(db: Db, workerId: number, limit: number): RunRow[] 
   return db.all("SELECT * FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?", workerId, limit);
 }
 
+/** By the readable beginning that a run's file name shares with its id. */
+export function runsByIdStart(db: Db, start: string): RunRow[] {
+  return db.all("SELECT * FROM runs WHERE substr(id, 1, ?) = ?", start.length, start);
+}
+
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {
   db.run("UPDATE runs SET displaced_ms = ?, displaced_by = ? WHERE id = ?", nowMs, by, id);
 }

@@ -1,6 +1,6 @@
 import { nextEpoch } from "../../core/epoch.ts";
 import { claim } from "../../core/lease.ts";
-import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX, WORKERS_PER_PROJECT_MAX } from "../../limits.ts";
+import { COMMAND_BYTES_MAX, EARLIER_RUNS_TOLD, ENVIRONMENT_BYTES_MAX, WORKERS_PER_PROJECT_MAX } from "../../limits.ts";
 import type { CallParams, Target } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
@@ -11,7 +11,7 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
-import { insertRun, runById, type RunRow } from "../../store/runs.ts";
+import { insertRun, runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import {
   countWorkers,
   insertWorker,
@@ -48,6 +48,7 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
     token,
     command: claimed.command,
     cwd: claimed.cwd,
+    earlierRuns: claimed.earlierRuns,
     runDir: house.watch.runDir(run.id),
     wrapper: house.wrapper(),
     socket: house.paths.socket,
@@ -60,6 +61,7 @@ interface Claimed {
   run: RunRow;
   command: string[] | null;
   cwd: string | null;
+  earlierRuns: string[];
   registered: boolean;
   replaced: string | null;
 }
@@ -79,6 +81,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   if (previous) house.watch.finish(previous);
 
   const launch = launchOf(house, params, worker);
+  const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(house.db, {
     id,
     worker_id: worker.id,
@@ -95,7 +98,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   record(house, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
   const run = runById(house.db, id);
   if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
-  return { project, worker, run, registered: known === null, replaced: decision.replaced, ...launch };
+  return { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns, ...launch };
 }
 
 function findOrCreate(house: House, project: ProjectRow, target: Target): WorkerRow {

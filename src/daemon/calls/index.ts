@@ -1,4 +1,5 @@
 import type { CallName, CallParams, CallResults } from "../../protocol/calls.ts";
+import { anchorsCall } from "./anchors.ts";
 import { claimCall } from "./claim.ts";
 import type { CallContext } from "./context.ts";
 import { eventsCall } from "./events.ts";
@@ -24,6 +25,7 @@ export const handlers: Handlers = {
   projects: projectsCall,
   "project.move": projectMoveCall,
   events: eventsCall,
+  anchors: anchorsCall,
   status: statusCall,
   check: checkCall,
   backup: backupCall,

@@ -25,6 +25,7 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       const end = text.indexOf("\0", from);
       return text.slice(from, end < 0 ? undefined : end);
     },
+    argv: (pid) => (read(`${proc}/${pid}/cmdline`) ?? "").split("\0").slice(0, -1),
     withVariable(name, value) {
       const wanted = `\0${name}=${value}\0`;
       const found: ProcessInfo[] = [];

@@ -17,6 +17,10 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
     bootId,
     look: (pid) => list(["-p", String(pid)])[0] ?? null,
     variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
+    argv: (pid) =>
+      run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])
+        .trim()
+        .split(" "),
     withVariable(name, value) {
       const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split(
         "\n",

@@ -20,6 +20,8 @@ export interface ProcessTable {
   look(pid: number): ProcessInfo | null;
   /** One variable of the environment it was started with; null when it is not set or may not be read. */
   variable(pid: number, name: string): string | null;
+  /** Its command line, as far as it can be read. */
+  argv(pid: number): string[];
   /** Every live process of ours that was started with `name=value`. */
   withVariable(name: string, value: string): ProcessInfo[];
 }

@@ -1,0 +1,50 @@
+import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { PerdureError } from "../../protocol/errors.ts";
+import { asSeenFrom } from "../../project/anchor.ts";
+import { isErrno } from "../../state/files.ts";
+import type { Invocation } from "../command.ts";
+import { printable } from "../output.ts";
+import { anchorPlace, assertInside } from "./place.ts";
+
+const STDIN = 0;
+
+export async function contextLog({ words, values, out }: Invocation): Promise<void> {
+  const text = words.length === 1 && words[0] === "-" ? readFileSync(STDIN, "utf8") : words.join(" ");
+  if (text.trim() === "")
+    throw new PerdureError("usage", "There is nothing to log.", { hint: "perdure context log TEXT, or - for stdin" });
+  const { file, root } = anchorPlace(values);
+  assertInside(root, dirname(file));
+  mkdirSync(dirname(file), { recursive: true });
+  assertInside(root, dirname(file));
+  append(file, entry(new Date(), text));
+  out.result({ path: file }, () => printable(asSeenFrom(process.cwd(), file)));
+}
+
+/** One write to a file opened for appending: two writers' entries never mix. */
+function append(file: string, text: string): void {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const fd = openNoFollow(file, flags);
+  try {
+    const bytes = Buffer.from(text);
+    const written = writeSync(fd, bytes);
+    if (written !== bytes.length) throw new PerdureError("disk-full", `Only part of the entry fitted into ${file}.`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openNoFollow(file: string, flags: number): number {
+  try {
+    return openSync(file, flags, 0o644);
+  } catch (error) {
+    if (!isErrno(error, "ELOOP")) throw error;
+    throw new PerdureError("unsafe", `${file} is a symbolic link.`, { hint: "remove it" });
+  }
+}
+
+/** A list item in Markdown and in Org alike; further lines are indented so that they stay part of it. */
+function entry(now: Date, text: string): string {
+  const [first = "", ...more] = text.trimEnd().split("\n");
+  return `${[`- ${now.toISOString()} ${first}`, ...more.map((line) => `  ${line}`)].join("\n")}\n`;
+}

@@ -1,0 +1,46 @@
+import { realpathSync } from "node:fs";
+import { sep } from "node:path";
+import { anchorFile, anchorSettings, type AnchorSettings } from "../../project/anchor.ts";
+import { readProjectConfig, readUserConfig } from "../../project/config.ts";
+import type { FoundProject } from "../../project/find.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { isErrno } from "../../state/files.ts";
+import { userConfigFile } from "../../state/paths.ts";
+import type { Invocation } from "../command.ts";
+import { foundHere } from "../here.ts";
+
+export interface AnchorPlace {
+  found: FoundProject;
+  settings: AnchorSettings;
+  /** The working tree the caller stands in. */
+  root: string;
+  agentId: string | undefined;
+  file: string;
+}
+
+export function anchorPlace(values: Invocation["values"]): AnchorPlace {
+  const found = foundHere();
+  const flags = {
+    ...(typeof values.dir === "string" ? { dir: values.dir } : {}),
+    ...(typeof values.ext === "string" ? { ext: values.ext } : {}),
+  };
+  const settings = anchorSettings(flags, readProjectConfig(found), readUserConfig(userConfigFile(process.env)));
+  const agentId = process.env.AI_AGENT_ID || undefined;
+  return { found, settings, root: found.here, agentId, file: anchorFile(found.here, settings, agentId) };
+}
+
+/** A stranger's repository may have a link where the context folder should be: nothing is written through it. */
+export function assertInside(root: string, folder: string): void {
+  const real = realpathOrNull(folder);
+  if (real === null || real === root || real.startsWith(root + sep)) return;
+  throw new PerdureError("unsafe", `${folder} leads outside the project, to ${real}.`, { hint: "remove that link" });
+}
+
+function realpathOrNull(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { anchorFile, anchorFolder, asSeenFrom } from "../../project/anchor.ts";
+import type { AnchorOwner } from "../../protocol/results.ts";
+import { ask } from "../ask.ts";
+import type { Invocation } from "../command.ts";
+import { ownProject, placeHere } from "../here.ts";
+import { age, table } from "../table.ts";
+import { anchorPlace, type AnchorPlace } from "./place.ts";
+
+export interface Anchor {
+  path: string;
+  modifiedAt: string;
+  bytes: number;
+}
+
+export interface OwnedAnchor extends Anchor, Omit<AnchorOwner, "file"> {}
+
+export interface Anchors {
+  /** Left by runs that ended without archiving: newest first, worker by worker. */
+  orphaned: OwnedAnchor[];
+  live: OwnedAnchor[];
+  /** Of ids that are no runs of this project, the one without an id among them. */
+  foreign: Anchor[];
+}
+
+export async function contextRecover({ values, out }: Invocation): Promise<void> {
+  const anchors = await findAnchors(anchorPlace(values));
+  out.result({ anchors: anchors.orphaned, live: anchors.live, foreign: anchors.foreign }, () => {
+    const rows = anchors.orphaned.map((anchor) => [
+      anchor.worker,
+      String(anchor.generation),
+      anchor.reason ?? "",
+      age(anchor.modifiedAt),
+      asSeenFrom(process.cwd(), anchor.path),
+    ]);
+    return rows.length > 0 ? table(["WORKER", "GEN", "ENDED", "AGE", "CONTEXT"], rows, out.paint.dim) : "";
+  });
+  if (anchors.orphaned.length === 0) out.note("Nothing to recover: every run that ended archived its context.");
+  if (anchors.foreign.length > 0) out.note(`${anchors.foreign.length} of ids that are no runs here; see --json.`);
+}
+
+export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
+  const files = anchorFiles(place);
+  const stem = (path: string): string => basename(path, `.${place.settings.ext}`);
+  const here = placeHere(place.found);
+  const { known } = await ask("anchors", { here, project: ownProject(), files: files.map((file) => stem(file.path)) });
+  const owners = new Map(known.map((owner) => [owner.file, owner]));
+  const owned = files.flatMap((anchor): OwnedAnchor[] => {
+    const owner = owners.get(stem(anchor.path));
+    if (owner === undefined) return [];
+    const { file: _, ...rest } = owner;
+    return [{ ...anchor, ...rest }];
+  });
+  const single = anchorFile(place.root, place.settings, undefined);
+  return {
+    orphaned: owned.filter(({ live }) => !live).toSorted(byWorkerNewestFirst),
+    live: owned.filter(({ live }) => live).toSorted(byWorkerNewestFirst),
+    foreign: [
+      ...(existsSync(single) ? [describe(single)] : []),
+      ...files.filter(({ path }) => !owners.has(stem(path))),
+    ],
+  };
+}
+
+function anchorFiles({ root, settings }: AnchorPlace): Anchor[] {
+  const folder = anchorFolder(root, settings.dir);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(`.${settings.ext}`))
+    .map((name) => describe(join(folder, name)));
+}
+
+function describe(path: string): Anchor {
+  const stats = statSync(path);
+  return { path, modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
+}
+
+function byWorkerNewestFirst(a: OwnedAnchor, b: OwnedAnchor): number {
+  return a.worker.localeCompare(b.worker) || b.generation - a.generation;
+}

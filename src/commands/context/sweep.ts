@@ -1,0 +1,28 @@
+import { ANCHOR_SWEEP_DAYS } from "../../limits.ts";
+import { archiveName, asSeenFrom } from "../../project/anchor.ts";
+import type { Invocation } from "../command.ts";
+import { wholeNumber } from "../numbers.ts";
+import { printable } from "../output.ts";
+import { moveToArchive } from "./archive.ts";
+import { anchorPlace } from "./place.ts";
+import { findAnchors } from "./recover.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Archives what runs left behind long ago. Never a live run's, never a stranger's. */
+export async function contextSweep({ values, out }: Invocation): Promise<void> {
+  const days = wholeNumber("--older-than", values["older-than"], { least: 0, most: 36_500 }) ?? ANCHOR_SWEEP_DAYS;
+  const dryRun = values["dry-run"] === true;
+  const place = anchorPlace(values);
+  const { orphaned } = await findAnchors(place);
+  const old = orphaned.filter(({ modifiedAt }) => Date.now() - Date.parse(modifiedAt) >= days * DAY_MS);
+  const swept = old.map(({ path, run, modifiedAt }) => {
+    const name = archiveName(new Date(modifiedAt), run, "swept");
+    return { path, run, to: dryRun ? null : moveToArchive(path, place.root, place.settings, name) };
+  });
+  out.result({ dryRun, swept, kept: orphaned.length - old.length }, () =>
+    swept.map(({ path, to }) => printable(asSeenFrom(process.cwd(), to ?? path))).join("\n"),
+  );
+  const what = `${swept.length} ${dryRun ? "would be swept (--dry-run)" : "swept"}, ${orphaned.length - old.length} younger than ${days} days kept`;
+  out.note(what);
+}
