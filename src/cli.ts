@@ -27,6 +27,12 @@ async function dispatch(own: string[], rest: string[] | null, out: Invocation["o
     out.result({ version: VERSION }, () => VERSION);
     return 0;
   }
+  if (first === "__complete") {
+    const { complete } = await import("./commands/verbs.ts");
+    const text = await complete(own.slice(1));
+    out.result({ candidates: text.split("\n") }, () => text);
+    return 0;
+  }
   if (first === "help" || first === "--help" || first === "-h") {
     const { help } = await import("./commands/verbs.ts");
     out.result(...(await help(others[0])));

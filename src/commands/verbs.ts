@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 /** Every verb. The empty one is the bare `perdure`. Each is loaded only when called. */
 export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   "": async () => (await import("./overview.ts")).overview,
-  run: async () => (await import("./run.ts")).run,
+  run: async () => (await import("./run.ts")).runCommand,
   ls: async () => (await import("./ls.ts")).ls,
   show: async () => (await import("./show.ts")).show,
   history: async () => (await import("./history.ts")).history,
@@ -18,8 +18,20 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   daemon: async () => (await import("./daemon.ts")).daemon,
   init: async () => (await import("./init.ts")).init,
   backup: async () => (await import("./backup.ts")).backup,
+  "pi-session": async () => (await import("./pi-session.ts")).piSession,
+  completion: async () => (await import("./completion.ts")).completion,
   demo: async () => (await import("./demo.ts")).demo,
 };
+
+/** For `perdure __complete`, which the shells' completions call: one candidate a line. */
+export async function complete(words: readonly string[]): Promise<string> {
+  const { candidates } = await import("./completion.ts");
+  const options = async (verb: string): Promise<string[]> => {
+    const command = await VERBS[verb]?.();
+    return ["--json", "--help", ...Object.keys(command?.options ?? {}).map((name) => `--${name}`)];
+  };
+  return (await candidates(words, Object.keys(VERBS).filter(Boolean), options)).join("\n");
+}
 
 export { help } from "./help.ts";
 export { contextArchive } from "./context/archive.ts";
