@@ -1,4 +1,5 @@
 // Bundles the command line, the daemon and the library. Runs on any Node that npm runs on.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -34,6 +35,21 @@ await build({
   logLevel: "warning",
 });
 
+// The library is ESM: it is loaded once by a program that runs for long.
+await build({
+  entryPoints: { index: "src/index.ts" },
+  outdir: aside,
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  legalComments: "none",
+  define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "import.meta.dirname" },
+  logLevel: "warning",
+});
+
 mkdirSync("dist", { recursive: true });
 for (const file of readdirSync(aside)) renameSync(`${aside}/${file}`, `dist/${file}`);
 rmSync(aside, { recursive: true });
+
+execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.types.json"], { stdio: "inherit" });

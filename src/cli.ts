@@ -8,7 +8,7 @@ import { nearest } from "./protocol/names.ts";
 import { VERSION } from "./protocol/version.ts";
 
 async function main(argv: string[]): Promise<number> {
-  const dashes = argv.indexOf("--");
+  const dashes = argv[0] === "__complete" ? -1 : argv.indexOf("--");
   const own = dashes < 0 ? argv : argv.slice(0, dashes);
   const out = createOutput(own.includes("--json"), process.env);
   try {

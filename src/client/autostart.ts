@@ -8,7 +8,7 @@ import { makeSafeFolder } from "../state/safe-folder.ts";
 
 /** Where the bundles lie: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
-const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
  * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried

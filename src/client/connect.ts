@@ -111,6 +111,11 @@ export class Client {
     return this.#request(name, params, onItem as (item: unknown) => void) as Promise<CallResults[N]>;
   }
 
+  onClose(listener: () => void): void {
+    if (this.#socket.destroyed) listener();
+    else this.#socket.once("close", listener);
+  }
+
   close(): void {
     this.#socket.destroy();
   }

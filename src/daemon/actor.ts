@@ -14,6 +14,7 @@ export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; addres
 const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "claim",
   "release",
+  "hold",
   "ls",
   "show",
   "history",
@@ -23,7 +24,7 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "status",
   "anchors",
 ]);
-const CHANGES: ReadonlySet<CallName> = new Set(["claim", "release"]);
+const CHANGES: ReadonlySet<CallName> = new Set(["claim", "release", "hold"]);
 
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };

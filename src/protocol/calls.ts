@@ -50,6 +50,7 @@ export const callSchemas = {
     environment: z.record(z.string(), z.string()),
   }),
   release: z.strictObject({ run: runId, generation }),
+  hold: z.strictObject({ run: runId, generation }),
   ls: z.strictObject({ here: place, project: z.nullable(name), all: z.boolean() }),
   show: z.strictObject({ target }),
   history: z.strictObject({ target, limit }),
@@ -86,6 +87,7 @@ export type Target = z.infer<typeof target>;
 export interface CallResults {
   claim: ClaimGrant;
   release: { released: true };
+  hold: { held: false };
   ls: { workers: WorkerSummary[] };
   show: WorkerDetail;
   history: History;
@@ -106,4 +108,6 @@ export interface CallResults {
 /** What a streaming call sends before its result. */
 export interface StreamItems {
   events: EventRecord;
+  /** Sent once, when the run lost its name to somebody. */
+  hold: { displacedBy: string };
 }

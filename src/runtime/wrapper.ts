@@ -48,7 +48,7 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
     "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p= perdure_i=",
     FUNCTIONS,
     "exec 3<&0",
-    `if [ -t 0 ] && perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
+    `if perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
     ...ignored.map((signal) => `trap '' ${signal}`),
     ...restored.map((signal) => `trap 'perdure_i="$perdure_i ${signal}"' ${signal}`),
     ...forwarded.map((signal) => `trap 'perdure_kill ${signal}' ${signal}`),
@@ -60,12 +60,14 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
 /**
  * perdure_kill: a signal that comes before the program runs is kept, and delivered as soon as it does.
  * perdure_fg: only the terminal's foreground may touch its modes, they are somebody else's otherwise. An interactive
- * shell makes a foreground of its own; killed, it leaves that empty and the terminal to us.
+ * shell makes a foreground of its own; killed, it leaves that empty and the terminal to us. In a pipeline the screen
+ * is the last one's: `run build -- make | less`.
  */
 const FUNCTIONS = String.raw`perdure_kill() {
   if [ "$perdure_c" ]; then kill -$1 $perdure_c; kill -CONT $perdure_c; else perdure_p=$1; fi
 } 2>/dev/null
 perdure_fg() {
+  [ -t 0 ] && [ -t 1 ] || return
   if [ -r /proc/$$/stat ]; then
     read -r perdure_x < /proc/$$/stat; set -- ${"${perdure_x##*) }"}
     [ "$3" = "$6" ] || { [ "$6" = "$perdure_c" ] && ! kill -0 -$6 2>/dev/null; }
@@ -104,7 +106,7 @@ function child(form: WrapperForm, restored: string[], program: string): string {
  * 130 after a Ctrl-C is passed on as the signal, so that a script or loop around us ends as around any program.
  */
 const END = String.raw`trap '' TTOU
-if [ $perdure_s -ne 0 ] && [ -t 0 ] && perdure_fg; then
+if [ $perdure_s -ne 0 ] && perdure_fg; then
   perdure_f=$(${tool("stty")} -g 2>/dev/null)
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || ${tool("stty")} "$perdure_g"
   case $TERM in '' | dumb) ;; *) printf '${RESET}' > /dev/tty ;; esac

@@ -160,7 +160,7 @@ function heldError(
   const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
   const state = because === "held" ? "is held" : "is being taken over; it is still held";
   return new PerdureError("held", `${address} ${state} by run ${run?.id}, pid ${pid}${survivor}, since ${since}.`, {
-    hint: `perdure takeover ${worker.name}`,
+    hint: `perdure takeover ${address}`,
     details: {
       address,
       run: run?.id,

@@ -3,6 +3,7 @@ import type { EventRecord } from "../../protocol/results.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type NamedEventRow } from "../../store/events.ts";
 import { iso } from "../describe.ts";
 import { findWorker, projectOf } from "../places.ts";
+import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 
 const PAGE_ROWS = 500;
@@ -22,10 +23,12 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
     }
   };
 
+  // Before the first item goes out: what is committed while a slow reader takes them must not be skipped.
+  const newest = lastEventSeq(house.db);
   if (params.after === null) await send(lastEvents(house.db, filter, params.limit));
   else await send(eventsAfter(house.db, params.after, filter, params.limit));
   if (params.follow) {
-    last = Math.max(last, params.after === null ? lastEventSeq(house.db) : last);
+    if (params.after === null) last = Math.max(last, newest);
     for await (const _ of commits(context)) {
       for (let rows = eventsAfter(house.db, last, filter, PAGE_ROWS); rows.length > 0;) {
         await send(rows);
@@ -34,28 +37,6 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
     }
   }
   return { last };
-}
-
-/** Yields once at the start and then after commits, until the connection closes. */
-async function* commits({ house, closed }: CallContext): AsyncGenerator<void> {
-  let wake: () => void = () => undefined;
-  let pending = true;
-  const signal = (): void => {
-    pending = true;
-    wake();
-  };
-  const stop = house.onCommit(signal);
-  closed.addEventListener("abort", signal);
-  try {
-    while (!closed.aborted) {
-      if (!pending) await new Promise<void>((resolve) => (wake = resolve));
-      pending = false;
-      if (!closed.aborted) yield;
-    }
-  } finally {
-    stop();
-    closed.removeEventListener("abort", signal);
-  }
 }
 
 function toRecord(row: NamedEventRow): EventRecord {

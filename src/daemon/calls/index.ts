@@ -3,6 +3,7 @@ import { anchorsCall } from "./anchors.ts";
 import { claimCall } from "./claim.ts";
 import type { CallContext } from "./context.ts";
 import { eventsCall } from "./events.ts";
+import { holdCall } from "./hold.ts";
 import { historyCall, lsCall, showCall } from "./listing.ts";
 import { backupCall, checkCall, statusCall, stopCall } from "./maintenance.ts";
 import { renameCall, retireCall } from "./naming.ts";
@@ -15,6 +16,7 @@ type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext)
 export const handlers: Handlers = {
   claim: claimCall,
   release: releaseCall,
+  hold: holdCall,
   ls: lsCall,
   show: showCall,
   history: historyCall,

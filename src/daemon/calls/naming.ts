@@ -66,7 +66,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (run && holder) {
     throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}.`, {
-      hint: `stop it first: perdure takeover ${worker.name}`,
+      hint: `stop it first: perdure takeover ${address}`,
       details: { run: run.id, pid: holder.pid },
     });
   }

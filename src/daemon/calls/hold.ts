@@ -1,0 +1,31 @@
+import { standing } from "../../core/lease.ts";
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { runById } from "../../store/runs.ts";
+import { leaseOf, workerById } from "../../store/workers.ts";
+import { assertCurrent } from "../actor.ts";
+import type { House } from "../house.ts";
+import { commits } from "./commits.ts";
+import type { CallContext } from "./context.ts";
+
+/**
+ * A client stays on the line for its lease: present as long as the connection is, and told when it lost the name.
+ * After a daemon's restart the same call makes it present again.
+ */
+export async function holdCall(params: CallParams<"hold">, context: CallContext): Promise<CallResults["hold"]> {
+  const { house } = context;
+  assertCurrent(house, params.run, params.generation);
+  context.holdWhileConnected(params.run);
+  for await (const _ of commits(context)) {
+    if (isCurrent(house, params)) continue;
+    const displacedBy = runById(house.db, params.run)?.displaced_by ?? null;
+    if (displacedBy !== null) await context.send({ displacedBy });
+    break;
+  }
+  return { held: false };
+}
+
+function isCurrent(house: House, { run, generation }: CallParams<"hold">): boolean {
+  const row = runById(house.db, run);
+  const worker = row ? workerById(house.db, row.worker_id) : null;
+  return worker !== null && standing(leaseOf(worker), run, generation) === "current";
+}

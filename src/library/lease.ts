@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isPerdureError } from "../protocol/errors.ts";
+import type { ClaimGrant } from "../protocol/results.ts";
+import type { Link } from "./link.ts";
+
+const RECONNECT_MS = 200;
+
+/** A name this process owns, until it releases it, ends, or is displaced. */
+export class Lease implements AsyncDisposable {
+  readonly address: string;
+  readonly run: string;
+  readonly generation: number;
+  /** Acts as this worker: give it to a child as PERDURE_TOKEN. */
+  readonly token: string;
+  readonly #link: Link;
+  readonly #listeners = new Set<(by: string) => void>();
+  #displacedBy: string | null = null;
+  #over = false;
+
+  /** @internal */
+  constructor(link: Link, grant: ClaimGrant) {
+    this.#link = link;
+    this.address = grant.address;
+    this.run = grant.run;
+    this.generation = grant.generation;
+    this.token = grant.token;
+    void this.#stayOnTheLine();
+  }
+
+  /** Who took the name over; null while it is ours. */
+  get displacedBy(): string | null {
+    return this.#displacedBy;
+  }
+
+  /** Called once, at once if it has happened already. The name is then somebody else's: stop, never reclaim. */
+  onDisplaced(listener: (by: string) => void): void {
+    if (this.#displacedBy === null) this.#listeners.add(listener);
+    else listener(this.#displacedBy);
+  }
+
+  /** Gives the name back. Throws `displaced` or `stale` if it was no longer ours. */
+  async release(): Promise<void> {
+    if (this.#over && this.#displacedBy === null) return;
+    this.#over = true;
+    const client = await this.#link.client();
+    await client.call("release", { run: this.run, generation: this.generation });
+  }
+
+  /** `await using`: releases what is still ours. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#displacedBy === null) await this.release();
+  }
+
+  /** Present as long as this runs; comes back by itself when the daemon was restarted. */
+  async #stayOnTheLine(): Promise<void> {
+    while (!this.#over && !this.#link.closed) {
+      try {
+        const client = await this.#link.client();
+        await client.stream("hold", { run: this.run, generation: this.generation }, (item) =>
+          this.#displaced(item.displacedBy),
+        );
+        return;
+      } catch (error) {
+        if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
+          const by = error.details?.by;
+          return this.#displaced(typeof by === "string" ? by : "somebody");
+        }
+        await sleep(RECONNECT_MS);
+      }
+    }
+  }
+
+  #displaced(by: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#displacedBy = by;
+    for (const listener of this.#listeners) listener(by);
+  }
+}

@@ -1,0 +1,40 @@
+import { connect, type Client, type ConnectOptions } from "../client/connect.ts";
+
+/** One connection for everything, made anew when the daemon was restarted under it. */
+export class Link {
+  readonly #options: ConnectOptions;
+  #client: Promise<Client> | null = null;
+  #closed = false;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  client(): Promise<Client> {
+    if (this.#client === null) {
+      const opening = this.open();
+      this.#client = opening;
+      const forget = (): void => {
+        if (this.#client === opening) this.#client = null;
+      };
+      opening.then((client) => client.onClose(forget), forget);
+    }
+    return this.#client;
+  }
+
+  /** A connection of its own, for a stream that ends by closing it. */
+  open(): Promise<Client> {
+    return connect(this.#options);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = await this.#client?.catch(() => null);
+    client?.close();
+    this.#client = null;
+  }
+}
