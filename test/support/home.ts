@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { WorkerSummary } from "../../src/protocol/results.ts";
@@ -108,9 +108,11 @@ export class Home {
 
   /** Ends what was started here, by run and by pid, and removes the folder. */
   async clear(): Promise<void> {
-    const { workers } = await this.json<{ workers?: WorkerSummary[] }>(["ls", "--all"]);
-    for (const { run } of workers ?? []) if (run) this.killRun(run.id);
-    await this.perdure(["daemon", "stop"]);
+    if (existsSync(this.state)) {
+      const { workers } = await this.json<{ workers?: WorkerSummary[] }>(["ls", "--all"]);
+      for (const { run } of workers ?? []) if (run) this.killRun(run.id);
+      await this.perdure(["daemon", "stop"]);
+    }
     for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
     rmSync(this.dir, { recursive: true, force: true });
   }

@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect, PerdureError, type Lease, type Perdure } from "../../src/index.ts";
+import type { History, WorkerSummary } from "../../src/protocol/results.ts";
+import { finish, Home } from "../support/home.ts";
+import { output, runGuest } from "./guests.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+let home: Home;
+let perdure: Perdure;
+beforeEach(async () => {
+  home = new Home();
+  perdure = await connect({ env: home.env, cwd: home.project });
+});
+afterEach(async () => {
+  await perdure.close();
+  await home.clear();
+});
+
+async function reasons(name: string): Promise<(string | null)[]> {
+  return (await home.json<History>(["history", name])).runs.map(({ reason }) => reason);
+}
+
+describe("a lease", () => {
+  it("owns its name until it is released", async () => {
+    const lease = await perdure.claim("coder");
+    expect(lease).toMatchObject({ address: "api/coder", generation: 1 });
+    expect((await home.perdure(["run", "coder", "--", "true"])).code).toBe(4);
+    await lease.release();
+    expect(await reasons("coder")).toEqual(["released"]);
+    expect((await perdure.claim("coder")).generation).toBe(2);
+  });
+
+  it("is released by await using", async () => {
+    {
+      await using lease = await perdure.claim("coder");
+      expect(lease.displacedBy).toBeNull();
+    }
+    expect(await reasons("coder")).toEqual(["released"]);
+  });
+
+  it("refuses a second claimer with a typed error that names the holder", async () => {
+    const lease = await perdure.claim("coder");
+    const second = await connect({ env: home.env, cwd: home.project });
+    const error = await second.claim("coder").catch((thrown: unknown) => thrown);
+    await second.close();
+    expect(error).toBeInstanceOf(PerdureError);
+    expect(error).toMatchObject({ code: "held", retryable: true, details: { run: lease.run, pid: process.pid } });
+  });
+
+  it("is told by whom it was displaced, is fenced, and never reclaims", async () => {
+    const lease = await perdure.claim("coder");
+    const told = new Promise<string>((resolvePromise) => lease.onDisplaced(resolvePromise));
+    await home.perdure(["takeover", "coder"]);
+    expect(await told).toMatch(/^operator /);
+    expect(lease.displacedBy).toMatch(/^operator /);
+    await expect(lease.release()).rejects.toMatchObject({ code: "displaced" });
+    expect((await home.json<{ workers: WorkerSummary[] }>(["ls"])).workers[0]).toMatchObject({ run: null });
+  });
+
+  it("outlives the daemon: killed, the next one knows the holder", async () => {
+    const lease = await perdure.claim("coder");
+    process.kill(home.daemonPid() ?? 0, "SIGKILL");
+    expect((await home.perdure(["run", "coder", "--", "true"])).code).toBe(4);
+    await lease.release();
+    expect(await reasons("coder")).toEqual(["released"]);
+  });
+
+  it("of a process that dies is free at once", async () => {
+    const guest = runGuest(
+      home,
+      `import { connect } from "perdure"; const p = await connect(); const l = await p.claim("coder"); console.log(l.run);`,
+    );
+    await output(guest, "coder");
+    guest.kill("SIGKILL");
+    await once(guest, "close");
+    expect(await perdure.claim("coder")).toMatchObject({ generation: 2 } satisfies Partial<Lease>);
+    expect(await reasons("coder")).toEqual([null, "killed"]);
+  });
+});
+
+describe("programs under names", () => {
+  it("start, are refused while they run, and tell how they ended", async () => {
+    const started = await perdure.start("build", ["sh", "-c", "read x; exit 3"], {
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    expect(started).toMatchObject({ address: "api/build", generation: 1 });
+    // stdin is a pipe nobody writes to: it ends with this process's handle, so the program is still there now.
+    const again = await perdure.start("build", ["true"]).catch((thrown: unknown) => thrown);
+    expect(again).toMatchObject({ code: "held", details: { run: started.run } });
+    home.killRun(started.run);
+    expect(await perdure.ended("build", started.run)).toMatchObject({ reason: "killed" });
+  });
+
+  it("that end before anybody looks are still told", async () => {
+    const { run } = await perdure.start("quick", ["sh", "-c", "exit 7"]);
+    expect(await perdure.ended("quick", run)).toMatchObject({ exit: 7, reason: "exited" });
+  });
+
+  it("that cannot be started are an error", async () => {
+    await expect(perdure.start("x", ["no-such-program"])).rejects.toMatchObject({ code: "refused" });
+  });
+});
+
+describe("the documentation", () => {
+  const examples = [...readFileSync(resolve(ROOT, "docs/library.md"), "utf8").matchAll(/```js\n(.*?)```/gs)].map(
+    ([, code]) => code ?? "",
+  );
+
+  it("has examples", () => expect(examples.length).toBeGreaterThan(3));
+
+  it.each(examples.map((code, index) => [index + 1, code]))("example %i runs", async (_, code) => {
+    const { code: exit, stderr, stdout } = await finish(runGuest(home, String(code)));
+    expect(stderr).toBe("");
+    expect(exit).toBe(0);
+    expect(stdout).toContain("api");
+  });
+
+  it("the orchestrator of thirty lines keeps two programs alive over its own kill -9", async () => {
+    const source = readFileSync(resolve(ROOT, "examples/keep-alive.js"), "utf8");
+    expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(35);
+    const first = runGuest(home, source);
+    await Promise.all([output(first, "started api/web"), output(first, "started api/worker")]);
+    first.kill("SIGKILL");
+    await once(first, "close");
+    const web = await home.until("web", ({ run }) => run !== null);
+    const worker = await home.until("worker", ({ run }) => run !== null);
+
+    const second = runGuest(home, source);
+    await Promise.all([output(second, `found web: ${web.run?.id}`), output(second, `found worker: ${worker.run?.id}`)]);
+    const restarted = output(second, "started api/web");
+    home.killRun(web.run?.id ?? "");
+    await restarted;
+    expect((await home.until("web", ({ run }) => run !== null)).generation).toBe(2);
+    expect((await home.until("worker", ({ run }) => run !== null)).run?.id).toBe(worker.run?.id);
+    second.kill("SIGKILL");
+    await once(second, "close");
+  });
+});
