@@ -12,10 +12,13 @@ export function coldStarts(home: Home): Row[] {
     command(process.execPath, ["-e", "0"], options),
     command(BIN, ["whoami"], options),
     command(BIN, ["whoami", "--json"], inRun),
+    command(BIN, ["context", "path"], inRun),
     command(BIN, ["ls"], options),
   ];
   interleave(5, contenders);
-  const [floor = Number.NaN, here, named, ls] = interleave(ROUNDS, contenders).map((times) => percentile(times, 0.5));
+  const [floor = Number.NaN, here, named, context, ls] = interleave(ROUNDS, contenders).map((times) =>
+    percentile(times, 0.5),
+  );
   const row = (what: string, ours = Number.NaN, goal: number): Row => {
     return {
       what,
@@ -29,6 +32,7 @@ export function coldStarts(home: Home): Row[] {
   return [
     row("whoami, by folder", here, 1.25),
     row("whoami, by environment", named, 1.25),
+    row("context path", context, 1.25),
     row("ls, through the daemon", ls, Number.POSITIVE_INFINITY),
   ];
 }
