@@ -16,7 +16,8 @@ interface Tracked {
   folder: FSWatcher | null;
   /** Seen with the run in its environment: from then on pid and start time alone are not enough. */
   started: boolean;
-  since: number;
+  /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
+  startingUntil: number;
   /** A client whose connection is gone while its process lives. */
   absence: Absence | null;
 }
@@ -58,9 +59,12 @@ export class RunWatch {
   track(run: RunRow): void {
     const folder = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#house.monotonicMs();
+    // Of a run that this daemon found in the store: only what is left of its time.
+    const ageMs = Math.abs(this.#house.now() - run.started_ms);
+    const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? { sinceMs: since, periods: 0 } : null;
-    this.#tracked.set(run.id, { run, folder, started: false, since, absence });
+    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, absence });
   }
 
   clientPresent(run: string, present: boolean): void {
@@ -132,8 +136,8 @@ export class RunWatch {
       if (tracked) tracked.started = true;
       return true;
     }
-    if (tracked?.started) return false;
-    return tracked === undefined || this.#house.monotonicMs() - tracked.since < RUN_START_GRACE_MS;
+    // Not tracked yet: it was claimed earlier in the very commit that asks.
+    return tracked === undefined || (!tracked.started && this.#house.monotonicMs() < tracked.startingUntil);
   }
 
   #watchFolder(run: RunRow): FSWatcher | null {

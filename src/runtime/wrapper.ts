@@ -45,15 +45,19 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
-    "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p= perdure_i=",
+    "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p=",
     FUNCTIONS,
     "exec 3<&0",
     `if perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
     ...ignored.map((signal) => `trap '' ${signal}`),
-    ...restored.map((signal) => `trap 'perdure_i="$perdure_i ${signal}"' ${signal}`),
+    // bash 5.2 loses the code of a program that ends while a trap interrupts `wait`, so nothing may trap Ctrl-C there.
+    ...restored.map((signal) => `trap ${form === "bash" ? "''" : ":"} ${signal}`),
     ...forwarded.map((signal) => `trap 'perdure_kill ${signal}' ${signal}`),
-    form === "plain" ? '"$@" 3<&-; perdure_s=$?' : background(form, restored, program),
+    form === "plain" ? FOREGROUND : background(form, restored, program),
     END,
+    // By the signal, so that Ctrl-C ends a script or a loop around us as it does around any program.
+    ...(restored.includes("INT") ? ["[ $perdure_s -ne 130 ] || { trap - INT; kill -INT $$; }"] : []),
+    "exit $perdure_s",
   ].join("\n");
 }
 
@@ -76,6 +80,12 @@ perdure_fg() {
   fi
 }`;
 
+/** The shell's own stderr is away meanwhile: it would tell of a crash in its own words. */
+const FOREGROUND = `exec 3<&- 4>&2 2>/dev/null
+( exec "$@" 2>&4 4>&- )
+perdure_s=$?
+exec 2>&4 4>&-`;
+
 /**
  * In the background with the caller's stdin, because a shell runs traps only between commands or while it waits.
  * `&` makes a shell ignore INT and QUIT for the child; each form undoes that in its own way.
@@ -87,8 +97,9 @@ function background(form: WrapperForm, restored: string[], program: string): str
     'if [ "$perdure_p" ]; then perdure_kill $perdure_p; fi',
     // Quiet, because bash would tell of a crash in its own words.
     "while wait $perdure_c; perdure_s=$?; [ $perdure_s -gt 128 ] && kill -0 $perdure_c; do :; done 2>/dev/null",
-    // bash may have reaped the program while a trap ended `wait`: then the real code is still to be had.
-    "if [ $perdure_s -gt 128 ]; then wait $perdure_c; perdure_x=$?; [ $perdure_x -eq 127 ] || perdure_s=$perdure_x; fi 2>/dev/null",
+    // With bash, TERM or HUP to the whole group may end `wait` when the program is reaped already: ask again, and keep
+    // the signal's code if the program's own is lost.
+    "if [ $perdure_s -gt 128 ]; then wait $perdure_c; perdure_x=$?; case $perdure_x in 127 | 255) ;; *) perdure_s=$perdure_x ;; esac; fi 2>/dev/null",
   ].join("\n");
 }
 
@@ -103,7 +114,6 @@ function child(form: WrapperForm, restored: string[], program: string): string {
 /**
  * A failed program may have left the terminal full-screen whatever its code: Node puts raw mode back when it crashes
  * with 1, and nothing else. TTOU is ignored because a stop here would leave the end unrecorded.
- * 130 after a Ctrl-C is passed on as the signal, so that a script or loop around us ends as around any program.
  */
 const END = String.raw`trap '' TTOU
 if [ $perdure_s -ne 0 ] && perdure_fg; then
@@ -113,9 +123,7 @@ if [ $perdure_s -ne 0 ] && perdure_fg; then
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
 fi
 if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
-printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"
-case $perdure_s$perdure_i in 130*INT*) trap - INT; kill -INT $$ ;; esac
-exit $perdure_s`;
+printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"`;
 
 /** Not from the caller's PATH, which is the program's business. */
 function tool(name: string): string {

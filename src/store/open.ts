@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
-import { failureKind } from "./failure.ts";
+import { failureError, failureKind } from "./failure.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -39,8 +39,9 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
     return { db, unclean };
   } catch (error) {
     db?.close();
-    if (failureKind(error) === "damaged") throw setAside(file, error);
-    throw error;
+    const kind = failureKind(error);
+    if (kind === "damaged") throw setAside(file, error);
+    throw kind === null ? error : failureError(kind, error);
   }
 }
 
