@@ -5,14 +5,15 @@ import { context } from "./commands/context.ts";
 import { whoamiCommand } from "./commands/whoami.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
+import { own } from "./protocol/own.ts";
 import { VERSION } from "./protocol/version.ts";
 
 async function main(argv: string[]): Promise<number> {
   const dashes = argv[0] === "__complete" ? -1 : argv.indexOf("--");
-  const own = dashes < 0 ? argv : argv.slice(0, dashes);
-  const out = createOutput(own.includes("--json"), process.env);
+  const words = dashes < 0 ? argv : argv.slice(0, dashes);
+  const out = createOutput(words.includes("--json"), process.env);
   try {
-    return await dispatch(own, dashes < 0 ? null : argv.slice(dashes + 1), out);
+    return await dispatch(words, dashes < 0 ? null : argv.slice(dashes + 1), out);
   } catch (thrown) {
     const error = asPerdureError(thrown);
     out.error(error);
@@ -21,25 +22,30 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
-async function dispatch(own: string[], rest: string[] | null, out: Invocation["out"]): Promise<number> {
-  const [first, ...others] = own.filter((word) => word !== "--json");
+async function dispatch(words: string[], rest: string[] | null, out: Invocation["out"]): Promise<number> {
+  const [first, ...others] = words.filter((word) => word !== "--json");
   if (first === "--version" || first === "-V") {
     out.result({ version: VERSION }, () => VERSION);
     return 0;
   }
   if (first === "__complete") {
     const { complete } = await import("./commands/verbs.ts");
-    const text = await complete(own.slice(1));
+    const text = await complete(words.slice(1));
     out.result({ candidates: text.split("\n") }, () => text);
     return 0;
   }
   if (first === "help" || first === "--help" || first === "-h") {
     const { help } = await import("./commands/verbs.ts");
+    if (others.length > 1) {
+      throw new PerdureError("usage", `perdure help: ${JSON.stringify(others[1])} is one word too many.`, {
+        hint: "perdure help [VERB]",
+      });
+    }
     out.result(...(await help(others[0])));
     return 0;
   }
   const verb = first ?? "";
-  const command = HOT[verb] ?? (await loadVerb(verb));
+  const command = own(HOT, verb) ?? (await loadVerb(verb));
   if (others.includes("--help") || others.includes("-h")) {
     const { help } = await import("./commands/verbs.ts");
     out.result(...(await help(verb)));
@@ -72,14 +78,16 @@ function parseOptions(
     const option = /'(-[^' ]+)/.exec(message)?.[1];
     const known = Object.keys(command.options ?? {}).map((name) => `--${name}`);
     const [near] = option ? nearest(option, known) : [];
-    const what = /Unknown option/.test(message) ? `there is no option ${option}` : (message.split(". ")[0] ?? message);
-    throw usage(verb, near ? `${what}; did you mean ${near}?` : what, command);
+    const what = /Unknown option/.test(message)
+      ? `there is no option ${option}`
+      : (message.split(/\.\s/)[0] ?? message);
+    throw usage(verb, near && near !== option ? `${what}; did you mean ${near}?` : what, command);
   }
 }
 
 function usage(verb: string, what: string, command: Command): PerdureError {
-  return new PerdureError("usage", `perdure ${verb}: ${what}.`, {
-    hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}\(/, "  ("),
+  return new PerdureError("usage", `${`perdure ${verb}`.trimEnd()}: ${what}${what.endsWith("?") ? "" : "."}`, {
+    hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
   });
 }
 
@@ -91,13 +99,13 @@ const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand, context 
 
 async function loadVerb(verb: string): Promise<Command> {
   const { VERBS } = await import("./commands/verbs.ts");
-  const load = VERBS[verb];
+  const load = own(VERBS, verb);
   if (load === undefined) throw unknownVerb(verb, Object.keys(VERBS));
   return load();
 }
 
 function unknownVerb(verb: string, verbs: string[]): PerdureError {
-  const near = nearest(verb, verbs.filter(Boolean));
+  const near = nearest(verb, verb.startsWith("-") ? ["--json", "--help", "--version"] : verbs.filter(Boolean));
   const what = verb.startsWith("-") ? `there is no option ${verb}` : `there is no verb ${JSON.stringify(verb)}`;
   return new PerdureError("usage", `perdure: ${what}.`, {
     hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",

@@ -20,7 +20,7 @@ import { writeFileAtomic } from "./state/files.ts";
 import { statePaths, type StatePaths } from "./state/paths.ts";
 import { makeSafeFolder } from "./state/safe-folder.ts";
 import { checkStore } from "./store/check.ts";
-import type { FailureKind } from "./store/failure.ts";
+import { failureKind, type FailureKind } from "./store/failure.ts";
 import { closeStore, openStore, setAside } from "./store/open.ts";
 import { Writer } from "./store/writer.ts";
 
@@ -94,6 +94,7 @@ class Daemon {
       now: Date.now,
       monotonicMs: () => performance.now(),
       log: logLine,
+      onStoreFailure: (kind, error) => this.#onStoreFailure(kind, error),
       onCommit(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -114,12 +115,7 @@ class Daemon {
   }
 
   async serve(): Promise<void> {
-    const { watch } = this.#house;
-    for (const run of watch.start()) {
-      // A takeover that the last daemon could not finish is finished by this one.
-      if (run.displaced_ms !== null) void this.#finishTakeover(run);
-    }
-    publishProjects(this.#house);
+    this.#recover();
     await this.#server.listen(this.#paths.socket);
     this.#announce();
     keepBounds(this.#house);
@@ -128,6 +124,20 @@ class Daemon {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void this.leave(0));
     this.#server.onQuiet(() => this.#waitIdle());
     this.#waitIdle();
+  }
+
+  #recover(): void {
+    try {
+      for (const run of this.#house.watch.start()) {
+        // A takeover that the last daemon could not finish is finished by this one.
+        if (run.displaced_ms !== null) void this.#finishTakeover(run);
+      }
+      publishProjects(this.#house);
+    } catch (error) {
+      if (failureKind(error) !== "damaged") throw error;
+      this.#house.db.close();
+      throw setAside(this.#paths.database, error);
+    }
   }
 
   /** Answers what is under way, writes everything down, gives the socket back, then the lock. */

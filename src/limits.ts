@@ -38,6 +38,7 @@ export const RUN_POLL_MS = 1_000;
 
 /** After an exit file appeared, how often its process is looked at until it is gone. */
 export const RUN_SETTLE_MS = 5;
+export const RUN_SETTLE_TRIES = 200;
 
 /**
  * Between the claim and the moment the wrapper's environment shows the run, pid and start time alone are the
@@ -62,6 +63,7 @@ export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
 export const RUNS_KEPT_PER_WORKER = 500;
 export const EVENTS_KEPT = 100_000;
 export const RETIRED_WORKERS_KEPT_MS = 365 * 24 * 3_600_000;
+export const RETIRED_WORKERS_KEPT = 10_000;
 export const TOMBSTONES_KEPT_PER_PROJECT = 1_000;
 export const PROJECTS_MAX = 10_000;
 export const WORKERS_PER_PROJECT_MAX = 20_000;
@@ -84,7 +86,10 @@ export const LIST_ROWS_MAX = 20_000;
 export const HISTORY_ROWS_DEFAULT = 50;
 export const EVENT_ROWS_DEFAULT = 50;
 
-/** A library claim whose connection is gone while its process lives is freed after two of these. */
+/**
+ * A library claim whose connection is gone while its process lives is freed after two of these, sleep not counted: the
+ * second one is for laptops that wake up to a stalled machine.
+ */
 export const CLIENT_ABSENCE_MS = 15_000;
 
 /** Epochs of names that were used; the oldest beyond this are folded into one floor. */

@@ -1,5 +1,5 @@
 import { connect as connectSocket, type Socket } from "node:net";
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
@@ -27,7 +27,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const env = options.env ?? process.env;
   const paths = statePaths(env);
   for (let tries = 1; ; tries++) {
-    if (existsSync(paths.dir)) for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkIfThere(folder);
+    for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkIfThere(folder);
     const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
@@ -41,7 +41,7 @@ function notRunning(): PerdureError {
 }
 
 function checkIfThere(folder: string): void {
-  if (existsSync(folder)) checkSafeFolder(folder);
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) checkSafeFolder(folder);
 }
 
 /** A token is for the daemon that gave it out; another state dir's daemon would not know it. */
@@ -55,7 +55,7 @@ async function tryConnect(path: string, token: string | null): Promise<Client | 
   const opened = await new Promise<boolean>((resolve, reject) => {
     socket.once("connect", () => resolve(true));
     socket.once("error", (error) => {
-      if (isErrno(error, "ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE")) resolve(false);
+      if (isErrno(error, "ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE")) resolve(false);
       else reject(error);
     });
   });
@@ -109,6 +109,13 @@ export class Client {
     onItem: (item: StreamItems[N]) => void,
   ): Promise<CallResults[N]> {
     return this.#request(name, params, onItem as (item: unknown) => void) as Promise<CallResults[N]>;
+  }
+
+  /** All items of a stream that ends by itself. */
+  async collect<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<StreamItems[N][]> {
+    const items: StreamItems[N][] = [];
+    await this.stream(name, params, (item) => items.push(item));
+    return items;
   }
 
   onClose(listener: () => void): void {

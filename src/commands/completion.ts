@@ -1,5 +1,6 @@
 import { connect } from "../client/connect.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { own } from "../protocol/own.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 
@@ -35,7 +36,7 @@ export const completion: Command = {
 
   async run({ words, out }) {
     const shell = words[0] ?? "";
-    const script = SCRIPTS[shell];
+    const script = own(SCRIPTS, shell);
     if (script === undefined) {
       throw new PerdureError("usage", `There are no completions for ${JSON.stringify(shell)}.`, {
         hint: `perdure completion ${Object.keys(SCRIPTS).join(" | ")}`,
@@ -69,14 +70,14 @@ export async function candidates(
 
 async function wordsOf(verb: string, position: number): Promise<string[]> {
   if (position > 1) return [];
-  return TAKES_NAMES.has(verb) ? names() : (WORDS[verb] ?? []);
+  return TAKES_NAMES.has(verb) ? names() : (own(WORDS, verb) ?? []);
 }
 
 /** Only from a daemon that runs: pressing a key must not start one. */
 async function names(): Promise<string[]> {
   try {
     const client = await connect({ autostart: false });
-    const { workers } = await client.call("ls", { here: placeHere(), project: ownProject(), all: false });
+    const workers = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
     client.close();
     return workers.map(({ name }) => name);
   } catch {

@@ -1,5 +1,6 @@
 import { PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
+import { own } from "../protocol/own.ts";
 import type { Command, Invocation } from "./command.ts";
 import { contextPath } from "./context/path.ts";
 
@@ -44,7 +45,7 @@ export const context: Command = {
 
   async run(invocation) {
     const [word = "", ...rest] = invocation.words;
-    const action = ACTIONS[word];
+    const action = own(ACTIONS, word);
     if (action === undefined) {
       const [near] = nearest(word, Object.keys(ACTIONS));
       throw new PerdureError("usage", `perdure context: there is no ${JSON.stringify(word)}.`, {

@@ -4,6 +4,7 @@ import { connect } from "../client/connect.ts";
 import { DAEMON_START_WAIT_MS } from "../limits.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
+import { own } from "../protocol/own.ts";
 import type { DaemonStatus } from "../protocol/results.ts";
 import { processTable } from "../runtime/process/index.ts";
 import { readIfThere } from "../state/files.ts";
@@ -23,7 +24,7 @@ export const daemon: Command = {
 
   async run(invocation) {
     const word = invocation.words[0] ?? "";
-    const action = ACTIONS[word];
+    const action = own(ACTIONS, word);
     if (action) return action(invocation);
     const [near] = nearest(word, Object.keys(ACTIONS));
     throw new PerdureError("usage", `perdure daemon: there is no ${JSON.stringify(word)}.`, {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { History, WorkerSummary } from "../protocol/results.ts";
 import { workerlessEnvironment } from "../runtime/environment.ts";
-import { processTable } from "../runtime/process/index.ts";
+import { carriers, processTable } from "../runtime/process/index.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
 import type { Command } from "./command.ts";
 import type { Output } from "./output.ts";
@@ -63,6 +63,7 @@ class Stage {
   readonly #out: Output;
   readonly #folder = mkdtempSync(join(tmpdir(), "perdure-demo-"));
   readonly #project = join(this.#folder, "api");
+  readonly #state = join(this.#folder, "state");
   readonly #started: ChildProcess[] = [];
 
   constructor(out: Output) {
@@ -98,9 +99,10 @@ class Stage {
 
   async kill({ run }: WorkerSummary): Promise<void> {
     const table = processTable();
-    const victims = table.withVariable("PERDURE_RUN", run?.id ?? "");
+    const mark = { run: run?.id ?? "", socket: join(this.#state, "perdure.sock") };
+    const victims = carriers(table, mark);
     this.#out.note(`$ kill -9 ${victims.map(({ pid }) => pid).join(" ")}`);
-    for (const victim of victims) signalRunProcess(table, victim, run?.id ?? "", "SIGKILL");
+    for (const victim of victims) signalRunProcess(table, victim, mark, "SIGKILL");
     await Promise.all(this.#started.map(async (child) => child.exitCode ?? child.signalCode ?? once(child, "exit")));
   }
 
@@ -114,7 +116,7 @@ class Stage {
   #perdure(args: string[], output: "ignore" | "pipe"): ChildProcess {
     return spawn(process.execPath, [process.argv[1] ?? "", ...args], {
       cwd: this.#project,
-      env: { ...workerlessEnvironment(process.env), PERDURE_HOME: join(this.#folder, "state") },
+      env: { ...workerlessEnvironment(process.env), PERDURE_HOME: this.#state },
       stdio: ["ignore", output, output],
     });
   }

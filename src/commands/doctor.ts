@@ -108,7 +108,7 @@ async function daemonFindings(client: Client): Promise<Finding[]> {
 /** Could each worker of this project be started again as it was? */
 async function workerFindings(client: Client): Promise<Finding[]> {
   const here = placeHere();
-  const { workers } = await client.call("ls", { here, project: null, all: false });
+  const workers = await client.collect("ls", { here, project: null, all: false });
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
   );

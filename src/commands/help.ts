@@ -1,12 +1,13 @@
 import { PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
+import { own } from "../protocol/own.ts";
 import type { Command } from "./command.ts";
 import { VERBS } from "./verbs.ts";
 
 /** The value for `--json` and the text for people. */
 export async function help(verb: string | undefined): Promise<[object, () => string]> {
   if (verb === undefined) return overall();
-  const load = VERBS[verb];
+  const load = own(VERBS, verb);
   if (!load) {
     const near = nearest(verb, Object.keys(VERBS).filter(Boolean));
     throw new PerdureError("usage", `There is no verb ${JSON.stringify(verb)}.`, {

@@ -1,5 +1,5 @@
 import type { WorkerSummary } from "../protocol/results.ts";
-import { ask } from "./ask.ts";
+import { askList } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 import type { Paint } from "./output.ts";
@@ -14,9 +14,9 @@ export const ls: Command = {
 
   async run({ values, out }) {
     const all = values.all === true;
-    const result = await ask("ls", { here: placeHere(), project: ownProject(), all });
-    out.result(result, () => workerTable(result.workers, all, out.paint) ?? "");
-    if (result.workers.length === 0) out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
+    const workers = await askList("ls", { here: placeHere(), project: ownProject(), all });
+    out.result({ workers }, () => workerTable(workers, all, out.paint) ?? "");
+    if (workers.length === 0) out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
   },
 };
 

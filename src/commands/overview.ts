@@ -1,4 +1,4 @@
-import { ask } from "./ask.ts";
+import { ask, askList } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
 import { workerTable } from "./ls.ts";
@@ -14,7 +14,7 @@ export const overview: Command = {
     const found = foundHere();
     const here = placeHere(found);
     const project = await ask("project", { here });
-    const { workers } = await ask("ls", { here, project: ownProject(), all: false });
+    const workers = await askList("ls", { here, project: ownProject(), all: false });
     const needy = workers.find(({ attention }) => attention !== null);
     const next = nextStep(workers.length, needy?.name ?? null);
     out.result({ project, workers, next }, () => {

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
-import { ask } from "./ask.ts";
+import { own } from "../protocol/own.ts";
+import { ask, askList } from "./ask.ts";
 import type { Command, Invocation } from "./command.ts";
 import { placeHere } from "./here.ts";
 import { printable } from "./output.ts";
@@ -19,7 +20,7 @@ export const project: Command = {
 
   async run(invocation) {
     const word = invocation.words[0] ?? "show";
-    const action = ACTIONS[word];
+    const action = own(ACTIONS, word);
     if (!action) {
       const [near] = nearest(word, Object.keys(ACTIONS));
       throw new PerdureError("usage", `perdure project: there is no ${JSON.stringify(word)}.`, {
@@ -46,9 +47,9 @@ async function here({ out }: Invocation): Promise<void> {
 }
 
 async function list({ out }: Invocation): Promise<void> {
-  const result = await ask("projects", {});
-  const rows = result.projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
-  out.result(result, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
+  const projects = await askList("projects", {});
+  const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
+  out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
   if (rows.length === 0)
     out.note("No projects yet. A folder becomes one with its first worker: perdure run NAME -- COMMAND");
 }

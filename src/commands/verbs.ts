@@ -1,3 +1,4 @@
+import { own } from "../protocol/own.ts";
 import type { Command } from "./command.ts";
 
 /** Every verb. The empty one is the bare `perdure`. Each is loaded only when called. */
@@ -27,7 +28,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
 export async function complete(words: readonly string[]): Promise<string> {
   const { candidates } = await import("./completion.ts");
   const options = async (verb: string): Promise<string[]> => {
-    const command = await VERBS[verb]?.();
+    const command = await own(VERBS, verb)?.();
     return ["--json", "--help", ...Object.keys(command?.options ?? {}).map((name) => `--${name}`)];
   };
   return (await candidates(words, Object.keys(VERBS).filter(Boolean), options)).join("\n");

@@ -1,15 +1,20 @@
-/** How long a client that lost its connection, but whose process lives, has been away. Monotonic milliseconds. */
+/** A client that lost its connection while its process lives. Monotonic milliseconds. */
 export interface Absence {
-  sinceMs: number;
-  periods: number;
+  lookedAtMs: number;
+  /** How long it has been away, as far as we were awake to see. */
+  awakeMs: number;
+}
+
+/** Away from now on. */
+export function awayFrom(nowMs: number): Absence {
+  return { lookedAtMs: nowMs, awakeMs: 0 };
 }
 
 /**
- * A look at an absent client. One long gap between two looks counts as one period however long it was: after a
- * laptop slept, the client gets a whole second period, awake, to come back.
+ * A look at an absent client. A gap between two looks counts for no more than two of the usual ones: what is longer was a
+ * sleeping laptop or a stalled machine, on which the client could not come back either.
  */
-export function look(absence: Absence, nowMs: number, periodMs: number): { expired: boolean; absence: Absence } {
-  if (nowMs - absence.sinceMs < periodMs) return { expired: false, absence };
-  const periods = absence.periods + 1;
-  return { expired: periods >= 2, absence: { sinceMs: nowMs, periods } };
+export function look(absence: Absence, nowMs: number, everyMs: number): Absence {
+  const gap = Math.min(nowMs - absence.lookedAtMs, 2 * everyMs);
+  return { lookedAtMs: nowMs, awakeMs: absence.awakeMs + Math.max(0, gap) };
 }

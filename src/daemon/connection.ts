@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS, SOCKET_BUFFER_BYTES_MAX } from "../limits.ts";
 import { callSchemas, hello, type CallName } from "../protocol/calls.ts";
@@ -8,6 +9,7 @@ import type { ResponseFrame, Welcome } from "../protocol/wire.ts";
 import { actorOf, authorise, type Actor } from "./actor.ts";
 import { handlers } from "./calls/index.ts";
 import type { CallContext } from "./calls/context.ts";
+import { failureError, failureKind } from "../store/failure.ts";
 import type { House } from "./house.ts";
 
 export interface Surroundings extends Pick<CallContext, "stopDaemon" | "stats"> {
@@ -34,6 +36,7 @@ export class Connection {
       this.#frames.push(chunk);
       this.#pump();
     });
+    socket.on("drain", () => this.#pump());
     socket.on("error", (error) => this.#around.house.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
   }
@@ -94,7 +97,9 @@ export class Connection {
     try {
       this.#write({ id, result: await this.#call(id, call, params) });
     } catch (thrown) {
-      const error = asPerdureError(thrown);
+      const kind = failureKind(thrown);
+      if (kind !== null) this.#around.house.onStoreFailure(kind, thrown);
+      const error = kind === null ? asPerdureError(thrown) : failureError(kind, thrown);
       if (error.code === "internal")
         this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
@@ -114,6 +119,7 @@ export class Connection {
       throw new PerdureError(
         "usage",
         `${name}: ${issue?.path.join(".") ?? "params"}: ${issue?.message ?? "not valid"}.`,
+        { hint: "it is missing, too long, or of another kind" },
       );
     }
     const actor = this.#actor ?? { kind: "operator" };
@@ -133,10 +139,8 @@ export class Connection {
       stats,
       send: async (item) => {
         if (this.#write({ id, item })) return;
-        await new Promise<void>((resolve) => {
-          this.#socket.once("drain", resolve);
-          this.#closed.signal.addEventListener("abort", () => resolve(), { once: true });
-        });
+        // Aborted when the other side goes: then there is nobody left to wait for.
+        await once(this.#socket, "drain", { signal: this.#closed.signal }).catch(() => undefined);
       },
       holdWhileConnected: (run) => {
         this.#held.add(run);

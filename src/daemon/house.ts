@@ -3,6 +3,7 @@ import type { ProcessTable } from "../runtime/process/index.ts";
 import type { WrapperForm } from "../runtime/wrapper.ts";
 import type { Db } from "../store/db.ts";
 import { insertEvent } from "../store/events.ts";
+import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
 import type { RunWatch } from "./run-watch.ts";
 
@@ -20,6 +21,8 @@ export interface House {
   now(): number;
   monotonicMs(): number;
   log(line: string): void;
+  /** The disk or the store failed outside a change. */
+  onStoreFailure(kind: FailureKind, error: unknown): void;
   /** Called after every commit; returns how to stop. */
   onCommit(listener: () => void): () => void;
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 export interface Lock {
@@ -18,8 +18,9 @@ export function takeLock(file: string): Lock | null {
     database.close();
     if (isCode(error, SQLITE_BUSY)) return null;
     if (!isCode(error, SQLITE_NOTADB)) throw error;
-    // Not a lock file of ours (an older tool's pid file, say): nobody can hold it.
-    rmSync(file);
+    // Garbage, so nobody holds it. Emptied, not removed: a faster starter may have locked this very file meanwhile, and
+    // a new file beside it would be a second lock.
+    truncateSync(file);
     return takeLock(file);
   }
 }

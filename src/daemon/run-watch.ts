@@ -2,11 +2,11 @@ import { mkdirSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../core/lease.ts";
 import { endReason } from "../core/run-end.ts";
-import { look, type Absence } from "../core/absence.ts";
-import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_START_GRACE_MS } from "../limits.ts";
+import { awayFrom, look, type Absence } from "../core/absence.ts";
+import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_SETTLE_TRIES, RUN_START_GRACE_MS } from "../limits.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import { readIfThere } from "../state/files.ts";
-import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
+import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, setLease, workerById } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
@@ -63,15 +63,15 @@ export class RunWatch {
     const ageMs = Math.abs(this.#house.now() - run.started_ms);
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
-    const absence = run.kind === "client" ? { sinceMs: since, periods: 0 } : null;
+    const absence = run.kind === "client" ? awayFrom(since) : null;
     this.#tracked.set(run.id, { run, folder, started: false, startingUntil, absence });
   }
 
   clientPresent(run: string, present: boolean): void {
     const tracked = this.#tracked.get(run);
     if (!tracked) return;
-    tracked.absence = present ? null : { sinceMs: this.#house.monotonicMs(), periods: 0 };
-    if (!present) this.#look(tracked);
+    tracked.absence = present ? null : awayFrom(this.#house.monotonicMs());
+    if (!present) this.#settle(run);
   }
 
   /** The processes that keep this run's name taken; none means it is over. */
@@ -82,14 +82,16 @@ export class RunWatch {
     const holder = isAlive(processes, identity) && this.#isStillRun(run) ? processes.look(run.pid) : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
-    return holder ? [holder] : processes.withVariable("PERDURE_RUN", run.id);
+    return holder ? [holder] : carriers(processes, this.markOf(run));
+  }
+
+  markOf(run: RunRow): RunMark {
+    return { run: run.id, socket: this.#house.paths.socket };
   }
 
   /** Everything that carries the run, for a takeover that has to stop it all. */
   allProcessesOf(run: RunRow): ProcessInfo[] {
-    return run.boot_id === this.#house.processes.bootId()
-      ? this.#house.processes.withVariable("PERDURE_RUN", run.id)
-      : [];
+    return run.boot_id === this.#house.processes.bootId() ? carriers(this.#house.processes, this.markOf(run)) : [];
   }
 
   /** Whether the wrapper has taken over from the Node process that claimed. */
@@ -131,8 +133,7 @@ export class RunWatch {
   #isStillRun(run: RunRow): boolean {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
-    const carried = this.#house.processes.variable(run.pid, "PERDURE_RUN");
-    if (carried === run.id) {
+    if (carries(this.#house.processes, run.pid, this.markOf(run))) {
       if (tracked) tracked.started = true;
       return true;
     }
@@ -152,37 +153,43 @@ export class RunWatch {
     return watcher;
   }
 
-  /** The exit file is there; the wrapper itself is gone a moment later. */
-  #settle(run: string): void {
+  /** The exit file is there, or the connection is gone: the process itself goes a moment later, if it goes. */
+  #settle(run: string, tries = RUN_SETTLE_TRIES): void {
     const tracked = this.#tracked.get(run);
-    if (!tracked) return;
-    if (!isAlive(this.#house.processes, identityOf(tracked.run))) return this.#look(tracked);
-    setTimeout(() => this.#settle(run), RUN_SETTLE_MS).unref();
+    if (!tracked || tries === 0) return;
+    if (!isAlive(this.#house.processes, identityOf(tracked.run))) void this.#look(tracked);
+    else setTimeout(() => this.#settle(run, tries - 1), RUN_SETTLE_MS).unref();
+  }
+
+  /** Looks at every run, and waits until the ends it found are written down: a listing tells what is. */
+  async lookNow(): Promise<void> {
+    await Promise.all([...this.#tracked.values()].map((tracked) => this.#look(tracked)));
   }
 
   #poll(): void {
-    for (const tracked of this.#tracked.values()) this.#look(tracked);
+    void this.lookNow();
   }
 
-  #look(tracked: Tracked): void {
+  async #look(tracked: Tracked): Promise<void> {
+    try {
+      await this.#lookOnce(tracked);
+    } catch (error) {
+      this.#house.log(`could not look at ${tracked.run.id}: ${String(error)}`);
+    }
+  }
+
+  async #lookOnce(tracked: Tracked): Promise<void> {
     if (this.processesOf(tracked.run).length === 0) return this.#over(tracked, false);
     if (tracked.absence === null) return;
-    const { expired, absence } = look(tracked.absence, this.#house.monotonicMs(), CLIENT_ABSENCE_MS);
-    tracked.absence = absence;
-    if (expired) this.#over(tracked, true);
+    tracked.absence = look(tracked.absence, this.#house.monotonicMs(), RUN_POLL_MS);
+    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.#over(tracked, true);
   }
 
-  #over({ run }: Tracked, expired: boolean): void {
-    const change = (): void => {
-      if (!expired && this.processesOf(run).length > 0) return;
-      this.finish(run, expired);
-    };
-    this.#house.writer.write(change).then(
-      () => {
-        if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
-      },
-      (error: unknown) => this.#house.log(`could not record the end of ${run.id}: ${String(error)}`),
-    );
+  async #over({ run }: Tracked, expired: boolean): Promise<void> {
+    await this.#house.writer.write(() => {
+      if (expired || this.processesOf(run).length === 0) this.finish(run, expired);
+    });
+    if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
   }
 }
 

@@ -33,7 +33,8 @@ async function stopProcesses(house: House, run: RunRow, killAfterMs: number): Pr
   const deadline = house.monotonicMs() + TAKEOVER_KILL_WAIT_MS;
   while (house.monotonicMs() < deadline) {
     // Again each time: a process may have forked between two looks.
-    for (const target of house.watch.allProcessesOf(run)) signalRunProcess(house.processes, target, run.id, "SIGKILL");
+    for (const target of house.watch.allProcessesOf(run))
+      signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGKILL");
     await sleep(TAKEOVER_POLL_MS);
     if (house.watch.processesOf(run).length === 0) return true;
   }
@@ -53,9 +54,10 @@ async function terminate(house: House, run: RunRow, withinMs: number): Promise<b
     const left = house.watch.processesOf(run);
     if (left.length === 0) return true;
     for (const target of left) {
-      if (told.has(target.pid) || !signalRunProcess(house.processes, target, run.id, "SIGTERM")) continue;
+      if (told.has(target.pid) || !signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGTERM"))
+        continue;
       // A suspended process sees TERM only once it goes on.
-      signalRunProcess(house.processes, target, run.id, "SIGCONT");
+      signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGCONT");
       told.add(target.pid);
     }
     if (house.monotonicMs() >= deadline) return false;

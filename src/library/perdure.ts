@@ -117,7 +117,7 @@ export class Perdure implements AsyncDisposable {
   /** The workers of the project, or of all projects. */
   async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
     const client = await this.#link.client();
-    yield* (await client.call("ls", { here: this.#here, project: null, all: options.all ?? false })).workers;
+    yield* await client.collect("ls", { here: this.#here, project: null, all: options.all ?? false });
   }
 
   /** The runs of a worker, newest first. */

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { PerdureError } from "../protocol/errors.ts";
-import { readIfThere } from "../state/files.ts";
+import { isErrno, readIfThere } from "../state/files.ts";
 import { CONFIG_FILE, type FoundProject } from "./find.ts";
 import { checkShape, type Shape } from "./shape.ts";
 
@@ -52,12 +52,22 @@ export function readUserConfig(file: string): Config {
 }
 
 function read(file: string, shape: Shape): Config | null {
-  const text = readIfThere(file);
+  const text = readConfig(file);
   if (text === null) return null;
   const shown = file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file;
   const value = parseToml(text, shown);
   checkShape(value, shape, { file: shown, text });
   return value;
+}
+
+function readConfig(file: string): string | null {
+  try {
+    return readIfThere(file);
+  } catch (error) {
+    if (!isErrno(error, "EISDIR", "EACCES")) throw error;
+    const why = isErrno(error, "EISDIR") ? "it is a folder" : "permission denied";
+    throw new PerdureError("usage", `${file} cannot be read: ${why}.`, { hint: `ls -ld ${file}` });
+  }
 }
 
 function parseToml(text: string, file: string): Record<string, unknown> {

@@ -25,10 +25,10 @@ export function findProject(cwd: string): FoundProject {
 
 function findRepository(start: string): FoundProject | null {
   for (const folder of upwards(start)) {
-    const common = gitCommonDir(folder);
-    if (common === null) continue;
-    const identity = realpathSync(common);
-    const root = basename(identity) === ".git" ? dirname(identity) : identity;
+    const git = gitDirs(folder);
+    if (git === null) continue;
+    const identity = realpathSync(git.common);
+    const root = rootOf(identity, folder, git.shared);
     const label = basename(root).replace(/\.git$/, "");
     return { kind: "repository", identity, root, here: folder, base: slugName(label || "root") };
   }
@@ -43,21 +43,32 @@ function findFolder(start: string): FoundProject {
 }
 
 /** Read like git reads it, without starting git: `.git` is a folder, or a file that points to one. */
-function gitCommonDir(folder: string): string | null {
+function gitDirs(folder: string): GitDirs | null {
   const dotGit = join(folder, ".git");
   const kind = kindOf(dotGit);
-  if (kind === "folder") return exists(join(dotGit, "HEAD")) ? dotGit : null;
-  if (kind === "file") return commonDirOf(folder, dotGit);
-  return isBareRepository(folder) ? folder : null;
+  if (kind === "folder") return exists(join(dotGit, "HEAD")) ? { common: dotGit, shared: false } : null;
+  if (kind === "file") return linkedDirs(folder, dotGit);
+  return isBareRepository(folder) ? { common: folder, shared: true } : null;
 }
 
-function commonDirOf(folder: string, dotGit: string): string | null {
+interface GitDirs {
+  common: string;
+  /** Other working trees use it too; a submodule's is its own, wherever it lies. */
+  shared: boolean;
+}
+
+function rootOf(identity: string, here: string, shared: boolean): string {
+  if (basename(identity) === ".git") return dirname(identity);
+  return shared ? identity : here;
+}
+
+function linkedDirs(folder: string, dotGit: string): GitDirs | null {
   const pointer = /^gitdir: (.+)$/m.exec(readIfThere(dotGit) ?? "")?.[1];
   if (pointer === undefined) return null;
   const gitDir = resolve(folder, pointer.trim());
   if (!exists(join(gitDir, "HEAD"))) return null;
   const common = readIfThere(join(gitDir, "commondir"));
-  return common === null ? gitDir : resolve(gitDir, common.trim());
+  return common === null ? { common: gitDir, shared: false } : { common: resolve(gitDir, common.trim()), shared: true };
 }
 
 function isBareRepository(folder: string): boolean {

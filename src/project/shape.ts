@@ -1,5 +1,6 @@
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { checkName, nearest } from "../protocol/names.ts";
+import { own } from "../protocol/own.ts";
 
 /** What a value of a configuration file may be. A nested shape is a table; `{ "*": … }` takes any legal name. */
 type Kind = "text" | "name" | "texts" | "flag" | "count" | "text table" | readonly string[];
@@ -20,9 +21,9 @@ export interface ConfigSource {
 function checkTable(table: Record<string, unknown>, shape: Shape, path: string[], source: ConfigSource): void {
   for (const [key, value] of Object.entries(table)) {
     const here = [...path, key];
-    const kind = shape[key] ?? shape["*"];
+    const kind = own(shape, key) ?? shape["*"];
     if (kind === undefined) throw unknownKey(here, Object.keys(shape), source);
-    if (shape[key] === undefined) atLine(source, here, () => checkName(key));
+    if (own(shape, key) === undefined) atLine(source, here, () => checkName(key));
     if (isShape(kind)) {
       if (!isTable(value)) throw wrongValue(here, "a table", value, source);
       checkTable(value, kind, here, source);
@@ -101,7 +102,7 @@ function lineOf(text: string, path: string[]): number {
   const lines = text.split("\n");
   for (const [index, line] of lines.entries()) {
     const header = /^\s*\[+\s*([^\]]+?)\s*\]/.exec(line)?.[1];
-    if (header !== undefined) table = header.replace(/["'\s]/g, "");
+    if (header !== undefined) table = header.replace(/\s*\.\s*/g, ".").replace(/["']/g, "");
     const key = header === undefined ? /^\s*([A-Za-z0-9_."'-]+)\s*=/.exec(line)?.[1] : undefined;
     const full = key === undefined ? table : [table, key.replace(/["']/g, "")].filter(Boolean).join(".");
     if ((key !== undefined || header !== undefined) && (full === wanted || full.startsWith(`${wanted}.`)))

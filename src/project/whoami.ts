@@ -42,7 +42,7 @@ export interface WhoamiInputs {
 /** Five rules, the first that matches wins; a name that is set but not legal is an error, not a miss. */
 export function whoami(inputs: WhoamiInputs): Identity {
   const { env } = inputs;
-  if (inputs.as) return named(inputs, inputs.as, "flag");
+  if (inputs.as !== null) return named(inputs, inputs.as, "flag");
   if (env.PERDURE_NAME) {
     const worker = named(inputs, env.PERDURE_NAME, "environment");
     return env.PERDURE_RUN && inputs.nested() ? alias(inputs, "nested", worker) : worker;

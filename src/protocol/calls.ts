@@ -59,7 +59,7 @@ export const callSchemas = {
   takeover: z.strictObject({ target, by: text(200), killAfterMs: whole(0, 600_000) }),
   project: z.strictObject({ here: place }),
   projects: z.strictObject({}),
-  "project.move": z.strictObject({ here: place, old: text(4096) }),
+  "project.move": z.strictObject({ here: place, old: text(64 * 1024) }),
   events: z.strictObject({
     here: place,
     all: z.boolean(),
@@ -88,14 +88,14 @@ export interface CallResults {
   claim: ClaimGrant;
   release: { released: true };
   hold: { held: false };
-  ls: { workers: WorkerSummary[] };
+  ls: { count: number };
   show: WorkerDetail;
   history: History;
   rename: { address: string; from: string };
   retire: { address: string };
   takeover: TakeoverResult;
   project: ProjectSummary;
-  projects: { projects: ProjectSummary[] };
+  projects: { count: number };
   "project.move": ProjectSummary;
   events: { last: number };
   anchors: { known: AnchorOwner[] };
@@ -107,6 +107,8 @@ export interface CallResults {
 
 /** What a streaming call sends before its result. */
 export interface StreamItems {
+  ls: WorkerSummary;
+  projects: ProjectSummary;
   events: EventRecord;
   /** Sent once, when the run lost its name to somebody. */
   hold: { displacedBy: string };

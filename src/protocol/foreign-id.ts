@@ -9,5 +9,10 @@ const UNCHANGED = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 export function fileNameOf(id: string): string {
   if (UNCHANGED.test(id) && !id.includes("..")) return id;
   const readable = id.replace(/[^A-Za-z0-9._-]/g, "").slice(0, 80);
-  return `${readable}~${sha256(id).slice(0, 10)}`;
+  return `${readable}~${sha256(wellFormed(id)).slice(0, 10)}`;
+}
+
+/** Half a surrogate pair has no UTF-8: all of them would hash alike. */
+function wellFormed(id: string): string {
+  return id.isWellFormed() ? id : `\0${JSON.stringify(id)}`;
 }

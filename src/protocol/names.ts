@@ -75,17 +75,22 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
 function editDistance(a: string, b: string): number {
   if (a.length > NAME_CHARS_MAX || b.length > NAME_CHARS_MAX) return Number.MAX_SAFE_INTEGER;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let before = row;
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = swapped ? (before[j - 2] ?? 0) + 1 : Number.MAX_SAFE_INTEGER;
+      next.push(Math.min(substitution, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;
 }
 
-function shorten(text: string): string {
+/** For an error message: what somebody typed, but not a page of it. */
+export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,12 +1,12 @@
 import { isErrno } from "../state/files.ts";
-import { isRunProcess, type ProcessId, type ProcessTable } from "./process/index.ts";
+import { isRunProcess, type ProcessId, type ProcessTable, type RunMark } from "./process/index.ts";
 
 /**
  * The only place that signals anything. Identity is checked right before: pid, start time, boot, and the run in
  * the environment. Returns whether it was sent.
  */
-export function signalRunProcess(table: ProcessTable, id: ProcessId, run: string, signal: NodeJS.Signals): boolean {
-  if (!isRunProcess(table, id, run)) return false;
+export function signalRunProcess(table: ProcessTable, id: ProcessId, mark: RunMark, signal: NodeJS.Signals): boolean {
+  if (!isRunProcess(table, id, mark)) return false;
   try {
     process.kill(id.pid, signal);
     return true;

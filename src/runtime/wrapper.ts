@@ -53,6 +53,7 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
     // bash 5.2 loses the code of a program that ends while a trap interrupts `wait`, so nothing may trap Ctrl-C there.
     ...restored.map((signal) => `trap ${form === "bash" ? "''" : ":"} ${signal}`),
     ...forwarded.map((signal) => `trap 'perdure_kill ${signal}' ${signal}`),
+    ...(form === "plain" || ignored.includes("TSTP") ? [] : ["trap perdure_stop TSTP"]),
     form === "plain" ? FOREGROUND : background(form, restored, program),
     END,
     // By the signal, so that Ctrl-C ends a script or a loop around us as it does around any program.
@@ -63,12 +64,22 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
 
 /**
  * perdure_kill: a signal that comes before the program runs is kept, and delivered as soon as it does.
+ * perdure_stop: Ctrl-Z reaches us and the program at once. We stop after it: a shell that saw us stopped would take
+ * the terminal and prompt while the program still puts its screen away.
  * perdure_fg: only the terminal's foreground may touch its modes, they are somebody else's otherwise. An interactive
  * shell makes a foreground of its own; killed, it leaves that empty and the terminal to us. In a pipeline the screen
  * is the last one's: `run build -- make | less`.
  */
 const FUNCTIONS = String.raw`perdure_kill() {
   if [ "$perdure_c" ]; then kill -$1 $perdure_c; kill -CONT $perdure_c; else perdure_p=$1; fi
+} 2>/dev/null
+perdure_stop() {
+  perdure_n=0
+  while [ "$perdure_c" ] && [ $perdure_n -lt 100 ] && read -r perdure_x < /proc/$perdure_c/stat; do
+    case ${"${perdure_x##*) }"} in T*) break ;; [ZX]*) return ;; esac
+    perdure_n=$((perdure_n + 1)); ${tool("sleep")} 0.02
+  done
+  [ $perdure_n -eq 100 ] || { trap - TSTP; kill -TSTP $$; trap perdure_stop TSTP; }
 } 2>/dev/null
 perdure_fg() {
   [ -t 0 ] && [ -t 1 ] || return
@@ -113,9 +124,10 @@ function child(form: WrapperForm, restored: string[], program: string): string {
 
 /**
  * A failed program may have left the terminal full-screen whatever its code: Node puts raw mode back when it crashes
- * with 1, and nothing else. TTOU is ignored because a stop here would leave the end unrecorded.
+ * with 1, and nothing else. From here on signals are ignored, by stty and mv too: a hang-up comes more than once,
+ * and a stop or an end here would leave the program's end unrecorded.
  */
-const END = String.raw`trap '' TTOU
+const END = String.raw`trap '' HUP INT QUIT PIPE TERM TSTP TTOU
 if [ $perdure_s -ne 0 ] && perdure_fg; then
   perdure_f=$(${tool("stty")} -g 2>/dev/null)
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || ${tool("stty")} "$perdure_g"

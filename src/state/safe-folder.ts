@@ -1,14 +1,29 @@
 import { lstatSync, mkdirSync, realpathSync, type Stats } from "node:fs";
 import { dirname, parse } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
+import { isErrno } from "./files.ts";
 
 const WORLD_WRITABLE = 0o002;
 const STICKY = 0o1000;
 
 /** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
 export function makeSafeFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (isErrno(error, "ENOTDIR", "EACCES", "EPERM", "EROFS", "ELOOP")) throw cannotMake(folder, error);
+    // Something lies there that is no folder (a file, a link to nowhere): the check says what.
+    if (!isErrno(error, "EEXIST", "ENOENT") || lstatSync(folder, { throwIfNoEntry: false }) === undefined) throw error;
+  }
   checkSafeFolder(folder);
+}
+
+function cannotMake(folder: string, cause: unknown): PerdureError {
+  const why = isErrno(cause, "ENOTDIR") ? "something above it is not a folder" : "permission denied";
+  return new PerdureError("unsafe", `The folder ${folder} cannot be made: ${why}.`, {
+    hint: "set PERDURE_HOME to a folder of yours",
+    cause,
+  });
 }
 
 /** Ours, a real folder, closed to everybody else, and nobody else can swap it for another. */

@@ -30,7 +30,7 @@ export function insertEvent(db: Db, event: Omit<EventRow, "seq">): number {
   );
 }
 
-interface EventFilter {
+export interface EventFilter {
   projectId: number | null;
   workerId: number | null;
 }

@@ -1,6 +1,7 @@
 import {
   EPOCHS_KEPT,
   EVENTS_KEPT,
+  RETIRED_WORKERS_KEPT,
   RETIRED_WORKERS_KEPT_MS,
   RUNS_KEPT_PER_WORKER,
   TOMBSTONES_KEPT_PER_PROJECT,
@@ -40,10 +41,11 @@ function dropOldTombstones(db: Db): void {
 }
 
 function dropRetiredWorkers(db: Db, beforeMs: number): void {
-  const old = "SELECT id FROM workers WHERE retired_ms < ?";
-  db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs);
-  db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs);
-  db.run("DELETE FROM workers WHERE retired_ms < ?", beforeMs);
+  const old = `SELECT id FROM workers WHERE retired_ms < ?1 OR id IN
+    (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
+  db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM workers WHERE id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
 }
 
 /** The highest forgotten epoch stays behind as a floor, so a forgotten name cannot repeat an id. */

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { DaemonStatus } from "../../src/protocol/results.ts";
-import { processTable } from "../../src/runtime/process/index.ts";
 import { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
 
@@ -36,9 +35,8 @@ export async function perWorker(home: Home): Promise<Row> {
   const names = Array.from({ length: WORKERS }, (_, index) => `worker-${index + 1}`);
   const started = [];
   for (const name of names) started.push(await home.start(name, ["sleep", "600"]));
-  const table = processTable();
   const ours = started
-    .flatMap(({ worker }) => table.withVariable("PERDURE_RUN", worker.run?.id ?? ""))
+    .flatMap(({ worker }) => home.processesOf(worker.run?.id ?? ""))
     .filter(({ command }) => command !== "sleep");
   const total = ours.reduce((sum, { pid }) => sum + memory(`/proc/${pid}/smaps_rollup`, "Pss"), 0);
   for (const { worker } of started) home.killRun(worker.run?.id ?? "");

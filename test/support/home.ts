@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { WorkerSummary } from "../../src/protocol/results.ts";
-import { processTable } from "../../src/runtime/process/index.ts";
+import { carriers, processTable, type ProcessInfo, type RunMark } from "../../src/runtime/process/index.ts";
 import { signalRunProcess } from "../../src/runtime/signal.ts";
 
 export const BIN = resolve(import.meta.dirname, "../../bin/perdure.js");
@@ -90,10 +90,19 @@ export class Home {
     }
   }
 
+  /** The processes that carry a run of this home; another home may have a run of the same id. */
+  processesOf(run: string): ProcessInfo[] {
+    return carriers(processTable(), this.#mark(run));
+  }
+
+  #mark(run: string): RunMark {
+    return { run, socket: join(this.state, "perdure.sock") };
+  }
+
   /** SIGKILL to every process of a run. */
   killRun(run: string): void {
     const table = processTable();
-    for (const process of table.withVariable("PERDURE_RUN", run)) signalRunProcess(table, process, run, "SIGKILL");
+    for (const process of this.processesOf(run)) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
   }
 
   git(args: string[], cwd = this.project): void {

@@ -1,20 +1,19 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import type { EventRecord } from "../../protocol/results.ts";
-import { eventsAfter, lastEvents, lastEventSeq, type NamedEventRow } from "../../store/events.ts";
+import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEventRow } from "../../store/events.ts";
 import { iso } from "../describe.ts";
+import type { House } from "../house.ts";
 import { findWorker, projectOf } from "../places.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 
 const PAGE_ROWS = 500;
+const NO_PROJECT = -1;
 
 /** The last events, or those after a number; with `follow`, every later one until the caller goes. */
 export async function eventsCall(params: CallParams<"events">, context: CallContext): Promise<CallResults["events"]> {
   const { house } = context;
-  const workerId = params.target ? findWorker(house, params.target).worker.id : null;
-  const project = params.all ? null : projectOf(house, params.target ?? { project: null, here: params.here });
-  if (!params.all && project === null) return { last: lastEventSeq(house.db) };
-  const filter = { projectId: project?.id ?? null, workerId };
+  const filter = eventFilter(params, house);
   let last = params.after ?? 0;
   const send = async (rows: NamedEventRow[]): Promise<void> => {
     for (const row of rows) {
@@ -25,18 +24,26 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
 
   // Before the first item goes out: what is committed while a slow reader takes them must not be skipped.
   const newest = lastEventSeq(house.db);
-  if (params.after === null) await send(lastEvents(house.db, filter, params.limit));
-  else await send(eventsAfter(house.db, params.after, filter, params.limit));
+  if (params.after === null) await send(lastEvents(house.db, filter(), params.limit));
+  else await send(eventsAfter(house.db, params.after, filter(), params.limit));
   if (params.follow) {
     if (params.after === null) last = Math.max(last, newest);
     for await (const _ of commits(context)) {
-      for (let rows = eventsAfter(house.db, last, filter, PAGE_ROWS); rows.length > 0;) {
+      for (let rows = eventsAfter(house.db, last, filter(), PAGE_ROWS); rows.length > 0;) {
         await send(rows);
-        rows = eventsAfter(house.db, last, filter, PAGE_ROWS);
+        rows = eventsAfter(house.db, last, filter(), PAGE_ROWS);
       }
     }
   }
   return { last };
+}
+
+/** Asked again each time: a folder that is no project yet has no events, and may become one while somebody follows. */
+function eventFilter(params: CallParams<"events">, house: House): () => EventFilter {
+  const workerId = params.target ? findWorker(house, params.target).worker.id : null;
+  if (params.all) return () => ({ projectId: null, workerId });
+  const where = params.target ?? { project: null, here: params.here };
+  return () => ({ projectId: projectOf(house, where)?.id ?? NO_PROJECT, workerId });
 }
 
 function toRecord(row: NamedEventRow): EventRecord {

@@ -7,16 +7,24 @@ import { describeRun, describeWorker, iso } from "../describe.ts";
 import { findWorker, projectOf } from "../places.ts";
 import type { CallContext } from "./context.ts";
 
-export async function lsCall(params: CallParams<"ls">, { house }: CallContext): Promise<CallResults["ls"]> {
+/** One item a worker: a large project's list would not fit a frame. */
+export async function lsCall(params: CallParams<"ls">, context: CallContext): Promise<CallResults["ls"]> {
+  const { house } = context;
+  await house.watch.lookNow();
   const one = params.all ? null : projectOf(house, params);
   const projects = params.all ? allProjects(house.db) : one ? [one] : [];
-  const workers = projects.flatMap((project) =>
-    workersOfProject(house.db, project.id).map((worker) => describeWorker(house, project, worker).summary),
-  );
-  return { workers };
+  let count = 0;
+  for (const project of projects) {
+    for (const worker of workersOfProject(house.db, project.id)) {
+      await context.send(describeWorker(house, project, worker).summary);
+      count++;
+    }
+  }
+  return { count };
 }
 
 export async function showCall(params: CallParams<"show">, { house }: CallContext): Promise<CallResults["show"]> {
+  await house.watch.lookNow();
   const { project, worker } = findWorker(house, params.target);
   const { summary, processes } = describeWorker(house, project, worker);
   const [last] = runsOfWorker(house.db, worker.id, 1);
@@ -36,6 +44,7 @@ export async function historyCall(
   params: CallParams<"history">,
   { house }: CallContext,
 ): Promise<CallResults["history"]> {
+  await house.watch.lookNow();
   const { worker, address } = findWorker(house, params.target);
   return { address, runs: runsOfWorker(house.db, worker.id, params.limit).map(describeRun), sessions: [] };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { CallParams, CallResults, Place } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { nameKey, nearest } from "../../protocol/names.ts";
+import { nameKey, nearest, shorten } from "../../protocol/names.ts";
 import type { ProjectSummary } from "../../protocol/results.ts";
 import {
   allProjects,
@@ -26,11 +26,10 @@ export async function projectCall(
   return { slug: slugHere(house, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
-export async function projectsCall(
-  _params: CallParams<"projects">,
-  { house }: CallContext,
-): Promise<CallResults["projects"]> {
-  return { projects: allProjects(house.db).map((row) => summary(house, row)) };
+export async function projectsCall(_: CallParams<"projects">, context: CallContext): Promise<CallResults["projects"]> {
+  const rows = allProjects(context.house.db);
+  for (const row of rows) await context.send(summary(context.house, row));
+  return { count: rows.length };
 }
 
 /** Called in the new place of a repository that was moved: its names, history and mail come along. */
@@ -60,7 +59,7 @@ function findOld(house: House, old: string): ProjectRow {
     old,
     rows.map(({ slug }) => slug),
   );
-  throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(old)}.`, {
+  throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(shorten(old))}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
   });
 }

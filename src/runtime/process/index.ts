@@ -1,11 +1,17 @@
 import { linuxProcesses } from "./linux.ts";
 import { macosProcesses } from "./macos.ts";
-import type { ProcessId, ProcessTable } from "./types.ts";
+import type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
 export type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
   return platform === "darwin" ? macosProcesses() : linuxProcesses();
+}
+
+/** What marks a process as part of a run. Run ids are unique per state folder, so the socket is part of it. */
+export interface RunMark {
+  run: string;
+  socket: string;
 }
 
 /** The same process, by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
@@ -14,7 +20,16 @@ export function isAlive(table: ProcessTable, id: ProcessId): boolean {
   return table.look(id.pid)?.startedAt === id.startedAt;
 }
 
+export function carries(table: ProcessTable, pid: number, mark: RunMark): boolean {
+  return table.variable(pid, "PERDURE_RUN") === mark.run && table.variable(pid, "PERDURE_SOCKET") === mark.socket;
+}
+
+/** Every live process that carries the run in its environment. */
+export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
+  return table.withVariable("PERDURE_RUN", mark.run).filter(({ pid }) => carries(table, pid, mark));
+}
+
 /** The same process, and it carries the run in its environment: the one test before any signal. */
-export function isRunProcess(table: ProcessTable, id: ProcessId, run: string): boolean {
-  return isAlive(table, id) && table.variable(id.pid, "PERDURE_RUN") === run;
+export function isRunProcess(table: ProcessTable, id: ProcessId, mark: RunMark): boolean {
+  return isAlive(table, id) && carries(table, id.pid, mark);
 }
