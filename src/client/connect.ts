@@ -1,5 +1,4 @@
 import { connect as connectSocket, type Socket } from "node:net";
-import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
@@ -9,7 +8,7 @@ import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { RequestFrame, ResponseFrame } from "../protocol/wire.ts";
 import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
-import { checkSafeFolder } from "../state/safe-folder.ts";
+import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { startDaemon } from "./autostart.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,7 +26,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const env = options.env ?? process.env;
   const paths = statePaths(env);
   for (let tries = 1; ; tries++) {
-    for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkIfThere(folder);
+    for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkSafeFolderIfThere(folder);
     const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
@@ -38,10 +37,6 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 
 function notRunning(): PerdureError {
   return new PerdureError("unavailable", "No daemon is running.", { hint: "perdure daemon start" });
-}
-
-function checkIfThere(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) checkSafeFolder(folder);
 }
 
 /** A token is for the daemon that gave it out; another state dir's daemon would not know it. */

@@ -135,7 +135,7 @@ if [ $perdure_s -ne 0 ] && perdure_fg; then
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
 fi
 if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
-printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"`;
+umask 077; printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"`;
 
 /** Not from the caller's PATH, which is the program's business. */
 function tool(name: string): string {

@@ -8,22 +8,29 @@ const STICKY = 0o1000;
 
 /** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
 export function makeSafeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    if (isErrno(error, "ENOTDIR", "EACCES", "EPERM", "EROFS", "ELOOP")) throw cannotMake(folder, error);
-    // Something lies there that is no folder (a file, a link to nowhere): the check says what.
-    if (!isErrno(error, "EEXIST", "ENOENT") || lstatSync(folder, { throwIfNoEntry: false }) === undefined) throw error;
+  if (!isThere(folder)) {
+    reaching(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   }
   checkSafeFolder(folder);
 }
 
-function cannotMake(folder: string, cause: unknown): PerdureError {
-  const why = isErrno(cause, "ENOTDIR") ? "something above it is not a folder" : "permission denied";
-  return new PerdureError("unsafe", `The folder ${folder} cannot be made: ${why}.`, {
-    hint: "set PERDURE_HOME to a folder of yours",
-    cause,
-  });
+export function checkSafeFolderIfThere(folder: string): void {
+  if (isThere(folder)) checkSafeFolder(folder);
+}
+
+/** A link to nowhere is there too: something was planted. */
+function isThere(folder: string): boolean {
+  return reaching(folder, () => lstatSync(folder, { throwIfNoEntry: false })) !== undefined;
+}
+
+function reaching<T>(folder: string, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    if (!isErrno(cause, "ENOTDIR", "EACCES", "EPERM", "EROFS", "ELOOP")) throw cause;
+    const why = isErrno(cause, "ENOTDIR") ? `something above ${folder} is not a folder` : "permission denied";
+    throw unsafe(folder, why, "set PERDURE_HOME to a folder of yours");
+  }
 }
 
 /** Ours, a real folder, closed to everybody else, and nobody else can swap it for another. */

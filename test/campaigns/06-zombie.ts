@@ -1,0 +1,176 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect, type Client } from "../../src/client/connect.ts";
+import type { ClaimGrant } from "../../src/protocol/results.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
+import { fileNameOf } from "../../src/protocol/foreign-id.ts";
+import { campaign, seeded } from "../support/campaign.ts";
+import type { Home } from "../support/home.ts";
+import { check, eventually, whole, within } from "./support/check.ts";
+import type { CallOrder } from "./support/caller.ts";
+import { clientClaim, inHome, targetIn } from "./support/house.ts";
+import { CALLER, Puppet } from "./support/puppet.ts";
+import { Rows } from "./support/rows.ts";
+
+interface Size {
+  clients: number;
+  runs: number;
+}
+
+/** Few rounds per name, so that no row is old enough to be cleared while it is still compared. */
+const NAMES = 20;
+const KILL_AFTER_MS = 600_000;
+
+export const zombie = campaign<Size>({
+  number: 6,
+  promise: "a zombie cannot act",
+  reduced: { clients: 60, runs: 12 },
+  full: { clients: 1_000, runs: 1_000 },
+  run: (size, seed) => inHome((home) => play(home, size, seed)),
+});
+
+async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
+  const random = seeded(seed);
+  const tally = { refused: 0 };
+  const operator = await connect({ env: home.env });
+  const rows = new Rows(join(home.state, "perdure.db"));
+  const client = new Puppet(spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }));
+  const stage: Stage = { home, operator, rows, tally, random };
+  try {
+    for (let round = 0; round < size.clients; round++) await displacedClient(stage, client, `c${round % NAMES}`);
+    await client.exit(0);
+    for (let round = 0; round < size.runs; round++) await displacedRun(stage, `r${round % NAMES}`);
+    rows.checkEnded();
+  } finally {
+    client.child.kill("SIGKILL");
+    operator.close();
+    rows.close();
+  }
+  return { zombieClients: size.clients, zombieRuns: size.runs, attemptsRefused: tally.refused, rowsChanged: 0 };
+}
+
+interface Stage {
+  home: Home;
+  operator: Client;
+  rows: Rows;
+  tally: { refused: number };
+  random: () => number;
+}
+
+/** A library client is stopped, loses its name to us, and goes on believing it has it. */
+async function displacedClient(stage: Stage, puppet: Puppet, name: string): Promise<void> {
+  const { home, operator, rows } = stage;
+  const pid = puppet.child.pid ?? 0;
+  const old = await puppet.call("claim", clientClaim(home, name, pid));
+  await stop([pid]);
+  await operator.call("takeover", { target: targetIn(home, name), by: "campaign", killAfterMs: KILL_AFTER_MS });
+  const owner = stage.random() < 0.8 ? await operator.call("claim", clientClaim(home, name, process.pid)) : null;
+  const before = rows.dump();
+  process.kill(pid, "SIGCONT");
+  await attempt(stage, puppet, name, old, owner ?? { ...old, generation: old.generation + 1 });
+  rows.checkSame(before);
+  if (owner) await operator.call("release", { run: owner.run, generation: owner.generation });
+  rows.remember(old.run);
+}
+
+/** A worker that ignores TERM acts while it is fenced and not yet killed; then its exit code arrives late. */
+async function displacedRun(stage: Stage, name: string): Promise<void> {
+  const { home, operator, rows } = stage;
+  const puppet = new Puppet(
+    home.spawn(["run", name, "--", process.execPath, CALLER], { stdio: ["pipe", "pipe", "pipe"] }),
+  );
+  const told = await puppet.order({ do: "environment" });
+  check("result" in told, "a worker has no environment");
+  const old = told.result as Pick<ClaimGrant, "run" | "generation" | "token">;
+  const exitFile = join(home.state, "runs", fileNameOf(old.run), "exit");
+  await stop(home.processesOf(old.run).map(({ pid }) => pid));
+  const takeover = operator.call("takeover", {
+    target: targetIn(home, name),
+    by: "campaign",
+    killAfterMs: KILL_AFTER_MS,
+  });
+  await eventually("the fence", () => rows.phase(name) === "displacing");
+  const before = rows.dump();
+  // TERM comes with CONT, so the daemon itself has woken the zombie.
+  await attempt(stage, puppet, name, old, { ...old, generation: old.generation + 1 });
+  await checkStillTaken(stage, name);
+  writeFileSync(exitFile, "0\n");
+  await attempt(stage, puppet, name, old, { ...old, generation: old.generation + 1 });
+  rows.checkSame(before);
+  await puppet.exit(whole(stage.random, 100));
+  const { displaced, killed } = await within("a takeover", takeover);
+  check(displaced === old.run && !killed, `takeover of ${old.run} said ${displaced}, killed ${killed}`);
+  rows.remember(old.run);
+  await actAfterDeath(stage, name, old, exitFile);
+}
+
+/** Its token lives on in whatever it had copied it to; its exit file can still be written by hand. */
+async function actAfterDeath(
+  stage: Stage,
+  name: string,
+  old: Pick<ClaimGrant, "run" | "generation" | "token">,
+  exitFile: string,
+): Promise<void> {
+  const { home, operator, rows } = stage;
+  const owner = await operator.call("claim", clientClaim(home, name, process.pid));
+  const before = rows.dump();
+  writeFileSync(exitFile, "99\n");
+  const ghost = new Puppet(spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }));
+  try {
+    await attempt(stage, ghost, name, old, owner);
+  } finally {
+    ghost.child.kill("SIGKILL");
+  }
+  rows.checkSame(before);
+  await operator.call("release", { run: owner.run, generation: owner.generation });
+}
+
+/** While the old run is being stopped nobody else may have the name either. */
+async function checkStillTaken({ home, operator }: Stage, name: string): Promise<void> {
+  const code = await operator.call("claim", clientClaim(home, name, process.pid)).then(
+    () => "granted",
+    (error: unknown) => (error as { code?: string }).code,
+  );
+  check(code === "held", `a claim of a fenced name was answered with ${code}`);
+}
+
+/** Everything a run that lost its name can try, as itself and with what it may have guessed of its successor. */
+async function attempt(
+  stage: Stage,
+  puppet: Puppet,
+  name: string,
+  old: Pick<ClaimGrant, "run" | "generation" | "token">,
+  now: Pick<ClaimGrant, "run" | "generation">,
+): Promise<void> {
+  const pid = puppet.child.pid ?? 0;
+  const release = (token: string | null, run: string, generation: number): CallOrder => ({
+    do: "call",
+    token,
+    call: "release",
+    params: { run, generation },
+  });
+  const orders: CallOrder[] = [
+    release(null, old.run, old.generation),
+    release(null, old.run, now.generation),
+    release(old.token, old.run, old.generation),
+    release(old.token, old.run, now.generation),
+    release(old.token, now.run, now.generation),
+    release(null, now.run, now.generation + 1 + whole(stage.random, 3)),
+    { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, name, pid) },
+    { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, `${name}-other`, pid) },
+  ];
+  for (const order of orders) {
+    const answer = await puppet.order(order);
+    const fenced = "code" in answer && ["displaced", "stale"].includes(answer.code) && answer.exitCode === 4;
+    check(fenced, () => `${JSON.stringify(order)} of a zombie was answered with ${JSON.stringify(answer)}`);
+    stage.tally.refused++;
+  }
+}
+
+async function stop(pids: number[]): Promise<void> {
+  check(pids.length > 0, "nothing to stop");
+  const table = processTable();
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  await eventually("SIGSTOP", () => pids.every((pid) => table.look(pid)?.suspended));
+}

@@ -1,0 +1,21 @@
+import type { AnyCampaign } from "../support/campaign.ts";
+import { oneOwner } from "./05-one-owner.ts";
+import { zombie } from "./06-zombie.ts";
+import { clockJumps } from "./07-clock-jumps.ts";
+import { rightProcess } from "./14-right-process.ts";
+import { hostileNames } from "./16-hostile-names.ts";
+import { otherUsers } from "./19-other-users.ts";
+import { oneDaemon } from "./20-one-daemon.ts";
+import { upgrade } from "./21-upgrade.ts";
+
+/** In the order of the promises. */
+export const CAMPAIGNS: readonly AnyCampaign[] = [
+  oneOwner,
+  zombie,
+  clockJumps,
+  rightProcess,
+  hostileNames,
+  otherUsers,
+  oneDaemon,
+  upgrade,
+];

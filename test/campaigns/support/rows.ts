@@ -1,0 +1,60 @@
+import { Db } from "../../../src/store/db.ts";
+import { check } from "./check.ts";
+
+/** What the store holds, seen through a connection of our own that can only read. */
+export class Rows {
+  readonly #db: Db;
+  readonly #ended = new Map<string, string>();
+
+  constructor(file: string) {
+    this.#db = new Db(file, { readOnly: true });
+  }
+
+  /** Everything a claim, a release or an end could change. */
+  dump(): string {
+    return ["workers", "runs", "epochs", "tombstones"].map((table) => this.#table(table)).join("\n");
+  }
+
+  checkSame(before: string): void {
+    const after = this.dump();
+    check(after === before, () => `rows changed:\n${difference(before, after)}`);
+  }
+
+  phase(name: string): string | undefined {
+    return this.#db.one<{ lease_phase: string }>("SELECT lease_phase FROM workers WHERE name = ?", name)?.lease_phase;
+  }
+
+  /** The run's end is recorded, once and for good. */
+  remember(run: string): void {
+    const row = this.#run(run);
+    check(row.includes('"reason":"displaced"'), () => `the end of a displaced run reads ${row}`);
+    this.#ended.set(run, row);
+  }
+
+  checkEnded(): void {
+    for (const [run, row] of this.#ended) check(this.#run(run) === row, () => `${row} became ${this.#run(run)}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #run(run: string): string {
+    return JSON.stringify(this.#db.one("SELECT * FROM runs WHERE id = ?", run));
+  }
+
+  #table(table: string): string {
+    return this.#db
+      .all<object>(`SELECT * FROM ${table} ORDER BY 1, 2`)
+      .map((row) => `${table} ${JSON.stringify(row)}`)
+      .join("\n");
+  }
+}
+
+function difference(before: string, after: string): string {
+  const [old, now] = [before.split("\n"), after.split("\n")];
+  return [
+    ...old.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+    ...now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
+  ].join("\n");
+}

@@ -1,0 +1,62 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { awayFrom, look } from "../../src/core/absence.ts";
+import { nextEpoch } from "../../src/core/epoch.ts";
+import { endReason } from "../../src/core/run-end.ts";
+
+test("an epoch is the second it was given out in", () => {
+  expect(nextEpoch(1_718_400_000_999, null, 0)).toBe(1_718_400_000);
+  expect(nextEpoch(1_718_400_000_999, 1_718_399_000, 0)).toBe(1_718_400_000);
+});
+
+test("an epoch never repeats, whatever the clock does", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 4_000_000_000_000 }), { maxLength: 50 }),
+      fc.nat(),
+      (clock, floor) => {
+        let last: number | null = null;
+        for (const now of clock) {
+          const epoch: number = nextEpoch(now, last, floor);
+          expect(epoch).toBeGreaterThan(last ?? floor);
+          last = epoch;
+        }
+      },
+    ),
+  );
+});
+
+test("the time a client is away adds up, look by look", () => {
+  let absence = awayFrom(0);
+  for (let now = 100; now <= 1000; now += 100) absence = look(absence, now, 100);
+  expect(absence).toEqual({ lookedAtMs: 1000, awakeMs: 1000 });
+});
+
+test("a laptop that slept for a week, twice, was awake for hardly any of it", () => {
+  const week = 7 * 24 * 3_600_000;
+  const woken = look(look(awayFrom(0), week, 100), 2 * week, 100);
+  expect(woken.awakeMs).toBeLessThanOrEqual(400);
+});
+
+test("a clock that steps back takes nothing away", () => {
+  expect(look({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
+});
+
+const plain = { exit: null, displaced: false, released: false, rebooted: false };
+
+test.each([
+  [{ ...plain, exit: 0 }, "exited"],
+  [{ ...plain, exit: 1 }, "exited"],
+  [{ ...plain, exit: 128 }, "exited"],
+  [{ ...plain, exit: 129 }, "SIGHUP"],
+  [{ ...plain, exit: 137 }, "SIGKILL"],
+  [{ ...plain, exit: 143 }, "SIGTERM"],
+  [{ ...plain, exit: 255 }, "exited"],
+  [plain, "killed"],
+  [{ ...plain, rebooted: true }, "rebooted"],
+  [{ ...plain, exit: 0, rebooted: true }, "exited"],
+  [{ ...plain, released: true }, "released"],
+  [{ ...plain, exit: 143, displaced: true }, "displaced"],
+])("the end with %o is called %s", (evidence, reason) => {
+  expect(endReason(evidence)).toBe(reason);
+});

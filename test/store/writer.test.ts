@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Db } from "../../src/store/db.ts";
+import type { FailureKind } from "../../src/store/failure.ts";
+import { Writer } from "../../src/store/writer.ts";
+
+let folder: string;
+let db: Db;
+let writer: Writer;
+let commits: number;
+let failures: FailureKind[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-writer-"));
+  db = new Db(join(folder, "test.db"));
+  db.exec("CREATE TABLE notes (text TEXT UNIQUE) STRICT");
+  commits = 0;
+  failures = [];
+  writer = new Writer(db, { onCommit: () => commits++, onFailure: (kind) => failures.push(kind) });
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const add = (text: string): number => db.run("INSERT INTO notes VALUES (?)", text);
+const kept = (): string[] => db.all<{ text: string }>("SELECT text FROM notes ORDER BY text").map(({ text }) => text);
+
+test("all writes of one turn share one commit", async () => {
+  await Promise.all(["a", "b", "c"].map((text) => writer.write(() => add(text))));
+  expect({ commits, kept: kept() }).toEqual({ commits: 1, kept: ["a", "b", "c"] });
+});
+
+test("a write that throws takes nothing with it, and leaves nothing of itself", async () => {
+  const outcomes = await Promise.allSettled([
+    writer.write(() => add("a")),
+    writer.write(() => {
+      add("half");
+      throw new Error("no");
+    }),
+    writer.write(() => add("a")),
+    writer.write(() => add("b")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
+  expect({ commits, kept: kept(), failures }).toEqual({ commits: 1, kept: ["a", "b"], failures: [] });
+});
+
+test("a promise resolves only after COMMIT: another connection sees the row", async () => {
+  await writer.write(() => add("a"));
+  const other = new Db(join(folder, "test.db"), { readOnly: true });
+  expect(other.all("SELECT text FROM notes")).toEqual([{ text: "a" }]);
+  other.close();
+});
+
+test("what a write returns is what its promise gives", async () => {
+  expect(await writer.write(() => ({ rows: add("a") }))).toEqual({ rows: 1 });
+});
+
+test("a commit that fails rejects every write of it, and nothing is kept", async () => {
+  // A deferred foreign key is checked by COMMIT itself.
+  db.exec(
+    "PRAGMA foreign_keys = ON; CREATE TABLE child (parent TEXT REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED) STRICT",
+  );
+  const outcomes = await Promise.allSettled([
+    writer.write(() => add("a")),
+    writer.write(() => db.run("INSERT INTO child VALUES ('nobody')")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect({ commits, kept: kept() }).toEqual({ commits: 0, kept: [] });
+  await writer.write(() => add("later"));
+  expect(kept()).toEqual(["later"]);
+});
+
+test("a full disk is told as such to everybody, nothing is kept, and writing goes on when there is space", async () => {
+  const pages = db.one<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+  db.exec(`PRAGMA max_page_count = ${pages + 1}`);
+  const outcomes = await Promise.allSettled([
+    writer.write(() => add("small")),
+    writer.write(() => add("x".repeat(100_000))),
+    writer.write(() => add("other")),
+  ]);
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "disk-full", retryable: true } });
+  expect({ kept: kept(), failures }).toEqual({ kept: [], failures: ["disk-full"] });
+
+  db.exec("PRAGMA max_page_count = 1000000");
+  await writer.write(() => add("again"));
+  expect(kept()).toEqual(["again"]);
+});
+
+test("closing commits what waits and takes nothing more", async () => {
+  const waiting = writer.write(() => add("a"));
+  writer.close();
+  await waiting;
+  await expect(writer.write(() => add("b"))).rejects.toThrow(/closed/);
+  expect(kept()).toEqual(["a"]);
+});
