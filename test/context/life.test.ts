@@ -99,7 +99,8 @@ describe("context log and archive", () => {
       expect((await home.perdure(["context", "archive", "same"])).code).toBe(0);
     }
     const texts = archived().map((name) => readFileSync(join(home.project, ".ai/sessions", name), "utf8"));
-    expect(texts.map((text) => text.trimEnd().split(" ").at(-1)).toSorted()).toEqual(["one", "three", "two"]);
+    const words = texts.map((text) => text.trimEnd().split(" ").at(-1));
+    expect(new Set(words)).toEqual(new Set(["one", "two", "three"]));
   });
 
   it("says so when there is nothing to archive", async () => {

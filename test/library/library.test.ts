@@ -112,8 +112,8 @@ describe("the documentation", () => {
 
   it("has examples", () => expect(examples.length).toBeGreaterThan(3));
 
-  it.each(examples.map((code, index) => [index + 1, code]))("example %i runs", async (_, code) => {
-    const { code: exit, stderr, stdout } = await finish(runGuest(home, String(code)));
+  it.each(examples.map((code, index): [number, string] => [index + 1, code]))("example %i runs", async (_, code) => {
+    const { code: exit, stderr, stdout } = await finish(runGuest(home, code));
     expect(stderr).toBe("");
     expect(exit).toBe(0);
     expect(stdout).toContain("api");

@@ -8,15 +8,15 @@ import { ownProject, placeHere } from "../here.ts";
 import { age, table } from "../table.ts";
 import { anchorPlace, type AnchorPlace } from "./place.ts";
 
-export interface Anchor {
+interface Anchor {
   path: string;
   modifiedAt: string;
   bytes: number;
 }
 
-export interface OwnedAnchor extends Anchor, Omit<AnchorOwner, "file"> {}
+interface OwnedAnchor extends Anchor, Omit<AnchorOwner, "file"> {}
 
-export interface Anchors {
+interface Anchors {
   /** Left by runs that ended without archiving: newest first, worker by worker. */
   orphaned: OwnedAnchor[];
   live: OwnedAnchor[];
