@@ -37,7 +37,7 @@ async function dispatch(words: string[], rest: string[] | null, out: Invocation[
   if (first === "help" || first === "--help" || first === "-h") {
     const { help } = await import("./commands/verbs.ts");
     if (others.length > 1) {
-      throw new PerdureError("usage", `perdure help: ${JSON.stringify(others[1])} is one word too many.`, {
+      throw new PerdureError("usage", `help: ${JSON.stringify(others[1])} is one word too many.`, {
         hint: "perdure help [VERB]",
       });
     }
@@ -59,10 +59,16 @@ function parse(verb: string, command: Command, args: string[], rest: string[] | 
   if (rest !== null && !command.takesRest) throw usage(verb, "nothing may follow --", command);
   const { values, positionals } = parseOptions(verb, command, args);
   const [least, most] = command.words;
-  if (positionals.length < least) throw usage(verb, "something is missing", command);
+  if (positionals.length < least) throw usage(verb, `${missingWord(command, positionals.length)} is missing`, command);
   if (positionals.length > most)
     throw usage(verb, `${JSON.stringify(positionals[most])} is one word too many`, command);
   return { values, words: positionals, rest };
+}
+
+/** The word of the usage line that nobody gave. */
+function missingWord({ usage: line }: Command, given: number): string {
+  const word = line.split(" ")[given] ?? "";
+  return /^[A-Z]+$/.test(word) ? word : "a word";
 }
 
 function parseOptions(
@@ -86,7 +92,7 @@ function parseOptions(
 }
 
 function usage(verb: string, what: string, command: Command): PerdureError {
-  return new PerdureError("usage", `${`perdure ${verb}`.trimEnd()}: ${what}${what.endsWith("?") ? "" : "."}`, {
+  return new PerdureError("usage", `${verb === "" ? "" : `${verb}: `}${what}${what.endsWith("?") ? "" : "."}`, {
     hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
   });
 }
@@ -106,8 +112,8 @@ async function loadVerb(verb: string): Promise<Command> {
 
 function unknownVerb(verb: string, verbs: string[]): PerdureError {
   const near = nearest(verb, verb.startsWith("-") ? ["--json", "--help", "--version"] : verbs.filter(Boolean));
-  const what = verb.startsWith("-") ? `there is no option ${verb}` : `there is no verb ${JSON.stringify(verb)}`;
-  return new PerdureError("usage", `perdure: ${what}.`, {
+  const what = verb.startsWith("-") ? `There is no option ${verb}` : `There is no verb ${JSON.stringify(verb)}`;
+  return new PerdureError("usage", `${what}.`, {
     hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",
   });
 }

@@ -48,14 +48,14 @@ export const context: Command = {
     const action = own(ACTIONS, word);
     if (action === undefined) {
       const [near] = nearest(word, Object.keys(ACTIONS));
-      throw new PerdureError("usage", `perdure context: there is no ${JSON.stringify(word)}.`, {
+      throw new PerdureError("usage", `context: there is no ${JSON.stringify(word)}.`, {
         hint: near ? `did you mean: perdure context ${near}?` : `perdure context ${USAGE}`,
       });
     }
     const [least, most] = action.words;
     if (rest.length < least || rest.length > most) {
       const what = rest.length < least ? "something is missing" : `${JSON.stringify(rest[most])} is one word too many`;
-      throw new PerdureError("usage", `perdure context ${word}: ${what}.`, { hint: `perdure context ${USAGE}` });
+      throw new PerdureError("usage", `context ${word}: ${what}.`, { hint: `perdure context ${USAGE}` });
     }
     await (
       await action.load()

@@ -27,7 +27,7 @@ export const daemon: Command = {
     const action = own(ACTIONS, word);
     if (action) return action(invocation);
     const [near] = nearest(word, Object.keys(ACTIONS));
-    throw new PerdureError("usage", `perdure daemon: there is no ${JSON.stringify(word)}.`, {
+    throw new PerdureError("usage", `daemon: there is no ${JSON.stringify(word)}.`, {
       hint: near ? `did you mean: perdure daemon ${near}?` : "perdure daemon start | stop | status",
     });
   },

@@ -23,18 +23,14 @@ export const project: Command = {
     const action = own(ACTIONS, word);
     if (!action) {
       const [near] = nearest(word, Object.keys(ACTIONS));
-      throw new PerdureError("usage", `perdure project: there is no ${JSON.stringify(word)}.`, {
+      throw new PerdureError("usage", `project: there is no ${JSON.stringify(word)}.`, {
         hint: near ? `did you mean: perdure project ${near}?` : "perdure project [show | ls | move OLD]",
       });
     }
     if (word !== "move" && invocation.words.length > 1) {
-      throw new PerdureError(
-        "usage",
-        `perdure project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`,
-        {
-          hint: `perdure project ${word}`,
-        },
-      );
+      throw new PerdureError("usage", `project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
+        hint: `perdure project ${word}`,
+      });
     }
     await action(invocation);
   },
@@ -57,7 +53,7 @@ async function list({ out }: Invocation): Promise<void> {
 async function move({ words, out }: Invocation): Promise<void> {
   const old = words[1];
   if (!old)
-    throw new PerdureError("usage", "perdure project move: which one?", {
+    throw new PerdureError("usage", "project move: OLD is missing.", {
       hint: "perdure project move OLD, its old slug or path",
     });
   const result = await ask("project.move", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });

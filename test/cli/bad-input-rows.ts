@@ -28,10 +28,10 @@ const shapes = SHAPES.flatMap(([verb, tooMany]) => {
   return [
     usage(
       `${verb} --bogus`,
-      new RegExp(`^perdure ${word}: there is no option --bogus\\.$`),
+      new RegExp(`^${word}: there is no option --bogus\\.$`),
       new RegExp(`^perdure ${word}`),
     ),
-    usage(tooMany, new RegExp(`^perdure ${verb}: "\\w" is one word too many\\.$`), new RegExp(`^perdure ${word}`)),
+    usage(tooMany, new RegExp(`^${verb}: "\\w" is one word too many\\.$`), new RegExp(`^perdure ${word}`)),
   ];
 });
 
@@ -48,7 +48,7 @@ const lacking = [
   "context",
   "pi-session",
 ].map((args) =>
-  usage(args, new RegExp(`^perdure ${args.split(" ")[0]}: something is missing\\.$`), /^perdure [\w-]+ \w/),
+  usage(args, new RegExp(`^${args.split(" ")[0]}: (?:[A-Z]+|a word) is missing\\.$`), /^perdure [\w-]+ \w/),
 );
 
 const nothingFollows = ["ls", "show coder", "whoami", "daemon status", "init"].map((args) =>
@@ -56,13 +56,13 @@ const nothingFollows = ["ls", "show coder", "whoami", "daemon status", "init"].m
 );
 
 const verbs = [
-  usage("--bogus", /^perdure: there is no option --bogus\.$/, /perdure help/),
-  usage("--josn", /^perdure: there is no option --josn\.$/, /--json/),
-  usage("-- true", /^perdure: nothing may follow --\.$/, /perdure/),
-  usage("rnu", /^perdure: there is no verb "rnu"\.$/, /did you mean: perdure run/),
-  usage("frobnicate", /there is no verb "frobnicate"/, /^perdure help$/),
+  usage("--bogus", /^There is no option --bogus\.$/, /perdure help/),
+  usage("--josn", /^There is no option --josn\.$/, /--json/),
+  usage("-- true", /^nothing may follow --\.$/, /perdure/),
+  usage("rnu", /^There is no verb "rnu"\.$/, /did you mean: perdure run/),
+  usage("frobnicate", /There is no verb "frobnicate"/, /^perdure help$/),
   ...["constructor", "toString", "__proto__"].map((word) =>
-    usage(word, new RegExp(`there is no verb "${word}"`), /perdure help/),
+    usage(word, new RegExp(`There is no verb "${word}"`), /perdure help/),
   ),
   usage("help rnu", /no verb "rnu"/, /did you mean run/),
   usage("help ls show", /"show" is one word too many/, /^perdure help/),
@@ -141,18 +141,18 @@ const values = [
   ...["0", "x", "1.5", "20001"].map((n) =>
     usage(`history coder --limit ${n}`, /^--limit is ".*"; it must be a whole number from 1 to/, /--limit/),
   ),
-  usage("history coder --limit", /^perdure history: --limit needs a value|argument missing/, /^perdure history/),
+  usage("history coder --limit", /^history: --limit needs a value|argument missing/, /^perdure history/),
   usage("history coder --limt 3", /no option --limt; did you mean --limit\?$/, /^perdure history/),
   usage("ls --all=yes", /--all/, /^perdure ls/),
   usage("events --limit 0", /--limit is "0"/, /--limit/),
   usage("events --after x", /--after is "x"/, /--after/),
   usage("takeover sleeper --kill-after 601", /from 0 to 600/, /--kill-after/),
   usage("takeover sleeper --kill-after -1", /--kill-after/, /perdure takeover/),
-  usage("project mvoe api", /^perdure project: there is no "mvoe"\.$/, /did you mean: perdure project move/),
-  usage("project move", /^perdure project move: which one\?$/, /OLD/),
-  usage("project ls x", /^perdure project ls: "x" is one word too many\.$/, /perdure project ls/),
+  usage("project mvoe api", /^project: there is no "mvoe"\.$/, /did you mean: perdure project move/),
+  usage("project move", /^project move: OLD is missing\.$/, /OLD/),
+  usage("project ls x", /^project ls: "x" is one word too many\.$/, /perdure project ls/),
   usage("project toString", /there is no "toString"/, /perdure project/),
-  usage("daemon strat", /^perdure daemon: there is no "strat"\.$/, /did you mean: perdure daemon start/),
+  usage("daemon strat", /^daemon: there is no "strat"\.$/, /did you mean: perdure daemon start/),
   usage("daemon constructor", /there is no "constructor"/, /perdure daemon/),
 ];
 
