@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
@@ -179,9 +179,11 @@ class Daemon {
 
   async #checkAfterCrash(): Promise<void> {
     try {
-      const result = await checkStore(this.#paths.database, "quick_check");
-      if (result.ok) this.#storeCheck = "ok";
-      else this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+      const afterIoError = existsSync(this.#paths.ioErrorMark);
+      const result = await checkStore(this.#paths.database, afterIoError ? "integrity_check" : "quick_check");
+      if (!result.ok) return this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+      this.#storeCheck = "ok";
+      rmSync(this.#paths.ioErrorMark, { force: true });
     } catch (error) {
       logLine(`the store could not be checked: ${String(error)}`);
     }
@@ -192,7 +194,16 @@ class Daemon {
     logLine(`store: ${kind}: ${String(error)}`);
     if (kind === "disk-full") return;
     if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
+    else this.#markIoError();
     setImmediate(() => void this.leave(7));
+  }
+
+  #markIoError(): void {
+    try {
+      writeFileAtomic(this.#paths.ioErrorMark, "");
+    } catch (error) {
+      logLine(`the I/O error could not be marked either: ${String(error)}`);
+    }
   }
 
   #waitIdle(): void {

@@ -23,6 +23,8 @@ export interface StatePaths {
   database: string;
   /** Held by the kernel for as long as the daemon lives. */
   lock: string;
+  /** Left behind after an I/O error: the next daemon checks the whole store. */
+  ioErrorMark: string;
   /** For people and for `daemon status`: who serves, since when, on which socket. */
   daemonFile: string;
   /** Which folder is which project, for readers that must not wait for a daemon. */
@@ -38,6 +40,7 @@ export function statePaths(env: Environment): StatePaths {
     dir,
     database: join(dir, "perdure.db"),
     lock: join(dir, "daemon.lock"),
+    ioErrorMark: join(dir, "io-error"),
     daemonFile: join(dir, "daemon.json"),
     projectsFile: join(dir, "projects.json"),
     runs: join(dir, "runs"),
