@@ -8,6 +8,8 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 // Built aside and renamed into place: a command that starts meanwhile finds the old file or the new one.
 const aside = `dist.${process.pid}.tmp`;
 
+const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
+
 /** cli.cjs requires the other verbs from a file of their own (why: src/cli.ts). */
 const verbsApart = {
   name: "verbs-apart",
@@ -27,7 +29,9 @@ await build({
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
-  target: "node24",
+  // Older syntax, so that an older Node gets as far as the line that tells it so.
+  target: "node18",
+  banner: { js: nodeCheck },
   format: "cjs",
   minify: true,
   legalComments: "none",

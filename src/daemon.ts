@@ -11,17 +11,19 @@ import { RunWatch } from "./daemon/run-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopDisplaced } from "./daemon/stop-run.ts";
 import type { House } from "./daemon/house.ts";
-import { DAEMON_IDLE_EXIT_MS, DAEMON_START_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
+import { DAEMON_IDLE_EXIT_MS, DAEMON_LOCK_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
 import { processTable } from "./runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
 import { writeFileAtomic } from "./state/files.ts";
+import { readProjectsIndex } from "./state/projects-file.ts";
 import { statePaths, type StatePaths } from "./state/paths.ts";
 import { makeSafeFolder } from "./state/safe-folder.ts";
 import { checkStore } from "./store/check.ts";
-import { failureKind, type FailureKind } from "./store/failure.ts";
+import { failureError, failureKind, type FailureKind } from "./store/failure.ts";
 import { closeStore, openStore, setAside } from "./store/open.ts";
+import { restoreStore } from "./store/restore.ts";
 import { Writer } from "./store/writer.ts";
 
 // perdured: lock, open, recover, serve, drain.
@@ -46,7 +48,7 @@ async function lockOrYield(paths: StatePaths): Promise<Lock | null> {
     const lock = takeLock(paths.lock);
     if (lock) return lock;
     if (await answers(paths.socket)) return null;
-    if (waited > DAEMON_START_WAIT_MS) {
+    if (waited > DAEMON_LOCK_WAIT_MS) {
       throw new PerdureError("unavailable", `Another daemon holds ${paths.lock} but does not answer.`, {
         hint: "perdure doctor",
       });
@@ -76,7 +78,12 @@ class Daemon {
   constructor(paths: StatePaths, lock: Lock) {
     this.#paths = paths;
     this.#lock = lock;
-    const { db, unclean } = openStore(paths.database, { beginAnew: process.argv.includes("--new-store") });
+    const restoring = argumentAfter("--restore");
+    if (restoring !== null) restoreStore(restoring, paths.database);
+    const { db, unclean } = openStore(paths.database, {
+      beginAnew: process.argv.includes("--new-store"),
+      namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
+    });
     const listeners = new Set<() => void>();
     let wrapper: WrapperForm | undefined;
     const house: Omit<House, "watch"> = {
@@ -166,7 +173,11 @@ class Daemon {
     const { socket, daemonFile } = this.#paths;
     const startedAt = this.#house.processes.look(process.pid)?.startedAt ?? null;
     const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
-    writeFileAtomic(daemonFile, `${JSON.stringify(text)}\n`);
+    try {
+      writeFileAtomic(daemonFile, `${JSON.stringify(text)}\n`);
+    } catch (error) {
+      logLine(`daemon.json could not be written: ${String(error)}`); // for people; nobody needs it to be served
+    }
   }
 
   async #finishTakeover(run: Parameters<typeof stopDisplaced>[1]): Promise<void> {
@@ -193,6 +204,7 @@ class Daemon {
   #onStoreFailure(kind: FailureKind, error: unknown): void {
     logLine(`store: ${kind}: ${String(error)}`);
     if (kind === "disk-full") return;
+    this.#house.writer.refuse(failureError(kind, error));
     if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
     else this.#markIoError();
     setImmediate(() => void this.leave(7));
@@ -214,6 +226,11 @@ class Daemon {
       else void this.leave(0);
     }, idleMs);
   }
+}
+
+function argumentAfter(flag: string): string | null {
+  const at = process.argv.indexOf(flag);
+  return at < 0 ? null : (process.argv[at + 1] ?? null);
 }
 
 /** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */

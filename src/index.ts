@@ -1,6 +1,7 @@
 // The library: everything a program needs to give itself, or others, a name that outlives a process.
 export { connect, Perdure } from "./library/perdure.ts";
-export type { EventOptions, PerdureOptions, StartedWorker, StartOptions } from "./library/perdure.ts";
+export type { PerdureOptions, RunEnd, StartedWorker, StartOptions } from "./library/perdure.ts";
+export type { EventOptions } from "./library/events.ts";
 export { Lease } from "./library/lease.ts";
 export { PerdureError } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";

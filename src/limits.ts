@@ -30,6 +30,15 @@ export const DAEMON_START_WAIT_MS = 10_000;
 /** How long a client waits for a socket that accepts but does not answer. */
 export const ANSWER_WAIT_MS = 30_000;
 
+/** For calls that read or copy the whole store. */
+export const LONG_WAIT_MS = 10 * 60_000;
+
+/** How long a daemon that leaves waits for calls under way; what it cannot finish, the next one does. */
+export const DRAIN_MS_MAX = 3_000;
+
+/** How long a starting daemon waits for the lock of one that leaves; shorter than its starter waits for it. */
+export const DAEMON_LOCK_WAIT_MS = 6_000;
+
 /** The daemon leaves when nothing needs it for so long. */
 export const DAEMON_IDLE_EXIT_MS = 10 * 60_000;
 
@@ -51,6 +60,9 @@ export const TAKEOVER_TERM_WAIT_MS = 5_000;
 
 /** How long after KILL the kernel may take before the takeover reports a time-out. */
 export const TAKEOVER_KILL_WAIT_MS = 5_000;
+
+/** How long a wrapper may take to tell and put the terminal right once its program was killed. */
+export const TAKEOVER_WRAPPER_WAIT_MS = 500;
 
 /** How often a process that is being stopped is looked at. */
 export const TAKEOVER_POLL_MS = 20;
@@ -100,3 +112,10 @@ export const EARLIER_RUNS_TOLD = 50;
 
 /** A context file that its run never archived is swept into the archive after so long. */
 export const ANCHOR_SWEEP_DAYS = 7;
+
+/** How long a library client waits before it looks for a daemon again, and how often it looks at a program it started. */
+export const RECONNECT_MS = 200;
+export const START_LOOK_MS = 20;
+
+/** Context files asked about in one call. */
+export const ANCHORS_PER_CALL = 500;

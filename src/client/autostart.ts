@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DAEMON_START_WAIT_MS } from "../limits.ts";
@@ -42,11 +42,10 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
     stdio: ["ignore", "pipe", log],
   });
   closeSync(log);
-  const { stdout } = child;
-  if (stdout === null) throw new Error("a piped stdout is missing");
-  const news = await firstLine(stdout, paths.log);
-  stdout.destroy();
-  child.unref();
+  const news = await Promise.race([firstLine(child, paths.log), failedToSpawn(child)]).finally(() => {
+    child.stdout?.destroy();
+    child.unref();
+  });
   if ("error" in news) throw PerdureError.fromBody(news.error);
 }
 
@@ -55,19 +54,29 @@ function daemonEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-async function firstLine(stdout: NodeJS.ReadableStream, log: string): Promise<News> {
+/** Never resolves. A program whose Node was upgraded away under it cannot start another. */
+function failedToSpawn(child: ChildProcess): Promise<never> {
+  return new Promise((_, reject) => {
+    child.once("error", (cause) => {
+      const message = `The daemon could not be started: ${cause.message}.`;
+      reject(new PerdureError("unavailable", message, { hint: "restart this program", cause }));
+    });
+  });
+}
+
+function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
   const failed = (why: string): PerdureError =>
     new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });
   return new Promise((resolve, reject) => {
     let text = "";
     const timer = setTimeout(() => reject(failed("did not start in time")), DAEMON_START_WAIT_MS);
-    stdout.on("data", (chunk: Buffer) => {
+    stdout?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
       if (!text.includes("\n")) return;
       clearTimeout(timer);
       resolve(JSON.parse(text) as News);
     });
-    stdout.on("end", () => {
+    stdout?.on("end", () => {
       clearTimeout(timer);
       reject(failed("ended before it served"));
     });

@@ -50,13 +50,18 @@ async function tryConnect(path: string, token: string | null): Promise<Client | 
   const opened = await new Promise<boolean>((resolve, reject) => {
     socket.once("connect", () => resolve(true));
     socket.once("error", (error) => {
-      if (isErrno(error, "ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE")) resolve(false);
+      if (isErrno(error, "ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE", "EAGAIN")) resolve(false);
       else reject(error);
     });
   });
   if (!opened) return null;
   const client = new Client(socket);
   return (await client.greet(token)) ? client : null;
+}
+
+export interface Collected<N extends keyof StreamItems> {
+  items: StreamItems[N][];
+  result: CallResults[N];
 }
 
 interface Pending {
@@ -81,7 +86,7 @@ export class Client {
 
   /** Resolves to false if the daemon left without an answer. */
   async greet(token: string | null): Promise<boolean> {
-    const welcome = this.#expect(0, null);
+    const welcome = this.#expect(0, null, ANSWER_WAIT_MS);
     this.#socket.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
     try {
       await welcome;
@@ -93,8 +98,8 @@ export class Client {
     }
   }
 
-  call<N extends CallName>(name: N, params: CallParams<N>): Promise<CallResults[N]> {
-    return this.#request(name, params, null) as Promise<CallResults[N]>;
+  call<N extends CallName>(name: N, params: CallParams<N>, waitMs = ANSWER_WAIT_MS): Promise<CallResults[N]> {
+    return this.#request(name, params, null, waitMs) as Promise<CallResults[N]>;
   }
 
   /** A call that sends items before its result. */
@@ -103,14 +108,15 @@ export class Client {
     params: CallParams<N>,
     onItem: (item: StreamItems[N]) => void,
   ): Promise<CallResults[N]> {
-    return this.#request(name, params, onItem as (item: unknown) => void) as Promise<CallResults[N]>;
+    // A stream may be silent for hours; everything else is answered, or the daemon hangs.
+    return this.#request(name, params, onItem as (item: unknown) => void, null) as Promise<CallResults[N]>;
   }
 
   /** All items of a stream that ends by itself. */
-  async collect<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<StreamItems[N][]> {
+  async collect<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
     const items: StreamItems[N][] = [];
-    await this.stream(name, params, (item) => items.push(item));
-    return items;
+    const result = await this.stream(name, params, (item) => items.push(item));
+    return { items, result };
   }
 
   onClose(listener: () => void): void {
@@ -122,20 +128,21 @@ export class Client {
     this.#socket.destroy();
   }
 
-  #request(call: string, params: unknown, onItem: Pending["onItem"]): Promise<unknown> {
+  #request(call: string, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
     const request: RequestFrame = { id, call, params };
     const frame = encodeFrame(request);
     if (this.#socket.destroyed) return Promise.reject(GONE);
-    const answer = this.#expect(id, onItem);
+    const answer = this.#expect(id, onItem, waitMs);
     this.#socket.write(frame);
     return answer;
   }
 
-  #expect(id: number, onItem: Pending["onItem"]): Promise<unknown> {
+  #expect(id: number, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
+    // A program that waits for nothing more may end; one that waits is kept.
+    this.#socket.ref();
     return new Promise((resolve, reject) => {
-      // A stream may be silent for hours; everything else is answered, or the daemon hangs.
-      const timer = onItem ? null : setTimeout(() => this.#settle(id, { reject: noAnswer() }), ANSWER_WAIT_MS);
+      const timer = waitMs === null ? null : setTimeout(() => this.#settle(id, { reject: noAnswer(waitMs) }), waitMs);
       const settle = (finish: () => void): void => {
         if (timer) clearTimeout(timer);
         finish();
@@ -151,6 +158,7 @@ export class Client {
   #settle(id: number, outcome: { result?: unknown; reject?: Error }): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#socket.unref();
     if (outcome.reject) pending?.reject(outcome.reject);
     else pending?.resolve(outcome.result);
   }
@@ -178,13 +186,14 @@ function lost(): PerdureError {
     "unavailable",
     "The daemon left in the middle of a call; it may or may not have been carried out.",
     {
-      hint: "perdure ls tells; it is safe to try again",
+      hint: "perdure ls tells; then try again",
+      details: { lost: true },
     },
   );
 }
 
-function noAnswer(): PerdureError {
-  return new PerdureError("timed-out", `The daemon did not answer in ${ANSWER_WAIT_MS / 1000} s.`, {
+function noAnswer(waitMs: number): PerdureError {
+  return new PerdureError("timed-out", `The daemon did not answer in ${waitMs / 1000} s.`, {
     hint: "perdure doctor",
   });
 }

@@ -1,18 +1,22 @@
-import { connect } from "../client/connect.ts";
+import { connect, type Collected } from "../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
 
 /** One call to the daemon, for verbs that need no more. */
-export async function ask<N extends CallName>(name: N, params: CallParams<N>): Promise<CallResults[N]> {
+export async function ask<N extends CallName>(
+  name: N,
+  params: CallParams<N>,
+  waitMs?: number,
+): Promise<CallResults[N]> {
   const client = await connect();
   try {
-    return await client.call(name, params);
+    return await client.call(name, params, waitMs);
   } finally {
     client.close();
   }
 }
 
 /** The same for a call that answers with a list. */
-export async function askList<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<StreamItems[N][]> {
+export async function askList<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
   const client = await connect();
   try {
     return await client.collect(name, params);

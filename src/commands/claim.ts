@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
+import { claim, type ClaimRequest } from "../client/claim.ts";
 import { connect } from "../client/connect.ts";
-import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { ask } from "./ask.ts";
 
 export interface Launch {
   grant: ClaimGrant;
@@ -13,18 +14,13 @@ export interface Launch {
 }
 
 /** A command used again may have lost its program or its folder: then the name is given back at once. */
-export async function claimForLaunch(params: CallParams<"claim">): Promise<Launch> {
-  const client = await connect();
+export async function claimForLaunch(request: Omit<ClaimRequest, "kind" | "pid">): Promise<Launch> {
+  const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
   try {
-    const grant = await client.call("claim", params);
-    try {
-      return { grant, ...launchOf(grant) };
-    } catch (error) {
-      await client.call("release", { run: grant.run, generation: grant.generation });
-      throw error;
-    }
-  } finally {
-    client.close();
+    return { grant, ...launchOf(grant) };
+  } catch (error) {
+    await ask("release", { run: grant.run, generation: grant.generation, token: grant.token });
+    throw error;
   }
 }
 

@@ -77,7 +77,7 @@ async function wordsOf(verb: string, position: number): Promise<string[]> {
 async function names(): Promise<string[]> {
   try {
     const client = await connect({ autostart: false });
-    const workers = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
+    const { items: workers } = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
     client.close();
     return workers.map(({ name }) => name);
   } catch {

@@ -30,6 +30,7 @@ export const context: Command = {
   examples: [
     "perdure context path",
     'perdure context log "tests pass, next: the parser"',
+    'perdure context log -- "- a text that begins with a dash"',
     "perdure context archive parser done",
     "perdure context recover",
     "perdure context sweep --older-than 30 --dry-run",
@@ -42,9 +43,11 @@ export const context: Command = {
     "dry-run": { type: "boolean" },
   },
   words: [1, Number.POSITIVE_INFINITY],
+  takesRest: true,
 
   async run(invocation) {
-    const [word = "", ...rest] = invocation.words;
+    // After `--` a text may begin with a dash.
+    const [word = "", ...rest] = [...invocation.words, ...(invocation.rest ?? [])];
     const action = own(ACTIONS, word);
     if (action === undefined) {
       const [near] = nearest(word, Object.keys(ACTIONS));

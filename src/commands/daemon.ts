@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../client/autostart.ts";
 import { connect } from "../client/connect.ts";
@@ -15,11 +16,15 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<numbe
 
 export const daemon: Command = {
   summary: "the process that keeps the names: start, stop, status",
-  usage: "start [--new-store] | stop | status",
+  usage: "start [--new-store | --restore FILE] | stop | status",
   details:
-    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside.",
-  examples: ["perdure daemon status", "perdure daemon stop", "perdure daemon start --new-store"],
-  options: { "new-store": { type: "boolean" } },
+    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside; --restore puts a backup in its place and\nkeeps what was there beside it.",
+  examples: [
+    "perdure daemon status",
+    "perdure daemon stop",
+    "perdure daemon stop && perdure daemon start --restore FILE",
+  ],
+  options: { "new-store": { type: "boolean" }, restore: { type: "string" } },
   words: [1, 1],
 
   async run(invocation) {
@@ -35,8 +40,14 @@ export const daemon: Command = {
 
 async function start({ values, out }: Invocation): Promise<void> {
   const before = await statusOrNull();
-  if (before === null)
-    await startDaemon(statePaths(process.env), process.env, values["new-store"] ? ["--new-store"] : []);
+  const restoring = typeof values.restore === "string" ? resolve(values.restore) : null;
+  if (before !== null && (restoring !== null || values["new-store"])) {
+    throw new PerdureError("conflict", `The daemon runs (pid ${before.pid}); its store cannot be replaced under it.`, {
+      hint: "perdure daemon stop, then try again",
+    });
+  }
+  const args = [...(values["new-store"] ? ["--new-store"] : []), ...(restoring ? ["--restore", restoring] : [])];
+  if (before === null) await startDaemon(statePaths(process.env), process.env, args);
   const now = before ?? (await statusOrNull());
   if (now === null)
     throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });

@@ -8,6 +8,7 @@ import type { History, WorkerSummary } from "../protocol/results.ts";
 import { workerlessEnvironment } from "../runtime/environment.ts";
 import { carriers, processTable } from "../runtime/process/index.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
+import { statePaths } from "../state/paths.ts";
 import type { Command } from "./command.ts";
 import type { Output } from "./output.ts";
 
@@ -20,6 +21,7 @@ export const demo: Command = {
 
   async run({ out }) {
     const stage = new Stage(out);
+    process.once("SIGINT", () => void stage.clear().then(() => process.exit(130)));
     try {
       out.result(await play(stage, out), () => "");
     } finally {
@@ -94,12 +96,12 @@ class Stage {
   }
 
   async ask<T>(args: string[]): Promise<T> {
-    return JSON.parse((await this.#capture([...args, "--json"])).text) as T;
+    return JSON.parse((await this.#capture([...args, "--json"])).data) as T;
   }
 
   async kill({ run }: WorkerSummary): Promise<void> {
     const table = processTable();
-    const mark = { run: run?.id ?? "", socket: join(this.#state, "perdure.sock") };
+    const mark = { run: run?.id ?? "", socket: statePaths({ ...process.env, PERDURE_HOME: this.#state }).socket };
     const victims = carriers(table, mark);
     this.#out.note(`$ kill -9 ${victims.map(({ pid }) => pid).join(" ")}`);
     for (const victim of victims) signalRunProcess(table, victim, mark, "SIGKILL");
@@ -121,12 +123,17 @@ class Stage {
     });
   }
 
-  async #capture(args: string[]): Promise<{ text: string; code: number }> {
+  /** `data` is what came on stdout, `text` everything in the order a person would see it. */
+  async #capture(args: string[]): Promise<{ data: string; text: string; code: number }> {
     const child = this.#perdure(args, "pipe");
+    let data = "";
     let text = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      data += chunk;
+      text += chunk;
+    });
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     const [code] = (await once(child, "close")) as [number | null];
-    return { text, code: code ?? -1 };
+    return { data, text, code: code ?? -1 };
   }
 }

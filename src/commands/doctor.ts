@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { connect, type Client } from "../client/connect.ts";
 import { readProjectConfig } from "../project/config.ts";
 import { CONFIG_FILE } from "../project/find.ts";
+import { LONG_WAIT_MS } from "../limits.ts";
 import { asPerdureError } from "../protocol/errors.ts";
 import type { WorkerDetail } from "../protocol/results.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -94,7 +95,7 @@ async function daemonAndStore(): Promise<Finding[]> {
 
 async function daemonFindings(client: Client): Promise<Finding[]> {
   const status = await client.call("status", {});
-  const check = await client.call("check", {});
+  const check = await client.call("check", {}, LONG_WAIT_MS);
   return [
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
@@ -108,7 +109,7 @@ async function daemonFindings(client: Client): Promise<Finding[]> {
 /** Could each worker of this project be started again as it was? */
 async function workerFindings(client: Client): Promise<Finding[]> {
   const here = placeHere();
-  const workers = await client.collect("ls", { here, project: null, all: false });
+  const { items: workers } = await client.collect("ls", { here, project: null, all: false });
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
   );

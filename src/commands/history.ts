@@ -1,5 +1,5 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits.ts";
-import { ask } from "./ask.ts";
+import { askList } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";
@@ -14,9 +14,9 @@ export const history: Command = {
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
-    const result = await ask("history", { target: targetOf(words[0] ?? ""), limit });
-    out.result(result, () => {
-      const rows = result.runs.map((run): (string | Cell)[] => [
+    const { items: runs, result } = await askList("history", { target: targetOf(words[0] ?? ""), limit });
+    out.result({ ...result, runs, sessions: [] }, () => {
+      const rows = runs.map((run): (string | Cell)[] => [
         String(run.generation),
         run.id,
         run.startedAt,

@@ -14,7 +14,7 @@ export const ls: Command = {
 
   async run({ values, out }) {
     const all = values.all === true;
-    const workers = await askList("ls", { here: placeHere(), project: ownProject(), all });
+    const { items: workers } = await askList("ls", { here: placeHere(), project: ownProject(), all });
     out.result({ workers }, () => workerTable(workers, all, out.paint) ?? "");
     if (workers.length === 0) out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
   },

@@ -14,7 +14,7 @@ export const overview: Command = {
     const found = foundHere();
     const here = placeHere(found);
     const project = await ask("project", { here });
-    const workers = await askList("ls", { here, project: ownProject(), all: false });
+    const { items: workers } = await askList("ls", { here, project: ownProject(), all: false });
     const needy = workers.find(({ attention }) => attention !== null);
     const next = nextStep(workers.length, needy?.name ?? null);
     out.result({ project, workers, next }, () => {

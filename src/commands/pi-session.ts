@@ -4,8 +4,8 @@ import { PerdureError } from "../protocol/errors.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import { isName, slugName } from "../protocol/names.ts";
 import { sha256 } from "../protocol/sha256.ts";
-import { become, ignoredSignals } from "../runtime/become.ts";
-import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
+import { become, inheritedFrom } from "../runtime/become.ts";
+import { workerEnvironment } from "../runtime/environment.ts";
 import { statePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 import { claimForLaunch, programOf } from "./claim.ts";
@@ -52,11 +52,10 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
   programOf(rest, cwd);
   const { grant, command } = await claimForLaunch({
     target: { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: FOLDER } },
-    kind: "run",
-    pid: process.pid,
     command: [...rest],
     cwd,
-    environment: recordedEnvironment(process.env, []),
+    environment: {},
+    ephemeral: true,
   });
   become({
     command,
@@ -64,7 +63,7 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
     form: grant.wrapper,
     runDir: grant.runDir,
     environment: { ...workerEnvironment(process.env, grant, null), PERDURE_PI_SESSION: path },
-    ignored: ignoredSignals(process.env.PERDURE_SIGIGN),
+    inherited: inheritedFrom(process.env),
   });
 }
 

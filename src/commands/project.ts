@@ -43,7 +43,7 @@ async function here({ out }: Invocation): Promise<void> {
 }
 
 async function list({ out }: Invocation): Promise<void> {
-  const projects = await askList("projects", {});
+  const { items: projects } = await askList("projects", {});
   const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
   out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
   if (rows.length === 0)

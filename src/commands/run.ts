@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { anchorFile, anchorSettings } from "../project/anchor.ts";
+import { anchorFile, anchorSettings, type AnchorSettings } from "../project/anchor.ts";
 import { readProjectConfig, readUserConfig } from "../project/config.ts";
 import { findProject } from "../project/find.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import { become, ignoredSignals } from "../runtime/become.ts";
+import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
 import { userConfigFile } from "../state/paths.ts";
 import { claimForLaunch, programOf } from "./claim.ts";
@@ -31,13 +31,14 @@ export const runCommand: Command = {
     }
     const cwd = process.cwd();
     if (rest) programOf(rest, cwd);
-    const also = readProjectConfig(found).policy?.environment ?? [];
-    const environment = recordedEnvironment(process.env, also);
+    const config = readProjectConfig(found);
+    const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
+    const environment = recordedEnvironment(process.env, config.policy?.environment ?? []);
     const command = rest ? [...rest] : null;
-    const launch = await claimForLaunch({ target, kind: "run", pid: process.pid, command, cwd, environment });
+    const launch = await claimForLaunch({ target, command, cwd, environment, ephemeral: false });
     const { grant } = launch;
     if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${launch.cwd})`);
-    const left = predecessorContext(grant.earlierRuns, launch.cwd);
+    const left = predecessorContext(grant.earlierRuns, anchors, launch.cwd);
     if (left) out.note(`perdure: an earlier run left its context: ${left}`);
     become({
       command: launch.command,
@@ -45,15 +46,14 @@ export const runCommand: Command = {
       form: grant.wrapper,
       runDir: grant.runDir,
       environment: workerEnvironment(process.env, grant, left),
-      ignored: ignoredSignals(process.env.PERDURE_SIGIGN),
+      inherited: inheritedFrom(process.env),
     });
   },
 };
 
 /** The newest context file that an earlier run of this worker never archived. */
-function predecessorContext(earlierRuns: string[], cwd: string): string | null {
-  const found = findProject(cwd);
-  const settings = anchorSettings({}, readProjectConfig(found), readUserConfig(userConfigFile(process.env)));
-  const files = earlierRuns.map((earlier) => anchorFile(found.here, settings, earlier));
+function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
+  const { here } = findProject(cwd);
+  const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
   return files.find((file) => existsSync(file)) ?? null;
 }

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
+import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
 import { ask } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
@@ -22,7 +22,9 @@ export const takeover: Command = {
     const target = targetOf(words[0] ?? "");
     const seconds = wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 });
     const killAfterMs = seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000;
-    const result = await ask("takeover", { target, by: `operator ${userInfo().username}`, killAfterMs });
+    const by = `operator ${userInfo().username}`;
+    const waitMs = killAfterMs + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
+    const result = await ask("takeover", { target, by, killAfterMs }, waitMs);
     out.result(result, () => {
       if (result.displaced === null) return `${result.address} was free already`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;

@@ -3,7 +3,9 @@ export interface EndEvidence {
   /** The code the wrapper left, or null if it could not leave one. */
   exit: number | null;
   displaced: boolean;
-  released: boolean;
+  how: "ended" | "released" | "expired";
+  /** A library client: nobody waits for its process, so how it ended is not known. */
+  client: boolean;
   /** The machine was rebooted since the run began. */
   rebooted: boolean;
 }
@@ -11,8 +13,10 @@ export interface EndEvidence {
 /** One word for `history`; the exit code is told beside it. */
 export function endReason(evidence: EndEvidence): string {
   if (evidence.displaced) return "displaced";
-  if (evidence.released) return "released";
-  if (evidence.exit === null) return evidence.rebooted ? "rebooted" : "killed";
+  if (evidence.how !== "ended") return evidence.how;
+  if (evidence.rebooted && evidence.exit === null) return "rebooted";
+  if (evidence.client) return "gone";
+  if (evidence.exit === null) return "killed";
   return evidence.exit > 128 ? (SIGNAL_NAMES[evidence.exit - 128] ?? "exited") : "exited";
 }
 

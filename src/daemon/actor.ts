@@ -50,6 +50,15 @@ export function authorise(house: House, actor: Actor, call: CallName): void {
   if (CHANGES.has(call)) assertCurrent(house, actor.run.id, actor.run.generation);
 }
 
+/** The same, for a caller that must be the run itself: only its token proves that. */
+export function assertOwn(house: House, claim: { run: string; generation: number; token: string }): void {
+  assertCurrent(house, claim.run, claim.generation);
+  if (runById(house.db, claim.run)?.token_hash === sha256(claim.token)) return;
+  throw new PerdureError("refused", `That is not the token of ${claim.run}.`, {
+    hint: "only a run itself gives its name back",
+  });
+}
+
 /** Throws unless this run holds its name in exactly this generation, right now. */
 export function assertCurrent(house: House, runId: string, generation: number): void {
   const run = runById(house.db, runId);

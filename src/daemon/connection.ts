@@ -31,6 +31,7 @@ export class Connection {
   constructor(socket: Socket, around: Surroundings) {
     this.#socket = socket;
     this.#around = around;
+    socket.setMaxListeners(CALLS_IN_FLIGHT_MAX + 10); // each waiting stream listens for "drain"
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
@@ -48,7 +49,8 @@ export class Connection {
     while (this.#inFlight > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    this.#socket.end();
+    // Until what was answered has left, not only until it was handed over.
+    await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
   #pump(): void {
@@ -144,7 +146,7 @@ export class Connection {
       },
       holdWhileConnected: (run) => {
         this.#held.add(run);
-        house.watch.clientPresent(run, !this.#closed.signal.aborted);
+        if (!this.#closed.signal.aborted) house.watch.arrived(run, this);
       },
     };
   }
@@ -169,7 +171,7 @@ export class Connection {
   #onClose(): void {
     clearTimeout(this.#helloTimer);
     this.#closed.abort();
-    for (const run of this.#held) this.#around.house.watch.clientPresent(run, false);
+    for (const run of this.#held) this.#around.house.watch.left(run, this);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   projectBySlug,
   type ProjectRow,
 } from "../store/projects.ts";
+import { runsByIdStart } from "../store/runs.ts";
 import { tombstoneByName } from "../store/tombstones.ts";
 import { lastRetiredByName, workerById, workerByName, workersOfProject, type WorkerRow } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
@@ -66,8 +67,18 @@ export function findWorker(house: House, target: Target): FoundWorker {
   }
   const key = nameKey(target.name);
   const worker = workerByName(house.db, project.id, key);
-  if (worker) return { project, worker, address: `${project.slug}/${worker.name}` };
+  const found = worker ?? workerOfRun(house, project, target.name);
+  if (found) return { project, worker: found, address: `${project.slug}/${found.name}` };
   throw noSuchWorker(house, project, target.name);
+}
+
+/** By a run's id, or the beginning of ids that all belong to one worker. */
+function workerOfRun(house: House, project: ProjectRow, idOrStart: string): WorkerRow | null {
+  if (!idOrStart.includes(".")) return null;
+  const workers = new Set(runsByIdStart(house.db, idOrStart).map((run) => run.worker_id));
+  const [only] = workers.size === 1 ? workers : [];
+  const worker = only === undefined ? null : workerById(house.db, only);
+  return worker?.project_id === project.id && worker.retired_ms === null ? worker : null;
 }
 
 function noSuchWorker(house: House, project: ProjectRow, name: string): PerdureError {

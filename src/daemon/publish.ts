@@ -4,8 +4,10 @@ import type { House } from "./house.ts";
 
 /** For readers without a daemon. Written at start, after each registration and each move. */
 export function publishProjects(house: House): void {
-  writeProjectsIndex(
-    house.paths.projectsFile,
-    Object.fromEntries(allProjects(house.db).map(({ identity, slug }) => [identity, slug])),
-  );
+  const index = Object.fromEntries(allProjects(house.db).map(({ identity, slug }) => [identity, slug]));
+  try {
+    writeProjectsIndex(house.paths.projectsFile, index);
+  } catch (error) {
+    house.log(`the index of projects is not up to date: ${String(error)}`); // a cache: whoami can be behind for a while
+  }
 }

@@ -8,7 +8,7 @@ import { fileNameOf } from "../protocol/foreign-id.ts";
 import { readIfThere } from "../state/files.ts";
 import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
-import { leaseOf, setLease, workerById } from "../store/workers.ts";
+import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
 
 interface Tracked {
@@ -18,7 +18,8 @@ interface Tracked {
   started: boolean;
   /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
   startingUntil: number;
-  /** A client whose connection is gone while its process lives. */
+  /** The connections a client is here on; without any it is absent while its process lives. */
+  present: Set<object>;
   absence: Absence | null;
 }
 
@@ -64,20 +65,28 @@ export class RunWatch {
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? awayFrom(since) : null;
-    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, absence });
+    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, present: new Set(), absence });
   }
 
-  clientPresent(run: string, present: boolean): void {
+  /** A client is here, on this connection. */
+  arrived(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
-    if (!tracked) return;
-    tracked.absence = present ? null : awayFrom(this.#house.monotonicMs());
-    if (!present) this.#settle(run);
+    tracked?.present.add(connection);
+    if (tracked) tracked.absence = null;
+  }
+
+  /** That connection is gone; the client is away once its last one is. */
+  left(run: string, connection: object): void {
+    const tracked = this.#tracked.get(run);
+    if (!tracked?.present.delete(connection) || tracked.present.size > 0) return;
+    tracked.absence = awayFrom(this.#house.monotonicMs());
+    this.#settle(run);
   }
 
   /** The processes that keep this run's name taken; none means it is over. */
   processesOf(run: RunRow): ProcessInfo[] {
     const { processes } = this.#house;
-    const identity = { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+    const identity = identityOf(run);
     if (run.boot_id !== processes.bootId()) return [];
     const holder = isAlive(processes, identity) && this.#isStillRun(run) ? processes.look(run.pid) : null;
     if (run.kind === "client") return holder ? [holder] : [];
@@ -100,20 +109,22 @@ export class RunWatch {
   }
 
   /** Inside a change: writes down how the run ended and frees its name. */
-  finish(run: RunRow, released = false): void {
-    const { db, processes, paths } = this.#house;
+  finish(run: RunRow, how: "ended" | "released" | "expired" = "ended"): void {
+    const { db, processes } = this.#house;
     const current = runById(db, run.id);
     if (current === null || current.ended_ms !== null) return;
-    const exit = exitCode(readIfThere(join(paths.runs, fileNameOf(run.id), "exit")));
+    const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
     const reason = endReason({
       exit,
       displaced: current.displaced_ms !== null,
-      released,
+      how,
+      client: run.kind === "client",
       rebooted: run.boot_id !== processes.bootId(),
     });
     endRun(db, run.id, this.#house.now(), exit, reason);
     const worker = workerById(db, run.worker_id);
     if (worker) setLease(db, worker.id, leaseEnded(leaseOf(worker), run.id));
+    if (worker?.ephemeral === 1) retireWorker(db, worker.id, this.#house.now());
     const subject = { workerId: run.worker_id, run: run.id, generation: run.generation };
     record(
       this.#house,
@@ -138,19 +149,28 @@ export class RunWatch {
       return true;
     }
     // Not tracked yet: it was claimed earlier in the very commit that asks.
-    return tracked === undefined || (!tracked.started && this.#house.monotonicMs() < tracked.startingUntil);
+    if (tracked === undefined) return true;
+    // A claimer that was suspended on its way is late, not gone.
+    const suspended = this.#house.processes.look(run.pid)?.suspended ?? false;
+    return !tracked.started && (suspended || this.#house.monotonicMs() < tracked.startingUntil);
   }
 
   #watchFolder(run: RunRow): FSWatcher | null {
-    const folder = this.runDir(run.id);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const watcher = watch(folder, (_event, file) => {
-      if (file === "exit") this.#settle(run.id);
-    });
     // Watching is only for speed; the poll finds the end as well (inotify limits, a removed folder).
-    watcher.on("error", (error) => this.#house.log(`cannot watch ${folder}: ${error.message}`));
-    watcher.unref();
-    return watcher;
+    const unwatched = (error: unknown): null => {
+      this.#house.log(`cannot watch ${this.runDir(run.id)}: ${String(error)}`);
+      return null;
+    };
+    try {
+      mkdirSync(this.runDir(run.id), { recursive: true, mode: 0o700 });
+      const watcher = watch(this.runDir(run.id), (_event, file) => {
+        if (file === "exit") this.#settle(run.id);
+      });
+      watcher.on("error", unwatched).unref();
+      return watcher;
+    } catch (error) {
+      return unwatched(error);
+    }
   }
 
   /** The exit file is there, or the connection is gone: the process itself goes a moment later, if it goes. */
@@ -179,15 +199,18 @@ export class RunWatch {
   }
 
   async #lookOnce(tracked: Tracked): Promise<void> {
-    if (this.processesOf(tracked.run).length === 0) return this.#over(tracked, false);
+    const processes = this.processesOf(tracked.run);
+    if (processes.length === 0) return this.#over(tracked, false);
     if (tracked.absence === null) return;
+    // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
+    if (processes.some(({ suspended }) => suspended)) tracked.absence = awayFrom(this.#house.monotonicMs());
     tracked.absence = look(tracked.absence, this.#house.monotonicMs(), RUN_POLL_MS);
     if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.#over(tracked, true);
   }
 
   async #over({ run }: Tracked, expired: boolean): Promise<void> {
     await this.#house.writer.write(() => {
-      if (expired || this.processesOf(run).length === 0) this.finish(run, expired);
+      if (expired || this.processesOf(run).length === 0) this.finish(run, expired ? "expired" : "ended");
     });
     if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
   }

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { CONNECTIONS_MAX } from "../limits.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CONNECTIONS_MAX, DRAIN_MS_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { encodeFrame } from "../protocol/frames.ts";
 import { Connection, type Surroundings } from "./connection.ts";
@@ -11,7 +12,10 @@ export class DaemonServer {
   readonly #connections = new Set<Connection>();
   #onQuiet: () => void = () => undefined;
 
+  readonly #log: (line: string) => void;
+
   constructor(around: Surroundings) {
+    this.#log = (line) => around.house.log(line);
     this.#server = createServer((socket) => this.#accept(socket, around));
   }
 
@@ -31,12 +35,16 @@ export class DaemonServer {
       this.#server.once("error", reject);
       this.#server.listen({ path, backlog: 511 }, resolve);
     });
+    this.#server.removeAllListeners("error");
+    // Out of file descriptors, say: those who are connected go on, and so does listening.
+    this.#server.on("error", (error) => this.#log(`accept: ${error.message}`));
     chmodSync(path, 0o600);
   }
 
   async drain(): Promise<void> {
     this.#server.close();
-    await Promise.all([...this.#connections].map((connection) => connection.drain()));
+    const drained = Promise.all([...this.#connections].map((connection) => connection.drain()));
+    await Promise.race([drained, sleep(DRAIN_MS_MAX, undefined, { ref: false })]);
   }
 
   #accept(socket: Socket, around: Surroundings): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
-import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS } from "../limits.ts";
+import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS, TAKEOVER_WRAPPER_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { writeFileAtomic } from "../state/files.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
@@ -30,30 +30,41 @@ async function stopProcesses(house: House, run: RunRow, killAfterMs: number): Pr
   const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
   writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
   if (await terminate(house, run, killAfterMs)) return false;
-  const deadline = house.monotonicMs() + TAKEOVER_KILL_WAIT_MS;
-  while (house.monotonicMs() < deadline) {
+  await kill(house, run);
+  return true;
+}
+
+/** The program first: its wrapper then tells the terminal by whom, puts it right and leaves the code. */
+async function kill(house: House, run: RunRow): Promise<void> {
+  const startedAt = house.monotonicMs();
+  const waited = (): number => house.monotonicMs() - startedAt;
+  while (waited() < TAKEOVER_KILL_WAIT_MS) {
     // Again each time: a process may have forked between two looks.
-    for (const target of house.watch.allProcessesOf(run))
-      signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGKILL");
+    for (const target of house.watch.allProcessesOf(run)) {
+      const spared = target.pid === run.pid && waited() < TAKEOVER_WRAPPER_WAIT_MS;
+      if (!spared) signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGKILL");
+    }
     await sleep(TAKEOVER_POLL_MS);
-    if (house.watch.processesOf(run).length === 0) return true;
+    if (house.watch.processesOf(run).length === 0) return;
   }
+  const left = house.watch.allProcessesOf(run).map(({ pid }) => pid);
   throw new PerdureError("timed-out", `Processes of ${run.id} are still there after KILL; the name stays fenced.`, {
-    hint: `perdure takeover again, or look at: ${house.watch
-      .allProcessesOf(run)
-      .map(({ pid }) => pid)
-      .join(" ")}`,
+    hint: `perdure takeover again, or look at: ${left.join(" ")}`,
   });
 }
 
-/** TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. */
+/**
+ * TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. After half
+ * of the time to every one of them: some programs are loaders that swallow it.
+ */
 async function terminate(house: House, run: RunRow, withinMs: number): Promise<boolean> {
   const told = new Set<number>();
   const deadline = house.monotonicMs() + withinMs;
   for (;;) {
     const left = house.watch.processesOf(run);
     if (left.length === 0) return true;
-    for (const target of left) {
+    const late = deadline - house.monotonicMs() < withinMs / 2;
+    for (const target of late ? house.watch.allProcessesOf(run) : left) {
       if (told.has(target.pid) || !signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGTERM"))
         continue;
       // A suspended process sees TERM only once it goes on.

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { RECONNECT_MS } from "../limits.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
 import type { Link } from "./link.ts";
-
-const RECONNECT_MS = 200;
 
 /** A name this process owns, until it releases it, ends, or is displaced. */
 export class Lease implements AsyncDisposable {
@@ -43,7 +42,7 @@ export class Lease implements AsyncDisposable {
     if (this.#over && this.#displacedBy === null) return;
     this.#over = true;
     const client = await this.#link.client();
-    await client.call("release", { run: this.run, generation: this.generation });
+    await client.call("release", this.#proof());
   }
 
   /** `await using`: releases what is still ours. */
@@ -51,23 +50,24 @@ export class Lease implements AsyncDisposable {
     if (this.#displacedBy === null) await this.release();
   }
 
-  /** Present as long as this runs; comes back by itself when the daemon was restarted. */
+  /** Present as long as this runs. Only a loss ends it: when the daemon leaves, the next one is told that we are here. */
   async #stayOnTheLine(): Promise<void> {
     while (!this.#over && !this.#link.closed) {
       try {
         const client = await this.#link.client();
-        await client.stream("hold", { run: this.run, generation: this.generation }, (item) =>
-          this.#displaced(item.displacedBy),
-        );
-        return;
+        await client.stream("hold", this.#proof(), (item) => this.#displaced(item.displacedBy));
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;
           return this.#displaced(typeof by === "string" ? by : "somebody");
         }
-        await sleep(RECONNECT_MS);
       }
+      if (!this.#over) await sleep(RECONNECT_MS);
     }
+  }
+
+  #proof(): { run: string; generation: number; token: string } {
+    return { run: this.run, generation: this.generation, token: this.token };
   }
 
   #displaced(by: string): void {

@@ -1,4 +1,5 @@
 import { connect, type Client, type ConnectOptions } from "../client/connect.ts";
+import { PerdureError } from "../protocol/errors.ts";
 
 /** One connection for everything, made anew when the daemon was restarted under it. */
 export class Link {
@@ -15,6 +16,8 @@ export class Link {
   }
 
   client(): Promise<Client> {
+    if (this.#closed)
+      return Promise.reject(new PerdureError("unavailable", "This connection was closed.", { hint: "connect again" }));
     if (this.#client === null) {
       const opening = this.open();
       this.#client = opening;

@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dist } from "../client/autostart.ts";
-import { LIST_ROWS_MAX } from "../limits.ts";
-import { findProject } from "../project/find.ts";
+import { claim } from "../client/claim.ts";
+import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits.ts";
 import { readProjectConfig } from "../project/config.ts";
-import { PerdureError } from "../protocol/errors.ts";
-import { parseAddress } from "../protocol/names.ts";
+import { findProject } from "../project/find.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
+import { nameKey, parseAddress } from "../protocol/names.ts";
 import type { EventRecord, RunRecord, WorkerSummary } from "../protocol/results.ts";
+import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 
@@ -22,6 +24,7 @@ export interface PerdureOptions {
 }
 
 export interface StartOptions {
+  /** Where it runs. A bare name belongs to that folder's project. */
   cwd?: string;
   env?: Record<string, string | undefined>;
   /** As in node:child_process; "ignore" by default, because the worker outlives this process. */
@@ -35,134 +38,99 @@ export interface StartedWorker {
   pid: number;
 }
 
-export interface EventOptions {
-  /** Only of this worker. */
-  name?: string;
-  /** Of every project. */
-  all?: boolean;
-  /** Those with a higher number; all kept ones with 0. Without it, the latest 50. */
-  after?: number;
-  /** Go on with later ones until the loop is left. */
-  follow?: boolean;
+/** How a run ended. */
+export interface RunEnd {
+  run: string;
+  /** The program's exit code; null when nobody could tell. */
+  exit: number | null;
+  reason: string;
 }
 
-const LOOK_MS = 20;
-
-interface Place {
-  identity: string;
-  root: string;
-  base: string;
+interface Target {
+  project: string | null;
+  name: string;
+  here: { identity: string; root: string; base: string };
 }
 
 /** Identities on this machine, for other programs' code. Starts a daemon if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   const link = new Link(options);
+  const perdure = new Perdure(link, options);
   await link.client();
-  return new Perdure(link, options);
+  return perdure;
 }
 
 export class Perdure implements AsyncDisposable {
   readonly #link: Link;
-  readonly #here: Place;
+  readonly #here: Target["here"];
   readonly #options: PerdureOptions;
 
   /** @internal */
   constructor(link: Link, options: PerdureOptions) {
-    const found = findProject(options.cwd ?? process.cwd());
     this.#link = link;
     this.#options = options;
-    this.#here = { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
+    this.#here = placeOf(options.cwd ?? process.cwd());
   }
 
   /** Makes this process the owner of a name. Throws `held` while another live process is. */
   async claim(name: string): Promise<Lease> {
-    const client = await this.#link.client();
-    const grant = await client.call("claim", {
-      target: this.#target(name),
-      kind: "client",
-      pid: process.pid,
-      command: null,
-      cwd: null,
-      environment: {},
-    });
+    const request = { command: null, cwd: null, environment: {}, ephemeral: false };
+    const target = this.#target(name);
+    const grant = await claim(() => this.#link.client(), { ...request, target, kind: "client", pid: process.pid });
     return new Lease(this.#link, grant);
   }
 
   /** Starts a program under a name. It outlives this process. Throws `held` while another one has the name. */
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
-    const child = spawn(join(dist, "..", "bin", "perdure.js"), ["run", name, "--", ...command], {
-      cwd: options.cwd ?? this.#options.cwd,
+    const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
+    const target = this.#target(name, placeOf(cwd));
+    const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
+      cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
       stdio: options.stdio ?? "ignore",
       detached: true,
     });
     await once(child, "spawn");
     child.unref();
-    return this.#whenStarted(name, child);
+    return this.#whenStarted(target, child);
   }
 
-  /** Resolves when a run has ended, with how it ended; at once if it has already. */
-  async ended(name: string, run: string): Promise<RunRecord> {
-    let looked = false;
-    for await (const event of this.events({ name, follow: true })) {
-      // Looked at once from inside the stream, so that no end falls between looking and listening.
-      if (looked && (event.type !== "run.ended" || event.run !== run)) continue;
-      looked = true;
-      const record = await this.#runRecord(name, ({ id, endedAt }) => id === run && endedAt !== null);
-      if (record) return record;
+  /** Resolves when a run has ended; at once if it has already. Goes on over restarts of the daemon. */
+  async ended(name: string, run: string): Promise<RunEnd> {
+    let after: number | undefined;
+    for (;;) {
+      try {
+        const events = this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) });
+        for await (const event of events) {
+          if (event.type === "run.ended" && event.run === run) return endOf(run, event.data);
+          // Looked at once from inside the stream, so that no end falls between looking and listening.
+          const past = after === undefined ? await this.#pastEnd(name, run) : null;
+          if (past) return past;
+          after = event.seq;
+        }
+      } catch (error) {
+        if (!isPerdureError(error) || error.code !== "unavailable") throw error;
+      }
+      await sleep(RECONNECT_MS);
     }
-    throw new PerdureError("unavailable", `The daemon left while ${run} was being watched.`, { hint: "try again" });
   }
 
   /** The workers of the project, or of all projects. */
   async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
     const client = await this.#link.client();
-    yield* await client.collect("ls", { here: this.#here, project: null, all: options.all ?? false });
+    const params = { here: this.#here, project: this.#project(), all: options.all ?? false };
+    yield* (await client.collect("ls", params)).items;
   }
 
   /** The runs of a worker, newest first. */
   async *history(name: string): AsyncGenerator<RunRecord> {
-    const client = await this.#link.client();
-    yield* (await client.call("history", { target: this.#target(name), limit: LIST_ROWS_MAX })).runs;
+    yield* await this.#runs(this.#target(name));
   }
 
-  async *events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
-    const client = await this.#link.open();
-    const queue: EventRecord[] = [];
-    let wake: () => void = () => undefined;
-    let outcome: { error?: unknown } | null = null;
-    const finish = (result: { error?: unknown }): void => {
-      outcome = result;
-      wake();
-    };
-    const params = {
-      here: this.#here,
-      all: options.all ?? false,
-      target: options.name === undefined ? null : this.#target(options.name),
-      after: options.after ?? null,
-      limit: options.after === undefined ? 50 : LIST_ROWS_MAX,
-      follow: options.follow ?? false,
-    };
-    const onItem = (event: EventRecord): void => {
-      queue.push(event);
-      wake();
-    };
-    client.stream("events", params, onItem).then(
-      () => finish({}),
-      (error: unknown) => finish({ error }),
-    );
-    try {
-      for (;;) {
-        const event = queue.shift();
-        if (event) yield event;
-        else if (outcome) break;
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
-      const { error } = outcome as { error?: unknown };
-      if (error !== undefined) throw error;
-    } finally {
-      client.close();
-    }
+  /** What happened. Leaving the loop ends the stream. */
+  events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
+    const target = options.name === undefined ? null : this.#target(options.name);
+    return readEvents(() => this.#link.open(), { here: this.#here, target }, options);
   }
 
   async close(): Promise<void> {
@@ -174,46 +142,71 @@ export class Perdure implements AsyncDisposable {
   }
 
   /** The started process becomes the wrapper, so its pid is the run's. */
-  async #whenStarted(name: string, child: ChildProcess): Promise<StartedWorker> {
+  async #whenStarted(target: Target, child: ChildProcess): Promise<StartedWorker> {
     for (;;) {
       const over = child.exitCode !== null || child.signalCode !== null;
-      const record = await this.#runRecord(name, ({ pid, endedAt }) => pid === child.pid && (over || endedAt === null));
+      const runs = await this.#runs(target);
+      const record = runs.find(({ pid, endedAt }) => pid === child.pid && (over || endedAt === null));
       if (record) {
-        const address = await this.#address(name);
+        const { address } = await (await this.#link.client()).call("show", { target });
         return { address, run: record.id, generation: record.generation, pid: record.pid };
       }
-      if (over) throw await this.#whyNotStarted(name, child);
-      await sleep(LOOK_MS);
+      if (over) throw await this.#whyNotStarted(target, child);
+      await sleep(START_LOOK_MS);
     }
   }
 
-  async #whyNotStarted(name: string, child: ChildProcess): Promise<PerdureError> {
-    for await (const worker of this.list()) {
-      if (child.exitCode !== 4 || worker.name.toLowerCase() !== parseAddress(name).name.toLowerCase() || !worker.run)
-        continue;
-      const message = `${worker.address} is held by run ${worker.run.id}, pid ${worker.run.pid}, since ${worker.run.startedAt}.`;
-      return new PerdureError("held", message, { details: { run: worker.run.id, pid: worker.run.pid } });
-    }
-    return new PerdureError("refused", `${name} could not be started (exit ${child.exitCode ?? child.signalCode}).`, {
-      hint: `see why: perdure run ${name} -- COMMAND`,
-    });
-  }
-
-  async #runRecord(name: string, wanted: (run: RunRecord) => boolean): Promise<RunRecord | null> {
-    try {
-      for await (const record of this.history(name)) if (wanted(record)) return record;
-    } catch (error) {
-      if (!(error instanceof PerdureError) || error.code !== "not-found") throw error;
-    }
-    return null;
-  }
-
-  async #address(name: string): Promise<string> {
+  async #whyNotStarted(target: Target, child: ChildProcess): Promise<PerdureError> {
     const client = await this.#link.client();
-    return (await client.call("show", { target: this.#target(name) })).address;
+    const { items } = await client.collect("ls", { here: target.here, project: target.project, all: false });
+    const holder = items.find(({ name, run }) => run !== null && nameKey(name) === nameKey(target.name));
+    if (child.exitCode === 4 && holder?.run) {
+      const { id, pid, startedAt } = holder.run;
+      const message = `${holder.address} is held by run ${id}, pid ${pid}, since ${startedAt}.`;
+      return new PerdureError("held", message, { details: { run: id, pid, since: startedAt } });
+    }
+    return new PerdureError(
+      "refused",
+      `${target.name} could not be started (exit ${child.exitCode ?? child.signalCode}).`,
+      {
+        hint: `see why: perdure run ${target.name} -- COMMAND`,
+      },
+    );
   }
 
-  #target(text: string): { project: string | null; name: string; here: Place } {
-    return { ...parseAddress(text), here: this.#here };
+  async #pastEnd(name: string, run: string): Promise<RunEnd | null> {
+    const record = (await this.#runs(this.#target(name))).find(({ id, endedAt }) => id === run && endedAt !== null);
+    return record ? endOf(run, { ...record }) : null;
   }
+
+  /** None while the worker is not known: it may be on its way, or have been renamed. */
+  async #runs(target: Target): Promise<RunRecord[]> {
+    const client = await this.#link.client();
+    try {
+      return (await client.collect("history", { target, limit: LIST_ROWS_MAX })).items;
+    } catch (error) {
+      if (isPerdureError(error) && error.code === "not-found") return [];
+      throw error;
+    }
+  }
+
+  #target(text: string, here = this.#here): Target {
+    const { project, name } = parseAddress(text);
+    return { project: project ?? this.#project(), name, here };
+  }
+
+  /** Inside a run, bare names belong to the run's project, as on the command line. */
+  #project(): string | null {
+    return (this.#options.env ?? process.env).PERDURE_PROJECT || null;
+  }
+}
+
+function placeOf(cwd: string): Target["here"] {
+  const found = findProject(cwd);
+  return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
+}
+
+function endOf(run: string, data: Record<string, unknown>): RunEnd {
+  const { exit, reason } = data;
+  return { run, exit: typeof exit === "number" ? exit : null, reason: typeof reason === "string" ? reason : "ended" };
 }

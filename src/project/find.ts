@@ -87,12 +87,19 @@ function upwards(start: string): string[] {
 function kindOf(path: string): "folder" | "file" | null {
   try {
     const stats = lstatSync(path);
+    if (isStrangers(stats.uid)) return null;
     if (stats.isDirectory()) return "folder";
     return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) return null;
     throw error;
   }
+}
+
+/** Somebody else's `/tmp/.git` must not make a project of everything below. Git looks away in the same way. */
+function isStrangers(uid: number): boolean {
+  const own = process.getuid?.() ?? 0;
+  return own !== 0 && uid !== 0 && uid !== own;
 }
 
 function exists(path: string): boolean {

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import { LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
+import { ANCHORS_PER_CALL, LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
 import type {
   AnchorOwner,
   CheckResult,
   ClaimGrant,
   DaemonStatus,
   EventRecord,
-  History,
+  RunRecord,
   ProjectSummary,
   TakeoverResult,
   WorkerDetail,
@@ -25,6 +25,7 @@ const name = text(4 * NAME_CHARS_MAX);
 const runId = text(255);
 const generation = whole(0, Number.MAX_SAFE_INTEGER);
 const pid = whole(1, 2 ** 31);
+const token = z.string().check(z.minLength(32), z.maxLength(128));
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
 const place = z.strictObject({ identity: path, root: path, base: name });
@@ -44,13 +45,17 @@ export const callSchemas = {
   claim: z.strictObject({
     target,
     kind: z.enum(["run", "client"]),
+    /** Chosen by the claimer: the same claim asked again, after an answer was lost, is the same grant. */
+    token,
     pid,
     command: z.nullable(z.array(z.string()).check(z.minLength(1))),
     cwd: z.nullable(path),
     environment: z.record(z.string(), z.string()),
+    /** The worker is retired when this run ends. */
+    ephemeral: z.boolean(),
   }),
-  release: z.strictObject({ run: runId, generation }),
-  hold: z.strictObject({ run: runId, generation }),
+  release: z.strictObject({ run: runId, generation, token }),
+  hold: z.strictObject({ run: runId, generation, token }),
   ls: z.strictObject({ here: place, project: z.nullable(name), all: z.boolean() }),
   show: z.strictObject({ target }),
   history: z.strictObject({ target, limit }),
@@ -71,7 +76,7 @@ export const callSchemas = {
   anchors: z.strictObject({
     here: place,
     project: z.nullable(name),
-    files: z.array(text(255)).check(z.maxLength(10_000)),
+    files: z.array(text(255)).check(z.maxLength(ANCHORS_PER_CALL)),
   }),
   status: z.strictObject({}),
   check: z.strictObject({}),
@@ -90,7 +95,7 @@ export interface CallResults {
   hold: { held: false };
   ls: { count: number };
   show: WorkerDetail;
-  history: History;
+  history: { address: string };
   rename: { address: string; from: string };
   retire: { address: string };
   takeover: TakeoverResult;
@@ -109,6 +114,7 @@ export interface CallResults {
 export interface StreamItems {
   ls: WorkerSummary;
   projects: ProjectSummary;
+  history: RunRecord;
   events: EventRecord;
   /** Sent once, when the run lost its name to somebody. */
   hold: { displacedBy: string };

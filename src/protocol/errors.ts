@@ -1,3 +1,5 @@
+import { own } from "./own.ts";
+
 /** What can go wrong, and the exit code each kind ends the command line with. */
 const EXIT_CODES = {
   internal: 1,
@@ -71,6 +73,20 @@ export class PerdureError extends Error {
   }
 }
 
+/** What the operating system refuses is nobody's bug: it has a kind and a next step too. */
+const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>> = {
+  ENOSPC: { code: "disk-full", hint: "free some space and try again" },
+  EDQUOT: { code: "disk-full", hint: "free some of your quota and try again" },
+  EACCES: { code: "refused", hint: "look at the permissions: ls -ld" },
+  EPERM: { code: "refused", hint: "look at the owner: ls -ld" },
+  EROFS: { code: "refused", hint: "the file system is read-only: mount" },
+  EEXIST: { code: "conflict", hint: "something else has that name: ls -ld" },
+  ENOTDIR: { code: "conflict", hint: "something on the way is not a folder: ls -ld" },
+  EISDIR: { code: "conflict", hint: "a folder is where a file should be: ls -ld" },
+  EMFILE: { code: "unavailable", hint: "too many open files: ulimit -n" },
+  ENFILE: { code: "unavailable", hint: "too many open files on this machine" },
+};
+
 /** By its shape: the command line is two bundles, each with a copy of the class. */
 export function isPerdureError(thrown: unknown): thrown is PerdureError {
   return thrown instanceof Error && thrown.name === "PerdureError" && "exitCode" in thrown;
@@ -80,5 +96,7 @@ export function isPerdureError(thrown: unknown): thrown is PerdureError {
 export function asPerdureError(thrown: unknown): PerdureError {
   if (isPerdureError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const system = thrown instanceof Error && "code" in thrown ? own(SYSTEM_ERRORS, String(thrown.code)) : undefined;
+  if (system) return new PerdureError(system.code, `${message}.`, { hint: system.hint, cause: thrown });
   return new PerdureError("internal", message, { cause: thrown });
 }

@@ -1,5 +1,6 @@
 import { NAME_CHARS_MAX } from "../limits.ts";
 import { PerdureError } from "./errors.ts";
+import { parseRunId } from "./run-id.ts";
 
 const GRAMMAR = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const RESERVED = new Set(["all", "me", "operator", "supervisor", "daemon"]);
@@ -55,6 +56,8 @@ export function slugName(raw: string): string {
 /** `project/name`; a name alone belongs to the caller's project. */
 export function parseAddress(text: string): { project: string | null; name: string } {
   const slash = text.indexOf("/");
+  // A run's id, as printed everywhere, stands for its worker.
+  if (parseRunId(text)) return { project: null, name: text };
   if (slash < 0) return { project: null, name: checkName(text) };
   return { project: checkName(text.slice(0, slash), "project"), name: checkName(text.slice(slash + 1)) };
 }

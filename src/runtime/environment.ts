@@ -1,5 +1,5 @@
 import type { ClaimGrant } from "../protocol/results.ts";
-import { VENDOR_VARIABLES } from "../vendors/environment.ts";
+import { VENDOR_SESSION_VARIABLES, VENDOR_VARIABLES } from "../vendors/environment.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +20,10 @@ export function recordedEnvironment(env: Environment, alsoNames: readonly string
     (entry): entry is [string, string] =>
       entry[1] !== undefined && (also.has(entry[0]) || RECORDED.some((pattern) => pattern.test(entry[0]))),
   );
-  return Object.fromEntries(kept.filter(([name]) => !OURS.has(name)));
+  const lasting = kept.filter(
+    ([name]) => also.has(name) || !VENDOR_SESSION_VARIABLES.some((pattern) => pattern.test(name)),
+  );
+  return Object.fromEntries(lasting.filter(([name]) => !OURS.has(name)));
 }
 
 /** The variables that say who a worker is. Inherited ones belong to an outer run and are always replaced. */
@@ -32,6 +35,7 @@ const OURS = new Set([
   "PERDURE_SOCKET",
   "PERDURE_TOKEN",
   "PERDURE_SIGIGN",
+  "PERDURE_NOFILE",
   "PERDURE_PREDECESSOR_CONTEXT",
   "AI_AGENT_ID",
   "PI_INTERCOM_STABLE_ID",

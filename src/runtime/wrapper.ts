@@ -3,6 +3,14 @@ import { existsSync } from "node:fs";
 /** Which shell form this machine can run; the daemon finds out once and tells every launch. */
 export type WrapperForm = "env" | "bash" | "plain";
 
+/** What Node changes for itself at its start and the program must get back. */
+export interface Inherited {
+  /** Signals the caller had ignored, without SIG. */
+  ignored: string[];
+  /** The caller's soft limit; Node raises it to the hard one. */
+  openFiles: number | null;
+}
+
 export interface WrapperCommand {
   file: string;
   args: string[];
@@ -22,14 +30,14 @@ const RESET = String.raw`\033[?1049h\033[?1049l\033[?25h\033[?1000l\033[?1002l\0
 export function wrapperCommand(
   form: WrapperForm,
   runDir: string,
-  ignored: string[],
   command: string[],
+  inherited: Inherited,
 ): WrapperCommand {
   const file = form === "bash" ? "/bin/bash" : "/bin/sh";
   const flags = form === "bash" ? ["-p"] : [];
   return {
     file,
-    args: ["perdure-run", ...flags, "-c", script(form, ignored, command[0] ?? ""), "perdure-run", runDir, ...command],
+    args: ["perdure-run", ...flags, "-c", script(form, inherited, command[0] ?? ""), "perdure-run", runDir, ...command],
   };
 }
 
@@ -40,7 +48,7 @@ export function detectWrapperForm(): WrapperForm {
   return existsSync("/bin/bash") ? "bash" : "plain";
 }
 
-function script(form: WrapperForm, ignored: string[], program: string): string {
+function script(form: WrapperForm, { ignored, openFiles }: Inherited, program: string): string {
   // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
@@ -49,6 +57,7 @@ function script(form: WrapperForm, ignored: string[], program: string): string {
     FUNCTIONS,
     "exec 3<&0",
     `if perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
+    ...(openFiles === null ? [] : [`ulimit -S -n ${openFiles}`]),
     ...ignored.map((signal) => `trap '' ${signal}`),
     // bash 5.2 loses the code of a program that ends while a trap interrupts `wait`, so nothing may trap Ctrl-C there.
     ...restored.map((signal) => `trap ${form === "bash" ? "''" : ":"} ${signal}`),

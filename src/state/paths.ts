@@ -1,8 +1,10 @@
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { SOCKET_PATH_BYTES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../protocol/sha256.ts";
+import { isErrno, readIfThere } from "./files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,7 +37,7 @@ export interface StatePaths {
 }
 
 export function statePaths(env: Environment): StatePaths {
-  const dir = stateDir(env);
+  const dir = real(stateDir(env));
   return {
     dir,
     database: join(dir, "perdure.db"),
@@ -49,10 +51,27 @@ export function statePaths(env: Environment): StatePaths {
   };
 }
 
+/**
+ * One folder, one spelling: a run's processes are told by the socket's path, so a linked home must not make two of it.
+ * The folder itself is left as it is: whether it is a link is for the safety check to say.
+ */
+function real(dir: string): string {
+  const parent = dirname(dir);
+  if (parent === dir) return dir;
+  try {
+    return join(realpathSync.native(parent), basename(dir));
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
+    return join(real(parent), basename(dir));
+  }
+}
+
 /** The kernel cuts socket paths short: from a deep state dir the socket moves to a short folder in the home. */
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
+  const announced = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
+  if (announced !== undefined) return announced;
   const hash = sha256(dir).slice(0, 12);
   const short = join(homeDir(env), ".perdure", hash, "s");
   if (Buffer.byteLength(short) <= SOCKET_PATH_BYTES_MAX) return short;

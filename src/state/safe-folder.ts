@@ -4,6 +4,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "./files.ts";
 
 const WORLD_WRITABLE = 0o002;
+const GROUP_WRITABLE = 0o020;
 const STICKY = 0o1000;
 
 /** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
@@ -54,8 +55,12 @@ function checkAncestors(start: string): void {
     if (stats.uid !== 0 && stats.uid !== ownUid()) {
       throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder below your own home");
     }
-    if ((stats.mode & WORLD_WRITABLE) !== 0 && (stats.mode & STICKY) === 0) {
+    if ((stats.mode & STICKY) === 0 && (stats.mode & WORLD_WRITABLE) !== 0) {
       throw unsafe(folder, `everybody may rename what is in it (mode ${octal(stats)})`, `chmod o-w ${folder}`);
+    }
+    // A user's own group has nobody else in it, where every user has one; any other group does.
+    if ((stats.mode & STICKY) === 0 && (stats.mode & GROUP_WRITABLE) !== 0 && stats.gid !== process.getgid?.()) {
+      throw unsafe(folder, `group ${stats.gid} may rename what is in it (mode ${octal(stats)})`, `chmod g-w ${folder}`);
     }
     if (folder === root) return;
   }

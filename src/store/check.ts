@@ -5,9 +5,11 @@ const SCRIPT = `
 const { DatabaseSync } = require("node:sqlite");
 const [file, pragma] = process.argv.slice(1);
 try {
-  const rows = new DatabaseSync(file, { readOnly: true }).prepare("PRAGMA " + pragma).all();
+  const rows = new DatabaseSync(file, { readOnly: true, timeout: 5000 }).prepare("PRAGMA " + pragma).all();
   console.log(JSON.stringify(rows.map((row) => String(Object.values(row)[0]))));
 } catch (error) {
+  // Only these two speak of the file; a lock or a failing disk says nothing about it.
+  if (![11, 26].includes(error.errcode & 0xff)) throw error;
   console.log(JSON.stringify([error.message]));
 }`;
 

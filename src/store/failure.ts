@@ -1,5 +1,7 @@
 import { PerdureError } from "../protocol/errors.ts";
 
+/** A file system that was remounted read-only after an error. */
+const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
@@ -16,6 +18,7 @@ export function failureKind(error: unknown): FailureKind | null {
   switch (error.errcode & 0xff) {
     case SQLITE_FULL:
       return "disk-full";
+    case SQLITE_READONLY:
     case SQLITE_IOERR:
       return "io";
     case SQLITE_CORRUPT:

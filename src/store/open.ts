@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -22,11 +22,13 @@ export interface OpenOptions {
   migrations?: readonly string[];
   /** The operator asked to begin anew beside a damaged store that was set aside. */
   beginAnew?: boolean;
+  /** Something else says that there are names: then a store that is empty or gone was damaged. */
+  namesKnown?: boolean;
 }
 
 export function openStore(file: string, options: OpenOptions = {}): OpenedStore {
   checkSqlite(process.versions.sqlite ?? "0");
-  if (!options.beginAnew) refuseSilentEmptyStore(file);
+  if (!options.beginAnew) refuseSilentEmptyStore(file, options.namesKnown ?? false);
   let db: Db | undefined;
   try {
     db = new Db(file);
@@ -34,15 +36,24 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
       PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;`);
     migrate(db, options.migrations ?? MIGRATIONS);
-    const unclean = readMeta(db, "clean") === 0;
-    writeMeta(db, "clean", 0);
-    return { db, unclean };
+    return { db, unclean: beginUse(db) };
   } catch (error) {
     db?.close();
     const kind = failureKind(error);
     if (kind === "damaged") throw setAside(file, error);
     throw kind === null ? error : failureError(kind, error);
   }
+}
+
+/** Whether the last daemon left without closing. On a full disk the mark cannot be made: reading goes on all the same. */
+function beginUse(db: Db): boolean {
+  const unclean = readMeta(db, "clean") === 0;
+  try {
+    writeMeta(db, "clean", 0);
+  } catch (error) {
+    if (failureKind(error) !== "disk-full") throw error;
+  }
+  return unclean;
 }
 
 export function closeStore(db: Db): void {
@@ -57,14 +68,16 @@ export function setAside(file: string, cause: unknown): PerdureError {
   for (const suffix of ["", "-wal", "-shm"]) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
   }
-  return damagedError(file, aside, cause);
+  return damagedError(aside, cause);
 }
 
 /** With the damaged store set aside, starting empty would lose every name without a word. */
-function refuseSilentEmptyStore(file: string): void {
-  if (existsSync(file)) return;
-  const aside = damagedFiles(file).at(-1);
-  if (aside !== undefined) throw damagedError(file, aside, undefined);
+function refuseSilentEmptyStore(file: string, namesKnown: boolean): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats !== undefined && stats.size > 0) return;
+  const aside = stats === undefined ? damagedFiles(file).at(-1) : undefined;
+  if (aside !== undefined) throw damagedError(aside, undefined);
+  if (namesKnown) throw stats === undefined ? goneError(file) : setAside(file, undefined);
 }
 
 function damagedFiles(file: string): string[] {
@@ -75,12 +88,21 @@ function damagedFiles(file: string): string[] {
   return found.toSorted().map((name) => join(folder, name));
 }
 
-function damagedError(file: string, aside: string, cause: unknown): PerdureError {
+function goneError(file: string): PerdureError {
+  return new PerdureError("damaged", `The store is gone: ${file} does not exist, although there are names.`, {
+    hint: RECOVER,
+  });
+}
+
+const RECOVER =
+  "put a backup back: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
+
+function damagedError(aside: string, cause: unknown): PerdureError {
   return new PerdureError(
     "damaged",
     `The store is damaged. It was set aside, whole, as ${aside}; nothing was deleted.`,
     {
-      hint: `put a backup back (cp BACKUP ${file}), or start empty: perdure daemon start --new-store`,
+      hint: RECOVER,
       cause,
     },
   );

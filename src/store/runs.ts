@@ -54,9 +54,9 @@ export function runsOfWorker(db: Db, workerId: number, limit: number): RunRow[] 
   return db.all("SELECT * FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?", workerId, limit);
 }
 
-/** By the readable beginning that a run's file name shares with its id. */
+/** All whose id begins so: a range of the key, which knows only ASCII. */
 export function runsByIdStart(db: Db, start: string): RunRow[] {
-  return db.all("SELECT * FROM runs WHERE substr(id, 1, ?) = ?", start.length, start);
+  return db.all("SELECT * FROM runs WHERE id >= ? AND id < ?", start, `${start}\u{10ffff}`);
 }
 
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {

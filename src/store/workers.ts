@@ -14,6 +14,7 @@ export interface WorkerRow {
   command: string | null;
   cwd: string | null;
   environment: string;
+  ephemeral: number;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
@@ -52,13 +53,16 @@ export function countWorkersEver(db: Db, projectId: number): number {
   return db.one<{ count: number }>("SELECT count(*) AS count FROM workers WHERE project_id = ?", projectId)?.count ?? 0;
 }
 
-export function insertWorker(db: Db, projectId: number, name: string, nameKey: string, nowMs: number): number {
+export type NewWorker = Pick<WorkerRow, "project_id" | "name" | "name_key" | "created_ms" | "ephemeral">;
+
+export function insertWorker(db: Db, worker: NewWorker): number {
   return db.insert(
-    "INSERT INTO workers (project_id, name, name_key, created_ms) VALUES (?, ?, ?, ?)",
-    projectId,
-    name,
-    nameKey,
-    nowMs,
+    "INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral) VALUES (?, ?, ?, ?, ?)",
+    worker.project_id,
+    worker.name,
+    worker.name_key,
+    worker.created_ms,
+    worker.ephemeral,
   );
 }
 

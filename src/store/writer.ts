@@ -23,7 +23,8 @@ export class Writer {
   readonly #db: Db;
   readonly #listeners: Listeners;
   #queue: Job[] = [];
-  #closed = false;
+  /** Why nothing more is written: closed, or failed in a way after which no commit can be believed. */
+  #refusing: Error | null = null;
 
   constructor(db: Db, listeners: Listeners) {
     this.#db = db;
@@ -32,7 +33,7 @@ export class Writer {
 
   write<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#closed) return reject(new Error("the store is closed"));
+      if (this.#refusing !== null) return reject(this.#refusing);
       let result: T;
       const job: Job = {
         run: () => {
@@ -49,7 +50,12 @@ export class Writer {
   /** Commits what is waiting and takes nothing more. */
   close(): void {
     this.#flush();
-    this.#closed = true;
+    this.#refusing ??= new Error("the store is closed");
+  }
+
+  /** From now on every change is refused with this. */
+  refuse(error: Error): void {
+    this.#refusing ??= error;
   }
 
   #flush(): void {
@@ -86,6 +92,7 @@ export class Writer {
     if (this.#db.raw.isTransaction) this.#db.exec("ROLLBACK");
     const kind = failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
+    if (kind === "io" || kind === "damaged") this.refuse(failureError(kind, error));
     for (const job of jobs) job.fail(reported);
     if (kind !== null) this.#listeners.onFailure(kind, error);
   }

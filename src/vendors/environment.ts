@@ -1,3 +1,10 @@
+/** Of one process or one conversation: recorded, they would speak of one that is long gone. */
+export const VENDOR_SESSION_VARIABLES: readonly RegExp[] = [
+  /_(PID|SESSION_ID|SESSION_NAME|THREAD_ID|LOADER_PID|LAUNCHER_PID|ENV_FILE)$/,
+  /_MESSAGING_(SOCKET|TOKEN)$/,
+  /^PI_INTERCOM_/,
+];
+
 /** Keys, endpoints and config dirs of the vendors' programs: a worker started later needs them as much as now. */
 export const VENDOR_VARIABLES: readonly RegExp[] = [
   /^(ANTHROPIC|CLAUDE|OPENAI|CODEX|GEMINI|GOOGLE|COPILOT|CURSOR|PI|OPENCODE|QWEN|DASHSCOPE|OPENROUTER|DEEPSEEK)_[A-Z0-9_]+$/,

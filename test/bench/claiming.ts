@@ -2,6 +2,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { connect as connectSocket, createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { claim } from "../../src/client/claim.ts";
 import { connect } from "../../src/client/connect.ts";
 import type { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
@@ -16,9 +17,9 @@ export async function claims(home: Home): Promise<Row> {
   const target = { project: null, name: "bench", here };
   const floor = await durableEcho(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const claimAndRelease = async (): Promise<void> => {
-    const params = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
-    const grant = await client.call("claim", params);
-    await client.call("release", { run: grant.run, generation: grant.generation });
+    const claimed = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
+    const grant = await claim(async () => client, { ...claimed, ephemeral: false });
+    await client.call("release", { run: grant.run, generation: grant.generation, token: grant.token });
   };
   await interleaveAsync(20, [floor.once, claimAndRelease]);
   const [echo = [], both = []] = await interleaveAsync(ROUNDS, [floor.once, claimAndRelease]);

@@ -106,7 +106,7 @@ async function checkReal(home: Home, names: readonly string[], size: Size): Prom
         continue;
       }
       checkGrant(answer, name);
-      await client.call("release", { run: answer.run, generation: answer.generation });
+      await client.call("release", { run: answer.run, generation: answer.generation, token: answer.token });
       granted++;
     }
   } finally {

@@ -42,7 +42,7 @@ test("a clock that steps back takes nothing away", () => {
   expect(look({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
 });
 
-const plain = { exit: null, displaced: false, released: false, rebooted: false };
+const plain = { exit: null, displaced: false, how: "ended" as const, client: false, rebooted: false };
 
 test.each([
   [{ ...plain, exit: 0 }, "exited"],
@@ -55,7 +55,9 @@ test.each([
   [plain, "killed"],
   [{ ...plain, rebooted: true }, "rebooted"],
   [{ ...plain, exit: 0, rebooted: true }, "exited"],
-  [{ ...plain, released: true }, "released"],
+  [{ ...plain, how: "released" as const }, "released"],
+  [{ ...plain, how: "expired" as const }, "expired"],
+  [{ ...plain, client: true }, "gone"],
   [{ ...plain, exit: 143, displaced: true }, "displaced"],
 ])("the end with %o is called %s", (evidence, reason) => {
   expect(endReason(evidence)).toBe(reason);

@@ -44,7 +44,7 @@ test("the restore procedure that backup prints works as printed, with spaces in 
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["run", "later", "--", "true"]);
 
-  expect(await shell(/To restore it: (.*)/.exec(stderr)?.[1] ?? "")).toMatchObject({ code: 0 });
+  expect(await shell(/To put it back: (.*)/.exec(stderr)?.[1] ?? "")).toMatchObject({ code: 0 });
 
   expect((await home.json<History>(["history", "coder"])).runs.map(({ generation }) => generation)).toEqual([1]);
   expect(await home.perdure(["show", "later"])).toMatchObject({ code: 3 });
@@ -127,10 +127,14 @@ test("a stale generation changes nothing: every write is fenced", async () => {
   const { worker } = await home.start("coder", ["sleep", "600"]);
   const client = await connect({ env: home.env });
   const run = worker.run?.id ?? "";
-  await expect(client.call("release", { run, generation: 0 })).rejects.toMatchObject({ code: "stale" });
-  await expect(client.call("release", { run: "vm.api.coder.1", generation: 1 })).rejects.toMatchObject({
+  const token = "x".repeat(43);
+  await expect(client.call("release", { run, generation: 0, token })).rejects.toMatchObject({ code: "stale" });
+  await expect(client.call("release", { run: "vm.api.coder.1", generation: 1, token })).rejects.toMatchObject({
     code: "stale",
   });
+  // Right run, right generation, somebody else's token: whoever reads `ls` must not be able to free a name.
+  const stranger = client.call("release", { run, generation: worker.generation, token });
+  await expect(stranger).rejects.toMatchObject({ code: "refused" });
   client.close();
   expect(await home.until("coder", () => true)).toMatchObject({ state: "busy", run: worker.run });
 });

@@ -78,7 +78,7 @@ describe("a lease", () => {
     guest.kill("SIGKILL");
     await once(guest, "close");
     expect(await perdure.claim("coder")).toMatchObject({ generation: 2 } satisfies Partial<Lease>);
-    expect(await reasons("coder")).toEqual([null, "killed"]);
+    expect(await reasons("coder")).toEqual([null, "gone"]);
   });
 });
 

@@ -10,6 +10,7 @@ import { anchorPlace, assertInside } from "./place.ts";
 /** The clean end of a run: its anchor moves to the dated sessions. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {
   const { file, root, settings, agentId } = anchorPlace(values);
+  assertInside(root, file);
   if (!existsSync(file)) {
     throw new PerdureError(
       "not-found",
@@ -28,6 +29,7 @@ export function moveToArchive(file: string, root: string, { dir, ext }: AnchorSe
   const folder = archiveFolder(root, dir);
   assertInside(root, folder);
   mkdirSync(folder, { recursive: true });
+  assertInside(root, folder);
   for (let number = 1; ; number++) {
     const to = join(folder, `${name}${number === 1 ? "" : `-${number}`}.${ext}`);
     if (!moveTo(file, to)) continue;

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { sep } from "node:path";
+import { dirname, sep } from "node:path";
 import { anchorFile, anchorSettings, type AnchorSettings } from "../../project/anchor.ts";
 import { readProjectConfig, readUserConfig } from "../../project/config.ts";
 import type { FoundProject } from "../../project/find.ts";
@@ -29,18 +29,19 @@ export function anchorPlace(values: Invocation["values"]): AnchorPlace {
   return { found, settings, root: found.here, agentId, file: anchorFile(found.here, settings, agentId) };
 }
 
-/** A stranger's repository may have a link where the context folder should be: nothing is written through it. */
-export function assertInside(root: string, folder: string): void {
-  const real = realpathOrNull(folder);
-  if (real === null || real === root || real.startsWith(root + sep)) return;
-  throw new PerdureError("unsafe", `${folder} leads outside the project, to ${real}.`, { hint: "remove that link" });
+/** A stranger's repository may have a link where the context folder should be: nothing is read or moved through it. */
+export function assertInside(root: string, path: string): void {
+  const real = realpathOfExisting(path);
+  if (real === root || real.startsWith(root + sep)) return;
+  throw new PerdureError("unsafe", `${path} leads outside the project, to ${real}.`, { hint: "remove that link" });
 }
 
-function realpathOrNull(path: string): string | null {
+/** Of the path, or of as much of it as is there. */
+function realpathOfExisting(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    if (!isErrno(error, "ENOENT") || dirname(path) === path) throw error;
+    return realpathOfExisting(dirname(path));
   }
 }

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { anchorFile, anchorFolder, asSeenFrom } from "../../project/anchor.ts";
+import { ANCHORS_PER_CALL } from "../../limits.ts";
+import type { Place } from "../../protocol/calls.ts";
 import type { AnchorOwner } from "../../protocol/results.ts";
 import { ask } from "../ask.ts";
 import type { Invocation } from "../command.ts";
@@ -44,7 +46,10 @@ export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
   const files = anchorFiles(place);
   const stem = (path: string): string => basename(path, `.${place.settings.ext}`);
   const here = placeHere(place.found);
-  const { known } = await ask("anchors", { here, project: ownProject(), files: files.map((file) => stem(file.path)) });
+  const known = await ownersOf(
+    here,
+    files.map((file) => stem(file.path)),
+  );
   const owners = new Map(known.map((owner) => [owner.file, owner]));
   const owned = files.flatMap((anchor): OwnedAnchor[] => {
     const owner = owners.get(stem(anchor.path));
@@ -61,6 +66,16 @@ export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
       ...files.filter(({ path }) => !owners.has(stem(path))),
     ],
   };
+}
+
+/** Some hundred at a time: a project that was never swept has thousands. */
+async function ownersOf(here: Place, stems: string[]): Promise<AnchorOwner[]> {
+  const owners: AnchorOwner[] = [];
+  for (let from = 0; from < stems.length; from += ANCHORS_PER_CALL) {
+    const files = stems.slice(from, from + ANCHORS_PER_CALL);
+    owners.push(...(await ask("anchors", { here, project: ownProject(), files })).known);
+  }
+  return owners;
 }
 
 function anchorFiles({ root, settings }: AnchorPlace): Anchor[] {

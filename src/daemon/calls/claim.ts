@@ -1,7 +1,7 @@
 import { nextEpoch } from "../../core/epoch.ts";
-import { claim } from "../../core/lease.ts";
+import { claim, standing } from "../../core/lease.ts";
 import { COMMAND_BYTES_MAX, EARLIER_RUNS_TOLD, ENVIRONMENT_BYTES_MAX, WORKERS_PER_PROJECT_MAX } from "../../limits.ts";
-import type { CallParams, Target } from "../../protocol/calls.ts";
+import type { CallParams } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/results.ts";
@@ -11,7 +11,7 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
-import { insertRun, runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
+import { insertRun, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import {
   countWorkers,
   insertWorker,
@@ -21,6 +21,7 @@ import {
   workerByName,
   type WorkerRow,
 } from "../../store/workers.ts";
+import { assertCurrent } from "../actor.ts";
 import { record, type House } from "../house.ts";
 import { heirOf, projectOf, registerProject, renamedError } from "../places.ts";
 import { publishProjects } from "../publish.ts";
@@ -28,15 +29,18 @@ import type { CallContext } from "./context.ts";
 
 /** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
 export async function claimCall(params: CallParams<"claim">, context: CallContext): Promise<ClaimGrant> {
-  const { house } = context;
+  const { house, actor } = context;
   checkSizes(params);
   const holder = house.processes.look(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
-  const token = process.getBuiltinModule("node:crypto").randomBytes(32).toString("base64url");
-  const claimed = await house.writer.write(() => claimName(house, params, holder, sha256(token)));
-  if (claimed.registered) publishProjects(house);
+  const claimed = await house.writer.write(() => {
+    // Here and not before: a takeover may have been committed since the call came in.
+    if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
+    return claimName(house, params, holder);
+  });
   if (claimed.replaced) house.watch.forget(claimed.replaced);
   house.watch.track(claimed.run);
+  if (claimed.registered) publishProjects(house);
   if (params.kind === "client") context.holdWhileConnected(claimed.run.id);
   const { project, worker, run } = claimed;
   return {
@@ -45,7 +49,7 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
     name: worker.name,
     run: run.id,
     generation: run.generation,
-    token,
+    token: params.token,
     command: claimed.command,
     cwd: claimed.cwd,
     earlierRuns: claimed.earlierRuns,
@@ -67,10 +71,12 @@ interface Claimed {
 }
 
 /** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
-function claimName(house: House, params: CallParams<"claim">, holder: ProcessInfo, tokenHash: string): Claimed {
+function claimName(house: House, params: CallParams<"claim">, holder: ProcessInfo): Claimed {
   const known = projectOf(house, params.target);
   const project = known ?? registerProject(house, params.target.here);
-  const worker = findOrCreate(house, project, params.target);
+  const worker = findOrCreate(house, project, params);
+  const again = sameClaim(house, params, project, worker);
+  if (again) return again;
   const lease = leaseOf(worker);
   const previous = lease.phase === "free" ? null : runById(house.db, lease.run);
   const processes = previous ? house.watch.processesOf(previous) : [];
@@ -87,7 +93,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
     worker_id: worker.id,
     generation: decision.lease.generation,
     kind: params.kind,
-    token_hash: tokenHash,
+    token_hash: sha256(params.token),
     pid: holder.pid,
     process_started: holder.startedAt,
     boot_id: holder.bootId,
@@ -101,8 +107,22 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   return { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns, ...launch };
 }
 
-function findOrCreate(house: House, project: ProjectRow, target: Target): WorkerRow {
-  const name = checkName(target.name);
+/** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
+function sameClaim(house: House, params: CallParams<"claim">, project: ProjectRow, worker: WorkerRow): Claimed | null {
+  const run = runByToken(house.db, sha256(params.token));
+  if (run === null) return null;
+  const held = standing(leaseOf(worker), run.id, run.generation) === "current";
+  if (!held || run.worker_id !== worker.id || run.pid !== params.pid) {
+    throw new PerdureError("conflict", `The token of this claim was used for ${run.id}.`, {
+      hint: "claim with a new token",
+    });
+  }
+  const command = worker.command === null ? null : (JSON.parse(worker.command) as string[]);
+  return { project, worker, run, command, cwd: worker.cwd, earlierRuns: [], registered: false, replaced: null };
+}
+
+function findOrCreate(house: House, project: ProjectRow, params: CallParams<"claim">): WorkerRow {
+  const name = checkName(params.target.name);
   const key = nameKey(name);
   const known = workerByName(house.db, project.id, key);
   if (known) return known;
@@ -113,7 +133,9 @@ function findOrCreate(house: House, project: ProjectRow, target: Target): Worker
       hint: "perdure retire NAME",
     });
   }
-  const id = insertWorker(house.db, project.id, name, key, house.now());
+  const ephemeral = params.ephemeral ? 1 : 0;
+  const row = { project_id: project.id, name, name_key: key, created_ms: house.now(), ephemeral };
+  const id = insertWorker(house.db, row);
   record(house, "worker.created", { projectId: project.id, workerId: id });
   const created = workerByName(house.db, project.id, key);
   if (created === null) throw new Error(`worker ${name} vanished in its own transaction`);
@@ -144,6 +166,8 @@ function launchOf(
       hint: `perdure run ${worker.name} -- COMMAND`,
     });
   }
+  // The same command again, with the environment of today: keys are renewed.
+  setLaunch(house.db, worker.id, worker.command, worker.cwd ?? "/", JSON.stringify(params.environment));
   return { command: JSON.parse(worker.command) as string[], cwd: worker.cwd };
 }
 

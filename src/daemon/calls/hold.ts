@@ -1,8 +1,9 @@
 import { standing } from "../../core/lease.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
-import { assertCurrent } from "../actor.ts";
+import { assertOwn } from "../actor.ts";
 import type { House } from "../house.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
@@ -13,15 +14,15 @@ import type { CallContext } from "./context.ts";
  */
 export async function holdCall(params: CallParams<"hold">, context: CallContext): Promise<CallResults["hold"]> {
   const { house } = context;
-  assertCurrent(house, params.run, params.generation);
+  assertOwn(house, params);
   context.holdWhileConnected(params.run);
   for await (const _ of commits(context)) {
     if (isCurrent(house, params)) continue;
     const displacedBy = runById(house.db, params.run)?.displaced_by ?? null;
     if (displacedBy !== null) await context.send({ displacedBy });
-    break;
+    return { held: false };
   }
-  return { held: false };
+  throw new PerdureError("unavailable", "The daemon is leaving; the lease is still yours.", { hint: "hold it again" });
 }
 
 function isCurrent(house: House, { run, generation }: CallParams<"hold">): boolean {

@@ -42,9 +42,11 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
 
 export async function historyCall(
   params: CallParams<"history">,
-  { house }: CallContext,
+  context: CallContext,
 ): Promise<CallResults["history"]> {
+  const { house } = context;
   await house.watch.lookNow();
   const { worker, address } = findWorker(house, params.target);
-  return { address, runs: runsOfWorker(house.db, worker.id, params.limit).map(describeRun), sessions: [] };
+  for (const run of runsOfWorker(house.db, worker.id, params.limit)) await context.send(describeRun(run));
+  return { address };
 }

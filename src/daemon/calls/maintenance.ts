@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { backup } from "node:sqlite";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
@@ -42,6 +42,7 @@ export async function backupCall(
   try {
     await backup(house.db.raw, file);
   } catch (cause) {
+    rmSync(file, { force: true }); // half a copy would only stand in the way of the next try
     throw new PerdureError("unavailable", `The backup to ${file} failed: ${String(cause)}.`, {
       hint: "check that its folder exists and has space",
       cause,

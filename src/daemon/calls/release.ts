@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
-import { assertCurrent } from "../actor.ts";
+import { assertOwn } from "../actor.ts";
 import type { CallContext } from "./context.ts";
 
 /** The holder gives its name back. Fenced: a release by a run that was displaced changes nothing. */
@@ -9,9 +10,15 @@ export async function releaseCall(
   { house }: CallContext,
 ): Promise<CallResults["release"]> {
   await house.writer.write(() => {
-    assertCurrent(house, params.run, params.generation);
+    assertOwn(house, params);
     const run = runById(house.db, params.run);
-    if (run) house.watch.finish(run, true);
+    if (run === null) return;
+    if (run.kind === "run" && house.watch.hasStarted(run)) {
+      throw new PerdureError("refused", `${run.id} is running; its name is free when it ends.`, {
+        hint: "stop the program",
+      });
+    }
+    house.watch.finish(run, "released");
   });
   house.watch.forget(params.run);
   return { released: true };

@@ -24,9 +24,16 @@ export function carries(table: ProcessTable, pid: number, mark: RunMark): boolea
   return table.variable(pid, "PERDURE_RUN") === mark.run && table.variable(pid, "PERDURE_SOCKET") === mark.socket;
 }
 
-/** Every live process that carries the run in its environment. */
+/**
+ * Every live process that carries the run in its environment. None only after two empty scans: one that forks and exits
+ * while the list is read, or is in the middle of an exec, can be missed once.
+ */
 export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
-  return table.withVariable("PERDURE_RUN", mark.run).filter(({ pid }) => carries(table, pid, mark));
+  const scan = (): ProcessInfo[] => {
+    return table.withVariable("PERDURE_RUN", mark.run).filter(({ pid }) => carries(table, pid, mark));
+  };
+  const found = scan();
+  return found.length > 0 ? found : scan();
 }
 
 /** The same process, and it carries the run in its environment: the one test before any signal. */

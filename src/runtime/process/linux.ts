@@ -12,6 +12,7 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
     return stat === null ? null : parseStat(stat, bootId());
   };
 
+  // As raw bytes: an environment need not be UTF-8, and one wrong byte must not hide the rest.
   const environment = (pid: number): string => `\0${read(`${proc}/${pid}/environ`) ?? ""}`;
 
   return {
@@ -23,11 +24,14 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       if (start < 0) return null;
       const from = start + name.length + 2;
       const end = text.indexOf("\0", from);
-      return text.slice(from, end < 0 ? undefined : end);
+      return fromBytes(text.slice(from, end < 0 ? undefined : end));
     },
-    argv: (pid) => (read(`${proc}/${pid}/cmdline`) ?? "").split("\0").slice(0, -1),
+    argv: (pid) =>
+      fromBytes(read(`${proc}/${pid}/cmdline`) ?? "")
+        .split("\0")
+        .slice(0, -1),
     withVariable(name, value) {
-      const wanted = `\0${name}=${value}\0`;
+      const wanted = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];
       for (const pid of pids(proc)) {
         if (!isOurs(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
@@ -37,6 +41,14 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       return found;
     },
   };
+}
+
+function toBytes(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+function fromBytes(bytes: string): string {
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
 /** `pid (comm) state ppid …`: comm may contain spaces and parentheses, so cut at the last one. */

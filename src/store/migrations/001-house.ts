@@ -27,6 +27,8 @@ CREATE TABLE workers (
   command TEXT,
   cwd TEXT,
   environment TEXT NOT NULL DEFAULT '{}',
+  -- Retired by the end of its run: a lock on somebody else's key, not an agent.
+  ephemeral INTEGER NOT NULL DEFAULT 0,
   CHECK ((lease_phase = 'free') = (holder_run IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX workers_by_name ON workers (project_id, name_key) WHERE retired_ms IS NULL;

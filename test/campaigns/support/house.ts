@@ -1,3 +1,4 @@
+import { newToken } from "../../../src/client/claim.ts";
 import type { Target } from "../../../src/protocol/calls.ts";
 import { isAlive, processTable } from "../../../src/runtime/process/index.ts";
 import { Home } from "../../support/home.ts";
@@ -32,6 +33,17 @@ export function clientClaim(
   command: null;
   cwd: null;
   environment: Record<string, string>;
+  token: string;
+  ephemeral: false;
 } {
-  return { target: targetIn(home, name), kind: "client", pid, command: null, cwd: null, environment: {} };
+  return {
+    target: targetIn(home, name),
+    kind: "client",
+    pid,
+    command: null,
+    cwd: null,
+    environment: {},
+    token: newToken(),
+    ephemeral: false,
+  };
 }

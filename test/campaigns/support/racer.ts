@@ -1,4 +1,6 @@
 import { appendFileSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { newToken } from "../../../src/client/claim.ts";
+import type { ClaimGrant } from "../../../src/protocol/results.ts";
 import { connect } from "../../../src/client/connect.ts";
 import type { CallParams } from "../../../src/protocol/calls.ts";
 import { PerdureError } from "../../../src/protocol/errors.ts";
@@ -33,13 +35,13 @@ while (!stop.signal.aborted) {
   rmSync(heldFile);
   writeSync(STDOUT, dies ? "died\n" : "granted\n");
   if (dies) process.kill(process.pid, "SIGKILL");
-  await client.call("release", { run: grant.run, generation: grant.generation });
+  await client.call("release", { run: grant.run, generation: grant.generation, token: grant.token });
 }
 client.close();
 
-async function claimOrNull(): Promise<{ run: string; generation: number } | null> {
+async function claimOrNull(): Promise<ClaimGrant | null> {
   try {
-    return await client.call("claim", { ...claim, pid: process.pid });
+    return await client.call("claim", { ...claim, token: newToken(), pid: process.pid });
   } catch (error) {
     if (error instanceof PerdureError && error.code === "held") {
       writeSync(STDOUT, "refused\n");

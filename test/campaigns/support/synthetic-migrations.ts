@@ -29,7 +29,7 @@ export const SYNTHETIC: readonly string[] = [
    DROP TABLE workers;
    CREATE TABLE workers (id INTEGER PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES projects (id), name TEXT NOT NULL,
      name_key TEXT NOT NULL, created_ms INTEGER NOT NULL, retired_ms INTEGER, lease_phase TEXT NOT NULL, generation INTEGER NOT NULL,
-     holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, vendor TEXT) STRICT;
+     holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;
    CREATE UNIQUE INDEX workers_by_name ON workers (project_id, name_key) WHERE retired_ms IS NULL`,

@@ -1,0 +1,61 @@
+import type { Client } from "../client/connect.ts";
+import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits.ts";
+import type { Place, Target } from "../protocol/calls.ts";
+import type { EventRecord } from "../protocol/results.ts";
+
+export interface EventOptions {
+  /** Only of this worker. */
+  name?: string;
+  /** Of every project. */
+  all?: boolean;
+  /** Those with a higher number; all kept ones with 0. Without it, the latest 50. */
+  after?: number;
+  /** Go on with later ones until the loop is left. */
+  follow?: boolean;
+}
+
+/**
+ * On a connection of its own, which is closed when the reader leaves: that is how a stream is ended.
+ * @internal
+ */
+export async function* readEvents(
+  open: () => Promise<Client>,
+  where: { here: Place; target: Target | null },
+  options: EventOptions,
+): AsyncGenerator<EventRecord> {
+  const client = await open();
+  const queue: EventRecord[] = [];
+  let wake: () => void = () => undefined;
+  let outcome: { error?: unknown } | null = null;
+  const finish = (result: { error?: unknown }): void => {
+    outcome = result;
+    wake();
+  };
+  const params = {
+    ...where,
+    all: options.all ?? false,
+    after: options.after ?? null,
+    limit: options.after === undefined ? EVENT_ROWS_DEFAULT : LIST_ROWS_MAX,
+    follow: options.follow ?? false,
+  };
+  const onItem = (event: EventRecord): void => {
+    queue.push(event);
+    wake();
+  };
+  client.stream("events", params, onItem).then(
+    () => finish({}),
+    (error: unknown) => finish({ error }),
+  );
+  try {
+    for (;;) {
+      const event = queue.shift();
+      if (event) yield event;
+      else if (outcome) break;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+    const { error } = outcome as { error?: unknown };
+    if (error !== undefined) throw error;
+  } finally {
+    client.close();
+  }
+}
