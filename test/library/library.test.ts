@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, PerdureError, type Lease, type Perdure } from "../../src/index.ts";
 import type { History, WorkerSummary } from "../../src/protocol/results.ts";
@@ -69,6 +69,23 @@ describe("a lease", () => {
     expect(await reasons("coder")).toEqual(["released"]);
   });
 
+  it("outlives a daemon that is stopped politely, and is still told when it is displaced", async () => {
+    const lease = await perdure.claim("coder");
+    const told = new Promise<string>((resolvePromise) => lease.onDisplaced(resolvePromise));
+    await home.perdure(["daemon", "stop"]);
+    expect((await home.perdure(["run", "coder", "--", "true"])).code).toBe(4);
+    await home.perdure(["takeover", "coder"]);
+    expect(await told).toMatch(/^operator /);
+  });
+
+  it("lets its program end once it is released", async () => {
+    const guest = runGuest(
+      home,
+      `import { connect } from "perdure"; const lease = await (await connect()).claim("solo"); await lease.release();`,
+    );
+    expect(await finish(guest)).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("of a process that dies is free at once", async () => {
     const guest = runGuest(
       home,
@@ -98,6 +115,24 @@ describe("programs under names", () => {
   it("that end before anybody looks are still told", async () => {
     const { run } = await perdure.start("quick", ["sh", "-c", "exit 7"]);
     expect(await perdure.ended("quick", run)).toMatchObject({ exit: 7, reason: "exited" });
+  });
+
+  it("belong to the project of the folder they are started in", async () => {
+    const other = join(home.dir, "other");
+    mkdirSync(other);
+    const started = await perdure.start("build", ["sleep", "600"], { cwd: other });
+    expect(started.address).toBe("other/build");
+    home.killRun(started.run);
+  });
+
+  it("are followed over a rename and a restart of the daemon", async () => {
+    const { run } = await perdure.start("build", ["sleep", "600"]);
+    const ended = perdure.ended("build", run);
+    await home.perdure(["rename", "build", "builder"]);
+    await home.perdure(["daemon", "stop"]);
+    await home.until("builder", (worker) => worker.run?.id === run);
+    home.killRun(run);
+    expect(await ended).toMatchObject({ run, reason: "killed" });
   });
 
   it("that cannot be started are an error", async () => {
