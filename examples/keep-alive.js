@@ -1,5 +1,6 @@
 // An orchestrator in thirty lines: keeps two named programs alive, also over its own kill -9. Started again, it finds
 // them running and goes on watching; a program that ended meanwhile is started anew under the same name.
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect, PerdureError } from "perdure";
 
 const programs = {
@@ -25,6 +26,7 @@ async function keep(name, command) {
   for (;;) {
     const { reason, exit } = await perdure.ended(name, await runOf(name, command));
     console.log(`${name} ended (${reason}${exit === null ? "" : `, exit ${exit}`})`);
+    await sleep(1000);
   }
 }
 

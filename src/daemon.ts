@@ -97,6 +97,7 @@ class Daemon {
       }),
       processes: processTable(),
       host: hostname(),
+      stopping: new Map(),
       wrapper: () => (wrapper ??= detectWrapperForm()),
       now: Date.now,
       monotonicMs: () => performance.now(),

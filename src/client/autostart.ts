@@ -1,3 +1,4 @@
+import type { Environment } from "../protocol/environment.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,7 +28,6 @@ const DAEMON_ENVIRONMENT = [
 ];
 const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS"];
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type News = { ready: true } | { taken: true } | { error: ErrorBody };
 
 /** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */

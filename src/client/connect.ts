@@ -1,3 +1,4 @@
+import type { Environment } from "../protocol/environment.ts";
 import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
@@ -10,8 +11,6 @@ import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { startDaemon } from "./autostart.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A daemon that leaves between our connect and its hello is replaced; a handful of tries covers any timing. */
 const TRIES = 5;

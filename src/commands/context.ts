@@ -1,8 +1,7 @@
 import { PerdureError } from "../protocol/errors.ts";
-import { nearest } from "../protocol/names.ts";
-import { own } from "../protocol/own.ts";
 import type { Command, Invocation } from "./command.ts";
 import { contextPath } from "./context/path.ts";
+import { subcommand } from "./subcommand.ts";
 
 type Action = (invocation: Invocation) => Promise<void>;
 
@@ -48,13 +47,7 @@ export const context: Command = {
   async run(invocation) {
     // After `--` a text may begin with a dash.
     const [word = "", ...rest] = [...invocation.words, ...(invocation.rest ?? [])];
-    const action = own(ACTIONS, word);
-    if (action === undefined) {
-      const [near] = nearest(word, Object.keys(ACTIONS));
-      throw new PerdureError("usage", `context: there is no ${JSON.stringify(word)}.`, {
-        hint: near ? `did you mean: perdure context ${near}?` : `perdure context ${USAGE}`,
-      });
-    }
+    const action = subcommand("context", ACTIONS, word);
     const [least, most] = action.words;
     if (rest.length < least || rest.length > most) {
       const what = rest.length < least ? "something is missing" : `${JSON.stringify(rest[most])} is one word too many`;

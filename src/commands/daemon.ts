@@ -4,13 +4,12 @@ import { startDaemon } from "../client/autostart.ts";
 import { connect } from "../client/connect.ts";
 import { DAEMON_START_WAIT_MS } from "../limits.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { nearest } from "../protocol/names.ts";
-import { own } from "../protocol/own.ts";
 import type { DaemonStatus } from "../protocol/results.ts";
 import { processTable } from "../runtime/process/index.ts";
 import { readIfThere } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import type { Command, Invocation } from "./command.ts";
+import { subcommand } from "./subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = { start, stop, status };
 
@@ -28,13 +27,7 @@ export const daemon: Command = {
   words: [1, 1],
 
   async run(invocation) {
-    const word = invocation.words[0] ?? "";
-    const action = own(ACTIONS, word);
-    if (action) return action(invocation);
-    const [near] = nearest(word, Object.keys(ACTIONS));
-    throw new PerdureError("usage", `daemon: there is no ${JSON.stringify(word)}.`, {
-      hint: near ? `did you mean: perdure daemon ${near}?` : "perdure daemon start | stop | status",
-    });
+    return subcommand("daemon", ACTIONS, invocation.words[0] ?? "")(invocation);
   },
 };
 

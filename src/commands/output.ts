@@ -1,3 +1,4 @@
+import type { Environment } from "../protocol/environment.ts";
 import { writeSync } from "node:fs";
 import { isErrno } from "../state/files.ts";
 import type { PerdureError } from "../protocol/errors.ts";
@@ -17,7 +18,7 @@ export interface Output {
 
 export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
 
-export function createOutput(json: boolean, env: Readonly<Record<string, string | undefined>>): Output {
+export function createOutput(json: boolean, env: Environment): Output {
   // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
   const colourful = (fd: number): boolean =>
     !json && !env.NO_COLOR && env.TERM !== "dumb" && process.getBuiltinModule("node:tty").isatty(fd);
@@ -63,6 +64,7 @@ function write(fd: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
+      if (isErrno(error, "EPIPE") && fd === 2) return; // nobody listens to the talk; the work goes on
       if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has seen enough
       if (!isErrno(error, "EAGAIN")) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);

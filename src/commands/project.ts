@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
-import { nearest } from "../protocol/names.ts";
-import { own } from "../protocol/own.ts";
 import { ask, askList } from "./ask.ts";
 import type { Command, Invocation } from "./command.ts";
 import { placeHere } from "./here.ts";
 import { printable } from "./output.ts";
 import { table } from "./table.ts";
+import { subcommand } from "./subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: here, ls: list, move };
 
@@ -20,13 +19,7 @@ export const project: Command = {
 
   async run(invocation) {
     const word = invocation.words[0] ?? "show";
-    const action = own(ACTIONS, word);
-    if (!action) {
-      const [near] = nearest(word, Object.keys(ACTIONS));
-      throw new PerdureError("usage", `project: there is no ${JSON.stringify(word)}.`, {
-        hint: near ? `did you mean: perdure project ${near}?` : "perdure project [show | ls | move OLD]",
-      });
-    }
+    const action = subcommand("project", ACTIONS, word);
     if (word !== "move" && invocation.words.length > 1) {
       throw new PerdureError("usage", `project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
         hint: `perdure project ${word}`,

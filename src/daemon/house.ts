@@ -15,6 +15,8 @@ export interface House {
   readonly processes: ProcessTable;
   readonly watch: RunWatch;
   readonly host: string;
+  /** Takeovers under way, by run: asked twice, a run is stopped once. */
+  readonly stopping: Map<string, Promise<boolean>>;
   /** Which shell form works here; found out at the first launch. */
   wrapper(): WrapperForm;
   /** Wall time, for records. Never for waiting: see `monotonicMs`. */

@@ -7,14 +7,12 @@ import { signalRunProcess } from "../runtime/signal.ts";
 import type { RunRow } from "../store/runs.ts";
 import type { House } from "./house.ts";
 
-const stopping = new Map<string, Promise<boolean>>();
-
 /** Stops a fenced run and frees its name. Asked twice, it is done once. Resolves to whether KILL was needed. */
 export function stopDisplaced(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
-  const underWay = stopping.get(run.id);
+  const underWay = house.stopping.get(run.id);
   if (underWay) return underWay;
-  const stop = tellAndStop(house, run, killAfterMs).finally(() => stopping.delete(run.id));
-  stopping.set(run.id, stop);
+  const stop = tellAndStop(house, run, killAfterMs).finally(() => house.stopping.delete(run.id));
+  house.stopping.set(run.id, stop);
   return stop;
 }
 

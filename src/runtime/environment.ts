@@ -1,7 +1,6 @@
+import type { Environment } from "../protocol/environment.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
 import { VENDOR_SESSION_VARIABLES, VENDOR_VARIABLES } from "../vendors/environment.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Recorded for later starts: what a program needs to find itself, its user, its proxies and its keys. */
 const RECORDED = [

@@ -2,7 +2,7 @@ import { isErrno } from "../state/files.ts";
 import { isRunProcess, type ProcessId, type ProcessTable, type RunMark } from "./process/index.ts";
 
 /**
- * The only place that signals anything. Identity is checked right before: pid, start time, boot, and the run in
+ * The only place that signals a run's processes. Identity is checked right before: pid, start time, boot, and the run in
  * the environment. Returns whether it was sent.
  */
 export function signalRunProcess(table: ProcessTable, id: ProcessId, mark: RunMark, signal: NodeJS.Signals): boolean {

@@ -1,3 +1,4 @@
+import type { Environment } from "../protocol/environment.ts";
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -5,8 +6,6 @@ import { SOCKET_PATH_BYTES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../protocol/sha256.ts";
 import { isErrno, readIfThere } from "./files.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. Not a runtime dir (gone at logout), never a temporary one. */
 function stateDir(env: Environment): string {

@@ -1,9 +1,8 @@
+import type { Environment } from "../protocol/environment.ts";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isName } from "../protocol/names.ts";
 import { readIfThere } from "../state/files.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each vendor that tells its children which session they belong to, and keeps that session's name where we can read it. */
 const REPORTERS: readonly ((env: Environment) => string | null)[] = [claude];

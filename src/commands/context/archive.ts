@@ -2,6 +2,8 @@ import { copyFileSync, constants, existsSync, linkSync, mkdirSync, rmSync } from
 import { join } from "node:path";
 import { archiveFolder, archiveName, asSeenFrom, type AnchorSettings } from "../../project/anchor.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { isNested } from "../../runtime/nesting.ts";
+import { processTable } from "../../runtime/process/index.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../command.ts";
 import { printable } from "../output.ts";
@@ -10,6 +12,7 @@ import { anchorPlace, assertInside } from "./place.ts";
 /** The clean end of a run: its anchor moves to the dated sessions. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {
   const { file, root, settings, agentId } = anchorPlace(values);
+  assertNotNested();
   assertInside(root, file);
   if (!existsSync(file)) {
     throw new PerdureError(
@@ -22,6 +25,15 @@ export async function contextArchive({ words, values, out }: Invocation): Promis
   }
   const to = moveToArchive(file, root, settings, archiveName(new Date(), agentId, words.join(" ")));
   out.result({ from: file, to }, () => printable(asSeenFrom(process.cwd(), to)));
+}
+
+/** A nested agent has inherited its supervisor's id: the file is the supervisor's to close. */
+function assertNotNested(): void {
+  const run = process.env.PERDURE_RUN;
+  if (!run || !isNested(processTable(), process.ppid, run)) return;
+  throw new PerdureError("refused", `This is a nested agent; the context belongs to ${process.env.PERDURE_NAME}.`, {
+    hint: "let the worker archive it",
+  });
 }
 
 /** Never over an existing file: a taken name gets `-2`, `-3` and so on. */
