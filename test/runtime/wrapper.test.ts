@@ -73,7 +73,9 @@ test("this machine has a form that works", () => {
 test("the mask of ignored signals is read as the kernel writes it", () => {
   expect(ignoredSignals("0000000000000001")).toEqual(["HUP"]);
   expect(ignoredSignals("0000000001001006")).toEqual(["INT", "QUIT", "PIPE", "XFSZ"]);
-  expect(ignoredSignals("ffffffffffffffff")).toEqual(expect.arrayContaining(["HUP", "INT", "QUIT", "PIPE", "TERM", "XFSZ"]));
+  expect(ignoredSignals("ffffffffffffffff")).toEqual(
+    expect.arrayContaining(["HUP", "INT", "QUIT", "PIPE", "TERM", "XFSZ"]),
+  );
   for (const nothing of [undefined, "", "0", "xyz", "-1", "1".repeat(17)]) expect(ignoredSignals(nothing)).toEqual([]);
 });
 
