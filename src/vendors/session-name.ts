@@ -1,8 +1,8 @@
 import type { Environment } from "../protocol/environment.ts";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { isName } from "../protocol/names.ts";
 import { readIfThere } from "../state/files.ts";
+import { homeDir } from "../state/paths.ts";
 
 /** Each vendor that tells its children which session they belong to, and keeps that session's name where we can read it. */
 const REPORTERS: readonly ((env: Environment) => string | null)[] = [claude];
@@ -19,7 +19,7 @@ export function sessionName(env: Environment): string | null {
 /** claude registers each live process in its config dir; `--name` and `/rename` end up there. */
 function claude(env: Environment): string | null {
   if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
-  const folder = env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), ".claude");
+  const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
   const text = readIfThere(join(folder, "sessions", `${env.CLAUDE_PID}.json`));
   if (text === null) return null;
   const entry = parseObject(text);
