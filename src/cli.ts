@@ -60,9 +60,13 @@ function parse(verb: string, command: Command, args: string[], rest: string[] | 
   const { values, positionals } = parseOptions(verb, command, args);
   const [least, most] = command.words;
   if (positionals.length < least) throw usage(verb, `${missingWord(command, positionals.length)} is missing`, command);
-  if (positionals.length > most)
-    throw usage(verb, `${JSON.stringify(positionals[most])} is one word too many`, command);
+  if (positionals.length > most) throw usage(verb, tooMany(command, positionals[most] ?? ""), command);
   return { values, words: positionals, rest };
+}
+
+function tooMany(command: Command, word: string): string {
+  const advice = command.takesRest ? " (a command comes after --)" : "";
+  return `${JSON.stringify(word)} is one word too many${advice}`;
 }
 
 /** The word of the usage line that nobody gave. */

@@ -14,7 +14,7 @@ import type { House } from "./daemon/house.ts";
 import { DAEMON_IDLE_EXIT_MS, DAEMON_LOCK_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
-import { processTable } from "./runtime/process/index.ts";
+import { liveRuns, processTable } from "./runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
 import { writeFileAtomic } from "./state/files.ts";
 import { readProjectsIndex } from "./state/projects-file.ts";
@@ -79,7 +79,7 @@ class Daemon {
     this.#paths = paths;
     this.#lock = lock;
     const restoring = argumentAfter("--restore");
-    if (restoring !== null) restoreStore(restoring, paths.database);
+    if (restoring !== null) restoreStore(restoring, paths.database, liveRuns(processTable(), paths.socket));
     const { db, unclean } = openStore(paths.database, {
       beginAnew: process.argv.includes("--new-store"),
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DAEMON_START_WAIT_MS } from "../limits.ts";
-import { PerdureError, type ErrorBody } from "../protocol/errors.ts";
+import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
 import type { StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 
@@ -32,6 +32,7 @@ type News = { ready: true } | { taken: true } | { error: ErrorBody };
 
 /** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */
 export async function startDaemon(paths: StatePaths, env: Environment, args: string[] = []): Promise<void> {
+  assertNode(process.versions.node);
   makeSafeFolder(paths.dir);
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
@@ -46,7 +47,16 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
     child.stdout?.destroy();
     child.unref();
   });
-  if ("error" in news) throw PerdureError.fromBody(news.error);
+  if ("error" in news) throw errorFromBody(news.error);
+}
+
+/** The daemon runs on the Node of its starter, which in a library's case is anybody's. */
+function assertNode(version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > 24 || (major === 24 && minor >= 15)) return;
+  throw new PerdureError("version", `Node ${version} is too old for perdure's daemon; it needs 24.15 or newer.`, {
+    hint: "run this program on Node 24",
+  });
 }
 
 function daemonEnvironment(env: Environment): Record<string, string> {

@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
-import { isPerdureError, PerdureError } from "../protocol/errors.ts";
+import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { RequestFrame, ResponseFrame } from "../protocol/wire.ts";
@@ -167,7 +167,7 @@ export class Client {
     for (let frame = this.#frames.next(); frame !== undefined; frame = this.#frames.next()) {
       const response = frame.value as ResponseFrame;
       if ("item" in response) this.#pending.get(response.id)?.onItem?.(response.item);
-      else if ("error" in response) this.#settle(response.id, { reject: PerdureError.fromBody(response.error) });
+      else if ("error" in response) this.#settle(response.id, { reject: errorFromBody(response.error) });
       else this.#settle(response.id, { result: response.result });
     }
   }

@@ -24,7 +24,11 @@ export async function claimForLaunch(request: Omit<ClaimRequest, "kind" | "pid">
   }
 }
 
-function launchOf(grant: ClaimGrant): { command: string[]; cwd: string } {
+/** The command with its program's path, in its folder; or an error that says which of the two is gone. */
+export function launchOf(grant: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">): {
+  command: string[];
+  cwd: string;
+} {
   const cwd = grant.cwd ?? process.cwd();
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new PerdureError("not-found", `The folder of ${grant.address} is gone: ${cwd}`, {

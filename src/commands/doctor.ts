@@ -33,7 +33,9 @@ export const doctor: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const findings = [...machine(), ...project(), ...(await daemonAndStore())];
+    const here = project();
+    const readable = here.every(({ level }) => level !== "bad");
+    const findings = [...machine(), ...here, ...(await daemonAndStore(readable))];
     const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
     out.result({ ok: broken.length === 0, findings }, () => {
@@ -79,12 +81,13 @@ function project(): Finding[] {
   }
 }
 
-async function daemonAndStore(): Promise<Finding[]> {
+async function daemonAndStore(projectIsReadable: boolean): Promise<Finding[]> {
   const paths = statePaths(process.env);
   try {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
     const client = await connect();
-    const findings = [ok("state", paths.dir), ...(await daemonFindings(client)), ...(await workerFindings(client))];
+    const findings = [ok("state", paths.dir), ...(await daemonFindings(client))];
+    if (projectIsReadable) findings.push(...(await slugFindings(client)), ...(await workerFindings(client)));
     client.close();
     return findings;
   } catch (thrown) {
@@ -104,6 +107,14 @@ async function daemonFindings(client: Client): Promise<Finding[]> {
       ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
       : bad("store", check.problems.join("; "), "perdure daemon stop, then restore a backup"),
   ];
+}
+
+/** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
+async function slugFindings(client: Client): Promise<Finding[]> {
+  const wanted = readProjectConfig(foundHere()).project;
+  const { slug, registered } = await client.call("project", { here: placeHere() });
+  if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
+  return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
 }
 
 /** Could each worker of this project be started again as it was? */

@@ -45,9 +45,8 @@ export const events: Command = {
 
 function line(event: EventRecord, paint: Paint): string {
   const who = event.worker ? `${event.project}/${event.worker}` : (event.project ?? "");
-  const data = Object.entries(event.data).map(
-    ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
+  const told = Object.entries(event.data).filter(([, value]) => value !== null);
+  const data = told.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const parts = [
     paint.dim(`${String(event.seq).padStart(6)}  ${event.at}`),
     event.type.padEnd(18),

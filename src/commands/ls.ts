@@ -30,9 +30,15 @@ export function workerTable(workers: WorkerSummary[], addresses: boolean, paint:
     String(worker.generation),
     worker.run ? String(worker.run.pid) : "-",
     worker.run?.id ?? "-",
-    { text: worker.attention ?? "", paint: paint.yellow },
+    { text: worker.attention ?? lastEnd(worker), paint: worker.attention ? paint.yellow : paint.dim },
   ]);
   return table(["NAME", "STATE", "UP", "GEN", "PID", "RUN", ""], rows, paint.dim);
+}
+
+function lastEnd({ lastEnd: end }: WorkerSummary): string {
+  if (end === null) return "";
+  const exit = end.exit === null || end.exit > 128 ? "" : ` ${end.exit}`;
+  return `${end.reason}${exit}, ${age(end.at)} ago`;
 }
 
 function statePaint(worker: WorkerSummary, paint: Paint): (text: string) => string {

@@ -13,7 +13,7 @@ export const project: Command = {
   summary: "which project this folder is; all of them; rebind one that was moved",
   usage: "[show | ls | move OLD]",
   details:
-    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and mail come along.",
+    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and folders come along.",
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
   words: [0, 2],
 
@@ -31,7 +31,9 @@ export const project: Command = {
 
 async function here({ out }: Invocation): Promise<void> {
   const result = await ask("project", { here: placeHere() });
-  const state = result.registered ? `${result.workers} workers` : "no workers yet";
+  const state = result.registered
+    ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
+    : "no workers yet";
   out.result(result, () => printable(`${result.slug}  ${result.root}  (${state})`));
 }
 

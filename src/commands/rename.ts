@@ -6,7 +6,10 @@ import { targetOf } from "./here.ts";
 export const rename: Command = {
   summary: "give a worker another name; the old one says where it went",
   usage: "OLD NEW",
-  details: "Its history, conversation and mail stay with the worker. A running process keeps its run and token.",
+  details: [
+    "Its history stays with the worker. A program that runs meanwhile keeps its run and its token; its environment has",
+    "the old name until it is started again.",
+  ].join("\n"),
   examples: ["perdure rename coder builder", "perdure rename api/coder builder"],
   words: [2, 2],
 

@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { anchorFile, anchorSettings, type AnchorSettings } from "../project/anchor.ts";
 import { readProjectConfig, readUserConfig } from "../project/config.ts";
 import { findProject } from "../project/find.ts";
-import { PerdureError } from "../protocol/errors.ts";
+import type { Target } from "../protocol/calls.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
 import { userConfigFile } from "../state/paths.ts";
-import { claimForLaunch, programOf } from "./claim.ts";
+import { ask } from "./ask.ts";
+import { claimForLaunch, launchOf, programOf } from "./claim.ts";
 import type { Command } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import { shellWords } from "./table.ts";
@@ -30,7 +32,7 @@ export const runCommand: Command = {
       throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${target.name} -- COMMAND` });
     }
     const cwd = process.cwd();
-    if (rest) programOf(rest, cwd);
+    await assertStartable(target, rest, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
     const environment = recordedEnvironment(process.env, config.policy?.environment ?? []);
@@ -50,6 +52,17 @@ export const runCommand: Command = {
     });
   },
 };
+
+/** Before anything is claimed: a start that cannot be must not cost a generation. */
+async function assertStartable(target: Target, rest: readonly string[] | null, cwd: string): Promise<void> {
+  if (rest) return void programOf(rest, cwd);
+  const stored = await ask("show", { target }).catch((error: unknown) => {
+    // A name nobody has: the claim says what is missing.
+    if (isPerdureError(error) && error.code === "not-found") return null;
+    throw error;
+  });
+  if (stored !== null && stored.command !== null) launchOf(stored);
+}
 
 /** The newest context file that an earlier run of this worker never archived. */
 function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {

@@ -5,6 +5,9 @@ import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";
 
+/** What takes longer says what it waits for. */
+const PATIENCE_MS = 400;
+
 export const takeover: Command = {
   summary: "fence and stop whoever holds a name, then free it",
   usage: "NAME [--kill-after SECONDS]",
@@ -24,7 +27,8 @@ export const takeover: Command = {
     const killAfterMs = seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000;
     const by = `operator ${userInfo().username}`;
     const waitMs = killAfterMs + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
-    const result = await ask("takeover", { target, by, killAfterMs }, waitMs);
+    const slow = setTimeout(() => out.note(`Asked to end (TERM); KILL after ${killAfterMs / 1000} s…`), PATIENCE_MS);
+    const result = await ask("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
     out.result(result, () => {
       if (result.displaced === null) return `${result.address} was free already`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;

@@ -1,7 +1,7 @@
 import type { RunRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import type { ProjectRow } from "../store/projects.ts";
-import { runById, type RunRow } from "../store/runs.ts";
+import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
 import type { WorkerRow } from "../store/workers.ts";
 import type { House } from "./house.ts";
 
@@ -21,22 +21,30 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     name: worker.name,
     vendor: null,
     mode: run?.kind === "client" ? "client" : "foreground",
-    state: stateOf(house, worker, live),
+    state: stateOf(house, worker, live, processes),
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
     session: null,
     unread: 0,
     restarts: 0,
     attention: live ? attentionOf(live, processes) : null,
+    lastEnd: live ? null : lastEndOf(house, worker),
   };
   return { summary, processes };
 }
 
-function stateOf(house: House, worker: WorkerRow, live: RunRow | null): WorkerState {
+function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
+  const [last] = runsOfWorker(house.db, worker.id, 1);
+  if (last?.ended_ms == null) return null;
+  return { reason: last.reason ?? "ended", exit: last.exit, at: iso(last.ended_ms) };
+}
+
+function stateOf(house: House, worker: WorkerRow, live: RunRow | null, processes: ProcessInfo[]): WorkerState {
   if (live === null) return "stopped";
   if (worker.lease_phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
-  return live.kind === "client" || house.watch.hasStarted(live) ? "busy" : "starting";
+  const survivors = processes.every(({ pid }) => pid !== live.pid);
+  return live.kind === "client" || survivors || house.watch.hasStarted(live) ? "busy" : "starting";
 }
 
 function attentionOf(run: RunRow, processes: ProcessInfo[]): string | null {

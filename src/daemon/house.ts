@@ -15,8 +15,8 @@ export interface House {
   readonly processes: ProcessTable;
   readonly watch: RunWatch;
   readonly host: string;
-  /** Takeovers under way, by run: asked twice, a run is stopped once. */
-  readonly stopping: Map<string, Promise<boolean>>;
+  /** Takeovers under way, by run: asked twice, a run is stopped once, at the earlier of the two times. */
+  readonly stopping: Map<string, Stopping>;
   /** Which shell form works here; found out at the first launch. */
   wrapper(): WrapperForm;
   /** Wall time, for records. Never for waiting: see `monotonicMs`. */
@@ -27,6 +27,13 @@ export interface House {
   onStoreFailure(kind: FailureKind, error: unknown): void;
   /** Called after every commit; returns how to stop. */
   onCommit(listener: () => void): () => void;
+}
+
+export interface Stopping {
+  /** Whether KILL was needed. */
+  done: Promise<boolean>;
+  /** Monotonic. */
+  killAtMs: number;
 }
 
 interface EventSubject {

@@ -5,29 +5,34 @@ import { PerdureError } from "../protocol/errors.ts";
 import { writeFileAtomic } from "../state/files.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
 import type { RunRow } from "../store/runs.ts";
-import type { House } from "./house.ts";
+import type { House, Stopping } from "./house.ts";
 
-/** Stops a fenced run and frees its name. Asked twice, it is done once. Resolves to whether KILL was needed. */
+/** Stops a fenced run and frees its name. Resolves to whether KILL was needed. */
 export function stopDisplaced(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+  const killAtMs = house.monotonicMs() + killAfterMs;
   const underWay = house.stopping.get(run.id);
-  if (underWay) return underWay;
-  const stop = tellAndStop(house, run, killAfterMs).finally(() => house.stopping.delete(run.id));
-  house.stopping.set(run.id, stop);
-  return stop;
+  if (underWay) {
+    underWay.killAtMs = Math.min(underWay.killAtMs, killAtMs);
+    return underWay.done;
+  }
+  const stopping: Stopping = { killAtMs, done: Promise.resolve(false) };
+  house.stopping.set(run.id, stopping);
+  stopping.done = tellAndStop(house, run, stopping).finally(() => house.stopping.delete(run.id));
+  return stopping.done;
 }
 
-async function tellAndStop(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+async function tellAndStop(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
   // A library claim is a process we did not start: it is fenced and told, never signalled.
-  const killed = run.kind === "run" ? await stopProcesses(house, run, killAfterMs) : false;
+  const killed = run.kind === "run" ? await stopProcesses(house, run, stopping) : false;
   await house.writer.write(() => house.watch.finish(run));
   house.watch.forget(run.id);
   return killed;
 }
 
-async function stopProcesses(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+async function stopProcesses(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
   const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
   writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
-  if (await terminate(house, run, killAfterMs)) return false;
+  if (await terminate(house, run, stopping)) return false;
   await kill(house, run);
   return true;
 }
@@ -55,13 +60,13 @@ async function kill(house: House, run: RunRow): Promise<void> {
  * TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. After half
  * of the time to every one of them: some programs are loaders that swallow it.
  */
-async function terminate(house: House, run: RunRow, withinMs: number): Promise<boolean> {
+async function terminate(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
   const told = new Set<number>();
-  const deadline = house.monotonicMs() + withinMs;
+  const begunAtMs = house.monotonicMs();
   for (;;) {
     const left = house.watch.processesOf(run);
     if (left.length === 0) return true;
-    const late = deadline - house.monotonicMs() < withinMs / 2;
+    const late = house.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
     for (const target of late ? house.watch.allProcessesOf(run) : left) {
       if (told.has(target.pid) || !signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGTERM"))
         continue;
@@ -69,7 +74,7 @@ async function terminate(house: House, run: RunRow, withinMs: number): Promise<b
       signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGCONT");
       told.add(target.pid);
     }
-    if (house.monotonicMs() >= deadline) return false;
+    if (house.monotonicMs() >= stopping.killAtMs) return false;
     await sleep(TAKEOVER_POLL_MS);
   }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { slugName } from "../protocol/names.ts";
 import { isErrno, readIfThere } from "../state/files.ts";
@@ -21,6 +21,15 @@ export const CONFIG_FILE = "perdure.toml";
 export function findProject(cwd: string): FoundProject {
   const start = realpathSync(cwd);
   return findRepository(start) ?? findFolder(start);
+}
+
+/** Every working tree of the project that is there: the main one and git's linked ones. */
+export function workingTrees({ kind, identity, root, here }: FoundProject): string[] {
+  if (kind === "folder") return [root];
+  const links = join(identity, "worktrees");
+  const linked = (exists(links) ? readdirSync(links) : []).map((name) => readIfThere(join(links, name, "gitdir")));
+  const trees = linked.flatMap((pointer) => (pointer === null ? [] : [dirname(pointer.trim())]));
+  return [...new Set([root, here, ...trees.filter(exists).map((tree) => realpathSync(tree))])];
 }
 
 function findRepository(start: string): FoundProject | null {

@@ -62,15 +62,15 @@ export class PerdureError extends Error {
     if (this.details) body.details = this.details;
     return body;
   }
+}
 
-  static fromBody(body: ErrorBody): PerdureError {
-    const code = body.code in EXIT_CODES ? body.code : "internal";
-    return new PerdureError(code, body.message, {
-      hint: body.hint ?? undefined,
-      details: body.details,
-      retryable: body.retryable,
-    });
-  }
+export function errorFromBody(body: ErrorBody): PerdureError {
+  const code = body.code in EXIT_CODES ? body.code : "internal";
+  return new PerdureError(code, body.message, {
+    hint: body.hint ?? undefined,
+    details: body.details,
+    retryable: body.retryable,
+  });
 }
 
 /** What the operating system refuses is nobody's bug: it has a kind and a next step too. */

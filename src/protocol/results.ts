@@ -38,6 +38,8 @@ export interface WorkerSummary {
   unread: number;
   restarts: number;
   attention: string | null;
+  /** How the last run ended; null while one runs and before the first. */
+  lastEnd: { reason: string; exit: number | null; at: string } | null;
 }
 
 export interface RunRecord {

@@ -85,6 +85,17 @@ export function setLaunch(db: Db, workerId: number, command: string, cwd: string
   db.run("UPDATE workers SET command = ?, cwd = ?, environment = ? WHERE id = ?", command, cwd, environment, workerId);
 }
 
+/** The folders of a project's workers, after the project itself was moved. */
+export function rebaseFolders(db: Db, projectId: number, from: string, to: string): void {
+  db.run(
+    `UPDATE workers SET cwd = ?1 || substr(cwd, length(?2) + 1)
+     WHERE project_id = ?3 AND (cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')`,
+    to,
+    from,
+    projectId,
+  );
+}
+
 export function renameWorker(db: Db, workerId: number, name: string, nameKey: string): void {
   db.run("UPDATE workers SET name = ?, name_key = ? WHERE id = ?", name, nameKey, workerId);
 }

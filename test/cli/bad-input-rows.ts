@@ -27,7 +27,11 @@ const shapes = SHAPES.flatMap(([verb, tooMany]) => {
   const [word] = verb.split(" ");
   return [
     usage(`${verb} --bogus`, new RegExp(`^${word}: there is no option --bogus\\.$`), new RegExp(`^perdure ${word}`)),
-    usage(tooMany, new RegExp(`^${verb}: "\\w" is one word too many\\.$`), new RegExp(`^perdure ${word}`)),
+    usage(
+      tooMany,
+      new RegExp(`^${verb}: "\\w" is one word too many(?: \\(a command comes after --\\))?\\.$`),
+      new RegExp(`^perdure ${word}`),
+    ),
   ];
 });
 

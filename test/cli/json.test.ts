@@ -25,8 +25,14 @@ const worker = (name: string): object => ({
   restarts: 0,
   attention: null,
 });
-const running = { ...worker("busy"), state: "busy", run: { id: runId("busy"), pid: number, startedAt: time } };
-const stopped = { ...worker("done"), state: "stopped", run: null };
+const running = {
+  ...worker("busy"),
+  lastEnd: null,
+  state: "busy",
+  run: { id: runId("busy"), pid: number, startedAt: time },
+};
+const lastEnd = { reason: "exited", exit: 3, at: time };
+const stopped = { ...worker("done"), lastEnd, state: "stopped", run: null };
 
 beforeAll(async () => {
   await home.perdure(["run", "done", "--", "sh", "-c", "exit 3"]);

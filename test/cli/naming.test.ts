@@ -90,6 +90,8 @@ test("project move takes the names along to the folder's new place", async () =>
   const { workers } = await home.json<{ workers: WorkerSummary[] }>(["ls"], there);
   expect(workers.map(({ address }) => address)).toEqual(["api/coder"]);
   expect(await home.json(["whoami", "--as", "coder"], there)).toMatchObject({ address: "api/coder" });
+  // Its folder was below the old root and has moved with it.
+  expect((await home.perdure(["run", "coder"], there)).code).toBe(0);
   mkdirSync(home.project);
 });
 

@@ -39,6 +39,16 @@ describe("after a crash", () => {
     expect(archived()[0]).toMatch(/^\d{4}(-\d\d){4}-.*tidy.*-all-done\.md$/);
   });
 
+  it("recover looks into every working tree of the project", async () => {
+    home.git(["init", "-q"]);
+    home.git(["commit", "-q", "--allow-empty", "-m", "x"]);
+    home.git(["worktree", "add", "-q", "../tree"]);
+    const script = `${BIN} context log important; kill -9 $$`;
+    await home.perdure(["run", "elsewhere", "--", "sh", "-c", script], { cwd: join(home.dir, "tree") });
+    const { anchors } = await home.json<Recovered>(["context", "recover"]);
+    expect(anchors).toMatchObject([{ worker: "elsewhere", path: expect.stringContaining("/tree/.ai/") as string }]);
+  });
+
   it("the worker's next run is told where its predecessor's context is", async () => {
     await worker("coder", "kill -9 $$");
     const [left] = (await home.json<Recovered>(["context", "recover"])).anchors;

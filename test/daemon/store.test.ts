@@ -51,6 +51,16 @@ test("the restore procedure that backup prints works as printed, with spaces in 
   expect(await home.perdure(["doctor"])).toMatchObject({ code: 0 });
 });
 
+test("a backup that does not know a live run is not put back: its name would have two owners", async () => {
+  await home.perdure(["run", "coder", "--", "true"]);
+  await home.perdure(["backup", "old.db"]);
+  const { worker } = await home.start("coder", ["sleep", "600"]);
+  await home.perdure(["daemon", "stop"]);
+  const restore = await home.perdure(["daemon", "start", "--restore", "old.db"]);
+  expect(restore).toMatchObject({ code: 4, stderr: expect.stringContaining(worker.run?.id ?? "?") as string });
+  expect(await home.until("coder", () => true)).toMatchObject({ run: worker.run });
+});
+
 test.each([
   ["its header", 0, 100],
   ["the page of the schema", 100, 3000],

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { anchorFile, anchorFolder, asSeenFrom } from "../../project/anchor.ts";
+import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits.ts";
 import type { Place } from "../../protocol/calls.ts";
 import type { AnchorOwner } from "../../protocol/results.ts";
@@ -12,6 +13,8 @@ import { anchorPlace, type AnchorPlace } from "./place.ts";
 
 interface Anchor {
   path: string;
+  /** The working tree it lies in. */
+  tree: string;
   modifiedAt: string;
   bytes: number;
 }
@@ -38,8 +41,11 @@ export async function contextRecover({ values, out }: Invocation): Promise<void>
     ]);
     return rows.length > 0 ? table(["WORKER", "GEN", "ENDED", "AGE", "CONTEXT"], rows, out.paint.dim) : "";
   });
-  if (anchors.orphaned.length === 0) out.note("Nothing to recover: every run that ended archived its context.");
-  if (anchors.foreign.length > 0) out.note(`${anchors.foreign.length} of ids that are no runs here; see --json.`);
+  if (anchors.orphaned.length === 0) out.note("Nothing to recover.");
+  if (anchors.foreign.length > 0)
+    out.note(
+      `Besides: ${anchors.foreign.length} of no run of this project (a person's, another tool's); --json lists them.`,
+    );
 }
 
 export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
@@ -57,12 +63,15 @@ export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
     const { file: _, ...rest } = owner;
     return [{ ...anchor, ...rest }];
   });
-  const single = anchorFile(place.root, place.settings, undefined);
+  const singles = workingTrees(place.found).map((tree) => ({
+    tree,
+    path: anchorFile(tree, place.settings, undefined),
+  }));
   return {
     orphaned: owned.filter(({ live }) => !live).toSorted(byWorkerNewestFirst),
     live: owned.filter(({ live }) => live).toSorted(byWorkerNewestFirst),
     foreign: [
-      ...(existsSync(single) ? [describe(single)] : []),
+      ...singles.filter(({ path }) => existsSync(path)).map(({ path, tree }) => describe(path, tree)),
       ...files.filter(({ path }) => !owners.has(stem(path))),
     ],
   };
@@ -78,17 +87,19 @@ async function ownersOf(here: Place, stems: string[]): Promise<AnchorOwner[]> {
   return owners;
 }
 
-function anchorFiles({ root, settings }: AnchorPlace): Anchor[] {
-  const folder = anchorFolder(root, settings.dir);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(`.${settings.ext}`))
-    .map((name) => describe(join(folder, name)));
+/** In every working tree of the project: a worker's may be another than the caller's. */
+function anchorFiles({ found, settings }: AnchorPlace): Anchor[] {
+  return workingTrees(found).flatMap((tree) => {
+    const folder = anchorFolder(tree, settings.dir);
+    if (!existsSync(folder)) return [];
+    const names = readdirSync(folder).filter((name) => name.endsWith(`.${settings.ext}`));
+    return names.map((name) => describe(join(folder, name), tree));
+  });
 }
 
-function describe(path: string): Anchor {
+function describe(path: string, tree: string): Anchor {
   const stats = statSync(path);
-  return { path, modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
+  return { path, tree, modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
 }
 
 function byWorkerNewestFirst(a: OwnedAnchor, b: OwnedAnchor): number {

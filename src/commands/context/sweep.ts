@@ -16,9 +16,9 @@ export async function contextSweep({ values, out }: Invocation): Promise<void> {
   const place = anchorPlace(values);
   const { orphaned } = await findAnchors(place);
   const old = orphaned.filter(({ modifiedAt }) => Date.now() - Date.parse(modifiedAt) >= days * DAY_MS);
-  const swept = old.map(({ path, run, modifiedAt }) => {
+  const swept = old.map(({ path, tree, run, modifiedAt }) => {
     const name = archiveName(new Date(modifiedAt), run, "swept");
-    return { path, run, to: dryRun ? null : moveToArchive(path, place.root, place.settings, name) };
+    return { path, run, to: dryRun ? null : moveToArchive(path, tree, place.settings, name) };
   });
   out.result({ dryRun, swept, kept: orphaned.length - old.length }, () =>
     swept.map(({ path, to }) => printable(asSeenFrom(process.cwd(), to ?? path))).join("\n"),

@@ -1,9 +1,11 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { allProjects } from "../../store/projects.ts";
-import { runsOfWorker } from "../../store/runs.ts";
+import { runById, runsOfWorker } from "../../store/runs.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
-import { workersOfProject } from "../../store/workers.ts";
+import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
 import { describeRun, describeWorker, iso } from "../describe.ts";
+import type { House } from "../house.ts";
 import { findWorker, projectOf } from "../places.ts";
 import type { CallContext } from "./context.ts";
 
@@ -35,7 +37,8 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
     cwd: worker.cwd,
     environment: Object.keys(JSON.parse(worker.environment) as object),
     formerNames: tombstonesOfWorker(house.db, worker.id).map(({ name }) => name),
-    processes: processes.map(({ pid, command }) => ({ pid, command })),
+    // The program's own too, not only the one that holds the name.
+    processes: everyProcess(house, worker, processes).map(({ pid, command }) => ({ pid, command })),
     lastRun: last ? describeRun(last) : null,
   };
 }
@@ -49,4 +52,10 @@ export async function historyCall(
   const { worker, address } = findWorker(house, params.target);
   for (const run of runsOfWorker(house.db, worker.id, params.limit)) await context.send(describeRun(run));
   return { address };
+}
+
+function everyProcess(house: House, worker: WorkerRow, holders: ProcessInfo[]): ProcessInfo[] {
+  const run = worker.holder_run === null || holders.length === 0 ? null : runById(house.db, worker.holder_run);
+  const carrying = run ? house.watch.allProcessesOf(run) : [];
+  return carrying.length > 0 ? carrying : holders;
 }

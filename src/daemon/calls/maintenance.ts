@@ -43,10 +43,14 @@ export async function backupCall(
     await backup(house.db.raw, file);
   } catch (cause) {
     rmSync(file, { force: true }); // half a copy would only stand in the way of the next try
-    throw new PerdureError("unavailable", `The backup to ${file} failed: ${String(cause)}.`, {
-      hint: "check that its folder exists and has space",
-      cause,
-    });
+    throw new PerdureError(
+      "unavailable",
+      `The backup to ${file} failed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      {
+        hint: "check that its folder exists and has space",
+        cause,
+      },
+    );
   }
   return { file, bytes: statSync(file).size };
 }

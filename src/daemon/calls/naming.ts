@@ -14,6 +14,8 @@ export async function renameCall(params: CallParams<"rename">, { house }: CallCo
     const { project, worker, address } = findWorker(house, params.target);
     const name = checkName(params.to);
     const key = nameKey(name);
+    if (name === worker.name)
+      throw new PerdureError("conflict", `${address} is called that already.`, { hint: "perdure ls" });
     assertFree(house, { project, worker, address }, name);
     renameWorker(house.db, worker.id, name, key);
     deleteTombstone(house.db, project.id, key);

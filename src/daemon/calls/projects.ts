@@ -11,7 +11,7 @@ import {
   projectBySlug,
   type ProjectRow,
 } from "../../store/projects.ts";
-import { countWorkers, countWorkersEver } from "../../store/workers.ts";
+import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { slugHere } from "../places.ts";
 import { publishProjects } from "../publish.ts";
@@ -43,6 +43,7 @@ export async function projectMoveCall(
     const empty = projectByIdentity(house.db, here.identity);
     if (empty && empty.id !== row.id) deleteProject(house.db, empty.id);
     moveProject(house.db, row.id, here.identity, here.root);
+    rebaseFolders(house.db, row.id, row.root, here.root);
     record(house, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
     return { ...row, identity: here.identity, root: here.root };
   });

@@ -36,6 +36,12 @@ export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   return found.length > 0 ? found : scan();
 }
 
+/** The runs of a state folder that have live processes, whatever the store says. */
+export function liveRuns(table: ProcessTable, socket: string): Set<string> {
+  const runs = table.withVariable("PERDURE_SOCKET", socket).map(({ pid }) => table.variable(pid, "PERDURE_RUN"));
+  return new Set(runs.filter((run) => run !== null));
+}
+
 /** The same process, and it carries the run in its environment: the one test before any signal. */
 export function isRunProcess(table: ProcessTable, id: ProcessId, mark: RunMark): boolean {
   return isAlive(table, id) && carries(table, id.pid, mark);
