@@ -58,6 +58,7 @@ export class RunWatch {
   }
 
   track(run: RunRow): void {
+    if (this.#tracked.has(run.id)) return;
     const folder = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#house.monotonicMs();
     // Of a run that this daemon found in the store: only what is left of its time.
@@ -109,7 +110,7 @@ export class RunWatch {
   }
 
   /** Inside a change: writes down how the run ended and frees its name. */
-  finish(run: RunRow, how: "ended" | "released" | "expired" = "ended"): void {
+  finish(run: RunRow, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
     const { db, processes } = this.#house;
     const current = runById(db, run.id);
     if (current === null || current.ended_ms !== null) return;
@@ -117,14 +118,15 @@ export class RunWatch {
     const reason = endReason({
       exit,
       displaced: current.displaced_ms !== null,
-      how,
+      how: how === "replaced" ? "ended" : how,
       client: run.kind === "client",
       rebooted: run.boot_id !== processes.bootId(),
     });
     endRun(db, run.id, this.#house.now(), exit, reason);
     const worker = workerById(db, run.worker_id);
     if (worker) setLease(db, worker.id, leaseEnded(leaseOf(worker), run.id));
-    if (worker?.ephemeral === 1) retireWorker(db, worker.id, this.#house.now());
+    // Not under the feet of the claim that replaces it.
+    if (worker?.ephemeral === 1 && how !== "replaced") retireWorker(db, worker.id, this.#house.now());
     const subject = { workerId: run.worker_id, run: run.id, generation: run.generation };
     record(
       this.#house,

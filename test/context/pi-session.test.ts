@@ -52,6 +52,10 @@ describe("pi-session", () => {
     const ended = finish(holder);
     for (const { run } of workers) if (run) home.killRun(run.id);
     await ended;
-    expect((await home.perdure(["pi-session", "k/1", "--lock", "--", "true"])).code).toBe(0);
+
+    // Free at once, and as exclusive as before: the next holder keeps it from a third.
+    const next = home.spawn(["pi-session", "k/1", "--lock", "--", "sh", "-c", "echo; exec sleep 600"]);
+    await new Promise((resolve) => next.stdout?.once("data", resolve));
+    expect((await home.perdure(["pi-session", "k/1", "--lock", "--", "true"])).code).toBe(4);
   });
 });

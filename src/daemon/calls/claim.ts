@@ -84,7 +84,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   const id = formatRunId({ host: house.host, project: project.slug, worker: worker.name, epoch });
   const decision = claim(lease, id, processes.length > 0);
   if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
-  if (previous) house.watch.finish(previous);
+  if (previous) house.watch.finish(previous, "replaced");
 
   const launch = launchOf(house, params, worker);
   const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
