@@ -1,9 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { takeLock, type Lock } from "./daemon/lock.ts";
+import { lockOrYield, type Lock } from "./daemon/lock.ts";
 import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
@@ -11,8 +9,8 @@ import { RunWatch } from "./daemon/run-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopDisplaced } from "./daemon/stop-run.ts";
 import type { House } from "./daemon/house.ts";
-import { DAEMON_IDLE_EXIT_MS, DAEMON_LOCK_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
-import { asPerdureError, PerdureError } from "./protocol/errors.ts";
+import { DAEMON_IDLE_EXIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
+import { asPerdureError } from "./protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
 import { liveRuns, processTable } from "./runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
@@ -23,46 +21,21 @@ import { makeSafeFolder } from "./state/safe-folder.ts";
 import { checkStore } from "./store/check.ts";
 import { failureError, failureKind, type FailureKind } from "./store/failure.ts";
 import { closeStore, openStore, setAside } from "./store/open.ts";
-import { restoreStore } from "./store/restore.ts";
+import { refuseUnknownRuns, restoreStore, type LiveRuns } from "./store/restore.ts";
 import { Writer } from "./store/writer.ts";
 
 // perdured: lock, open, recover, serve, drain.
-
-const POLL_MS = 20;
 
 async function main(): Promise<void> {
   process.umask(0o077);
   const paths = statePaths(process.env);
   for (const folder of [paths.dir, paths.runs, dirname(paths.log), dirname(paths.socket)]) makeSafeFolder(folder);
-  const lock = await lockOrYield(paths);
+  const lock = await lockOrYield(paths.lock, paths.socket);
   if (lock === null) return tellStarter({ taken: true });
   boundLog(paths.log);
   const daemon = new Daemon(paths, lock);
   await daemon.serve();
   tellStarter({ ready: true, pid: process.pid });
-}
-
-/** Null when another daemon serves. One that is starting or leaving is waited for. */
-async function lockOrYield(paths: StatePaths): Promise<Lock | null> {
-  for (let waited = 0; ; waited += POLL_MS) {
-    const lock = takeLock(paths.lock);
-    if (lock) return lock;
-    if (await answers(paths.socket)) return null;
-    if (waited > DAEMON_LOCK_WAIT_MS) {
-      throw new PerdureError("unavailable", `Another daemon holds ${paths.lock} but does not answer.`, {
-        hint: "perdure doctor",
-      });
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-function answers(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(socket);
-    probe.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    probe.once("connect", () => probe.destroy());
-  });
 }
 
 class Daemon {
@@ -78,10 +51,10 @@ class Daemon {
   constructor(paths: StatePaths, lock: Lock) {
     this.#paths = paths;
     this.#lock = lock;
-    const restoring = argumentAfter("--restore");
-    if (restoring !== null) restoreStore(restoring, paths.database, liveRuns(processTable(), paths.socket));
+    const beginAnew = process.argv.includes("--new-store");
+    replaceStore(paths, beginAnew);
     const { db, unclean } = openStore(paths.database, {
-      beginAnew: process.argv.includes("--new-store"),
+      beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
     });
     const listeners = new Set<() => void>();
@@ -227,6 +200,14 @@ class Daemon {
       else void this.leave(0);
     }, idleMs);
   }
+}
+
+/** What the operator asked for at this start: a backup put back, or an empty store beside one that was set aside. */
+function replaceStore(paths: StatePaths, beginAnew: boolean): void {
+  const backup = argumentAfter("--restore");
+  const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
+  if (backup !== null) restoreStore(backup, paths.database, live());
+  else if (beginAnew && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set());
 }
 
 function argumentAfter(flag: string): string | null {

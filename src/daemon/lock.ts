@@ -1,8 +1,37 @@
 import { truncateSync } from "node:fs";
+import { connect } from "node:net";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DAEMON_LOCK_WAIT_MS } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
+
+const POLL_MS = 20;
 
 export interface Lock {
   release(): void;
+}
+
+/** Null when another daemon serves. One that is starting or leaving is waited for. */
+export async function lockOrYield(file: string, socket: string): Promise<Lock | null> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    const lock = takeLock(file);
+    if (lock) return lock;
+    if (await answers(socket)) return null;
+    if (waited > DAEMON_LOCK_WAIT_MS) {
+      throw new PerdureError("unavailable", `Another daemon holds ${file} but does not answer.`, {
+        hint: "perdure doctor",
+      });
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(socket);
+    probe.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    probe.once("connect", () => probe.destroy());
+  });
 }
 
 /**

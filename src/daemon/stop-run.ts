@@ -31,7 +31,11 @@ async function tellAndStop(house: House, run: RunRow, stopping: Stopping): Promi
 
 async function stopProcesses(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
   const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
-  writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
+  try {
+    writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
+  } catch (error) {
+    house.log(`${run.id} cannot be told by whom: ${String(error)}`); // on a full disk, say; it is stopped all the same
+  }
   if (await terminate(house, run, stopping)) return false;
   await kill(house, run);
   return true;

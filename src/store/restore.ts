@@ -1,27 +1,38 @@
-import { copyFileSync, existsSync, renameSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
 import { aliveRuns } from "./runs.ts";
 
-/**
- * Puts a backup in the store's place; what was there is kept beside it. Only with the daemon's lock held. Refused while
- * runs live that the backup does not know: their names would be free for a second owner.
- */
-export function restoreStore(backup: string, file: string, liveRuns: ReadonlySet<string>): void {
-  const known = runsIn(backup);
-  const unknown = [...liveRuns].filter((run) => !known.has(run));
-  if (unknown.length > 0) {
-    throw new PerdureError("conflict", `These runs live and the backup does not know them: ${unknown.join(", ")}.`, {
-      hint: "perdure takeover NAME for each, then restore again",
-    });
-  }
+/** The pids of each run that lives, by run. */
+export type LiveRuns = ReadonlyMap<string, readonly number[]>;
+
+/** Puts a backup in the store's place; what was there is kept beside it. Only with the daemon's lock held. */
+export function restoreStore(backup: string, file: string, live: LiveRuns): void {
+  refuseUnknownRuns(live, runsIn(backup));
   const incoming = `${file}.restoring`;
   copyFileSync(backup, incoming);
+  sync(incoming);
   const kept = `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
   for (const suffix of ["-wal", "-shm", ""]) {
     if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
   }
   renameSync(incoming, file);
+}
+
+/** A store that does not know a run which lives would give its name to a second owner. */
+export function refuseUnknownRuns(live: LiveRuns, known: ReadonlySet<string>): void {
+  const unknown = [...live].filter(([run]) => !known.has(run));
+  if (unknown.length === 0) return;
+  const runs = unknown.map(([run]) => run).join(", ");
+  throw new PerdureError("conflict", `These runs live, and that store would not know them: ${runs}.`, {
+    hint: `end them first: kill ${unknown.flatMap(([, pids]) => pids).join(" ")}`,
+  });
+}
+
+function sync(file: string): void {
+  const fd = openSync(file, "r+");
+  fsyncSync(fd);
+  closeSync(fd);
 }
 
 /** Those that had not ended when the backup was made. */

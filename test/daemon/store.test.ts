@@ -61,6 +61,17 @@ test("a backup that does not know a live run is not put back: its name would hav
   expect(await home.until("coder", () => true)).toMatchObject({ run: worker.run });
 });
 
+test("an empty store is not begun while a worker lives: its name would have two owners", async () => {
+  const { worker } = await home.start("coder", ["sleep", "600"]);
+  await home.perdure(["daemon", "stop"]);
+  overwrite(store, 0, 100);
+  await home.perdure(["ls"]);
+  const anew = await home.perdure(["daemon", "start", "--new-store"]);
+  expect(anew).toMatchObject({ code: 4, stderr: expect.stringContaining(worker.run?.id ?? "?") as string });
+  home.killRun(worker.run?.id ?? "");
+  expect(await home.perdure(["daemon", "start", "--new-store"])).toMatchObject({ code: 0 });
+});
+
 test.each([
   ["its header", 0, 100],
   ["the page of the schema", 100, 3000],

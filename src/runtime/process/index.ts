@@ -36,10 +36,14 @@ export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   return found.length > 0 ? found : scan();
 }
 
-/** The runs of a state folder that have live processes, whatever the store says. */
-export function liveRuns(table: ProcessTable, socket: string): Set<string> {
-  const runs = table.withVariable("PERDURE_SOCKET", socket).map(({ pid }) => table.variable(pid, "PERDURE_RUN"));
-  return new Set(runs.filter((run) => run !== null));
+/** The runs of a state folder that have live processes, whatever the store says: their pids, by run. */
+export function liveRuns(table: ProcessTable, socket: string): Map<string, number[]> {
+  const runs = new Map<string, number[]>();
+  for (const { pid } of table.withVariable("PERDURE_SOCKET", socket)) {
+    const run = table.variable(pid, "PERDURE_RUN");
+    if (run !== null) runs.set(run, [...(runs.get(run) ?? []), pid]);
+  }
+  return runs;
 }
 
 /** The same process, and it carries the run in its environment: the one test before any signal. */
