@@ -22,7 +22,12 @@ const verbsApart = {
 
 // The command line and the daemon are CommonJS: Node's module loader for ESM costs 4 ms of a 25 ms start.
 await build({
-  entryPoints: { cli: "src/cli.ts", verbs: "src/commands/verbs.ts", daemon: "src/daemon.ts" },
+  entryPoints: {
+    cli: "src/cli.ts",
+    verbs: "src/commands/verbs.ts",
+    daemon: "src/daemon.ts",
+    scripted: "src/scripted.ts",
+  },
   plugins: [verbsApart],
   supported: { "dynamic-import": false },
   outdir: aside,

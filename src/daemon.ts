@@ -6,6 +6,7 @@ import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
 import { RunWatch } from "./daemon/run-watch.ts";
+import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopDisplaced } from "./daemon/stop-run.ts";
 import type { House } from "./daemon/house.ts";
@@ -59,7 +60,7 @@ class Daemon {
     });
     const listeners = new Set<() => void>();
     let wrapper: WrapperForm | undefined;
-    const house: Omit<House, "watch"> = {
+    const base: Omit<House, "watch" | "sessions"> = {
       paths,
       db,
       writer: new Writer(db, {
@@ -81,8 +82,13 @@ class Daemon {
         return () => listeners.delete(listener);
       },
     };
-    const watch = new RunWatch(house);
-    this.#house = { ...house, watch };
+    const watch: RunWatch = new RunWatch(base, {
+      heard: (run) => this.#house.sessions.heard(run),
+      ending: (run) => this.#house.sessions.conclude(run),
+      ended: (run) => this.#house.sessions.ended(run),
+    });
+    const sessions = new SessionWatch({ ...base, watch });
+    this.#house = { ...base, watch, sessions };
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       house: this.#house,
@@ -112,6 +118,7 @@ class Daemon {
       for (const run of this.#house.watch.start()) {
         // A takeover that the last daemon could not finish is finished by this one.
         if (run.displaced_ms !== null) void this.#finishTakeover(run);
+        this.#house.sessions.follow(run);
       }
       publishProjects(this.#house);
     } catch (error) {
@@ -130,6 +137,7 @@ class Daemon {
     try {
       await this.#server.drain();
       this.#house.watch.stop();
+      this.#house.sessions.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {
       logLine(`while leaving: ${String(error)}`);

@@ -119,3 +119,27 @@ export const START_LOOK_MS = 20;
 
 /** Context files asked about in one call. */
 export const ANCHORS_PER_CALL = 500;
+
+/** Of a transcript, read at its beginning and at its end to judge it, however long it is. A first line can be long. */
+export const TRANSCRIPT_LOOK_BYTES = 256 * 1024;
+
+/** How soon a run that has not yet shown its conversation is looked at first; then less and less often. */
+export const PROOF_LOOK_MS = 50;
+
+/** After something changed where a vendor's processes leave their signs: several changes are one look. */
+export const SIGN_SETTLE_MS = 10;
+
+/** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */
+export const MISMATCH_CONFIRM_MS = 2_000;
+
+/** How often it is looked whether a stranger has opened a worker's conversation: flagged within 5 s. */
+export const STRANGER_LOOK_MS = 2_000;
+
+/** How long a vendor may take to open a conversation of its own before the start is given up. */
+export const MINT_WAIT_MS = 20_000;
+
+/** Conversations of one worker listed, and kept, beyond the one it is in. */
+export const SESSIONS_KEPT_PER_WORKER = 200;
+
+/** What a hook may be told in one event; a longer one is read no further. */
+export const HOOK_EVENT_BYTES_MAX = 4 * 1024 * 1024;

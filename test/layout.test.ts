@@ -33,6 +33,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cli: ["commands", "protocol"],
   index: ["library", "protocol"],
   daemon: ANYTHING_OF_THE_DAEMON,
+  scripted: ["protocol", "state", "limits"],
 };
 
 /** Rooms that stay pure: which modules of Node and of npm a file there may use. */

@@ -1,9 +1,15 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { claim, type ClaimRequest } from "../client/claim.ts";
 import { connect } from "../client/connect.ts";
+import type { Environment } from "../protocol/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant } from "../protocol/results.ts";
+import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/results.ts";
+import type { Variables } from "../protocol/session.ts";
+import { workerEnvironment } from "../runtime/environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { adapterOf } from "../vendors/index.ts";
+import { matchCommand } from "../vendors/match.ts";
 import { ask } from "./ask.ts";
 
 export interface Launch {
@@ -11,17 +17,51 @@ export interface Launch {
   /** With the program's absolute path. */
   command: string[];
   cwd: string;
+  session: LaunchOrder["session"];
+  environment: Record<string, string>;
 }
 
-/** A command used again may have lost its program or its folder: then the name is given back at once. */
-export async function claimForLaunch(request: Omit<ClaimRequest, "kind" | "pid">): Promise<Launch> {
+type Request = Omit<ClaimRequest, "kind" | "pid">;
+
+/** Claims, and gets everything ready for the start. If that fails the name is given back at once. */
+export async function claimForLaunch(request: Request, env: Environment = process.env): Promise<Launch> {
   const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
   try {
-    return { grant, ...launchOf(grant) };
+    const own = workerEnvironment(env, grant);
+    const order = grant.mint ? await mintAndBind(grant, grant.mint, own) : grant.launch;
+    if (order === null) throw new Error("a claim to run was granted without anything to run");
+    const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd });
+    for (const { name, text } of order.files) writeFileSync(join(grant.runDir, name), text, { mode: 0o600 });
+    return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
   } catch (error) {
     await ask("release", { run: grant.run, generation: grant.generation, token: grant.token });
     throw error;
   }
+}
+
+async function mintAndBind(grant: ClaimGrant, mint: MintOrder, own: Record<string, string>): Promise<LaunchOrder> {
+  const identity = adapterOf(mint.vendor)?.identity;
+  if (identity?.kind !== "minted") throw new Error(`${mint.vendor} makes no ids of its own`);
+  const { command, cwd } = launchOf({ ...grant, command: mint.command, cwd: mint.cwd });
+  const environment = withVariables(own, mint.variables);
+  const session = await identity.mint({ command, args: mint.args, name: grant.name, cwd, environment });
+  return ask("bind", { run: grant.run, generation: grant.generation, token: grant.token, session });
+}
+
+function withVariables(env: Record<string, string>, variables: Variables): Record<string, string> {
+  const changed = new Map(Object.entries(env));
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  }
+  return Object.fromEntries(changed);
+}
+
+/** Whose program a command starts, by its words and by where its first one leads to; null for one without an adapter. */
+export function vendorOf(command: readonly string[], cwd: string): ClaimRequest["vendor"] {
+  const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
+  const match = matchCommand(command, "file" in program ? realpathSync(program.file) : null);
+  return match && adapterOf(match.vendor) ? { name: match.vendor, programAt: match.programAt } : null;
 }
 
 /** The command with its program's path, in its folder; or an error that says which of the two is gone. */

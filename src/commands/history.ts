@@ -1,12 +1,14 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits.ts";
+import type { RunRecord, SessionRecord } from "../protocol/results.ts";
 import { askList } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";
-import { table, type Cell } from "./table.ts";
+import type { Paint } from "./output.ts";
+import { shortId, table, type Cell } from "./table.ts";
 
 export const history: Command = {
-  summary: "the runs of one worker, newest first",
+  summary: "the runs and the conversations of one worker, newest first",
   usage: "NAME [--limit N]",
   examples: ["perdure history coder", "perdure history coder --limit 5 --json"],
   options: { limit: { type: "string", short: "n" } },
@@ -15,7 +17,7 @@ export const history: Command = {
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
     const { items: runs, result } = await askList("history", { target: targetOf(words[0] ?? ""), limit });
-    out.result({ ...result, runs, sessions: [] }, () => {
+    out.result({ ...result, runs }, () => {
       const rows = runs.map((run): (string | Cell)[] => [
         String(run.generation),
         run.id,
@@ -23,9 +25,36 @@ export const history: Command = {
         run.endedAt ?? "-",
         run.exit === null ? "-" : String(run.exit),
         { text: run.reason ?? "running", paint: run.reason === null ? out.paint.green : out.paint.dim },
-        run.displacedBy ? `by ${run.displacedBy}` : "",
+        conversation(run),
       ]);
-      return `${result.address}\n${table(["GEN", "RUN", "STARTED", "ENDED", "EXIT", "REASON", ""], rows, out.paint.dim)}`;
+      const header = ["GEN", "RUN", "STARTED", "ENDED", "EXIT", "REASON", "CONVERSATION"];
+      const parts = [result.address, table(header, rows, out.paint.dim)];
+      if (result.sessions.length > 0) parts.push("", sessionTable(result.sessions, out.paint));
+      return parts.join("\n");
     });
   },
 };
+
+/** `resumed 3f2a…, proved by SessionStart hook (resume); rotated to 77c0…` */
+function conversation({ sessions, displacedBy }: RunRecord): string {
+  const entries = sessions.map(({ id, began, proved, evidence }) => {
+    const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "WRONG"}: ${evidence}`;
+    return `${BEGAN[began]} ${shortId(id)} (${proof})`;
+  });
+  return [...(displacedBy ? [`displaced by ${displacedBy}`] : []), ...entries].join("; ");
+}
+
+const BEGAN = { new: "new", resume: "resumed", rotation: "rotated to" } as const;
+
+function sessionTable(sessions: SessionRecord[], paint: Paint): string {
+  const rows = sessions.map((session): (string | Cell)[] => [
+    { text: session.id, paint: session.current ? paint.bold : paint.dim },
+    session.vendor,
+    session.provenance,
+    session.rotatedFrom === null ? "-" : shortId(session.rotatedFrom),
+    { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
+    session.launchCwd,
+    session.current ? "current" : "",
+  ]);
+  return table(["SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "BEGAN IN", ""], rows, paint.dim);
+}

@@ -3,7 +3,7 @@ import { askList } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 import type { Paint } from "./output.ts";
-import { age, table, type Cell } from "./table.ts";
+import { age, shortId, table, type Cell } from "./table.ts";
 
 export const ls: Command = {
   summary: "the workers of this project, and their state",
@@ -27,12 +27,21 @@ export function workerTable(workers: WorkerSummary[], addresses: boolean, paint:
     { text: addresses ? worker.address : worker.name, paint: paint.bold },
     { text: worker.state, paint: statePaint(worker, paint) },
     worker.run ? age(worker.run.startedAt) : "-",
+    worker.vendor ?? "-",
+    conversation(worker, paint),
     String(worker.generation),
     worker.run ? String(worker.run.pid) : "-",
     worker.run?.id ?? "-",
     { text: worker.attention ?? lastEnd(worker), paint: worker.attention ? paint.yellow : paint.dim },
   ]);
-  return table(["NAME", "STATE", "UP", "GEN", "PID", "RUN", ""], rows, paint.dim);
+  return table(["NAME", "STATE", "UP", "VENDOR", "CONVERSATION", "GEN", "PID", "RUN", ""], rows, paint.dim);
+}
+
+/** With a question mark until the vendor has shown it, and a cross if it showed another one. */
+function conversation({ session }: WorkerSummary, paint: Paint): Cell {
+  if (session === null) return { text: "-", paint: paint.dim };
+  const mark = session.proved === "pending" ? " ?" : session.proved ? "" : " ✗";
+  return { text: `${shortId(session.id)}${mark}`, paint: session.proved === false ? paint.red : paint.dim };
 }
 
 function lastEnd({ lastEnd: end }: WorkerSummary): string {

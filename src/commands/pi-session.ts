@@ -5,7 +5,6 @@ import { fileNameOf } from "../protocol/foreign-id.ts";
 import { isName, slugName } from "../protocol/names.ts";
 import { sha256 } from "../protocol/sha256.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
-import { workerEnvironment } from "../runtime/environment.ts";
 import { statePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 import { claimForLaunch, programOf } from "./claim.ts";
@@ -50,19 +49,21 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();
   programOf(rest, cwd);
-  const { grant, command } = await claimForLaunch({
+  const { grant, command, environment } = await claimForLaunch({
     target: { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: FOLDER } },
     command: [...rest],
     cwd,
     environment: {},
     ephemeral: true,
+    vendor: null,
+    fresh: false,
   });
   become({
     command,
     cwd,
     form: grant.wrapper,
     runDir: grant.runDir,
-    environment: { ...workerEnvironment(process.env, grant, null), PERDURE_PI_SESSION: path },
+    environment: { ...environment, PERDURE_PI_SESSION: path },
     inherited: inheritedFrom(process.env),
   });
 }

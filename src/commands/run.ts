@@ -1,67 +1,131 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { anchorFile, anchorSettings, type AnchorSettings } from "../project/anchor.ts";
 import { readProjectConfig, readUserConfig } from "../project/config.ts";
 import { findProject } from "../project/find.ts";
-import type { Target } from "../protocol/calls.ts";
+import type { CallParams, Target } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
+import type { WorkerDetail } from "../protocol/results.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
-import { recordedEnvironment, workerEnvironment } from "../runtime/environment.ts";
+import { recordedEnvironment } from "../runtime/environment.ts";
 import { userConfigFile } from "../state/paths.ts";
+import { adapterNames, adapterOf } from "../vendors/index.ts";
 import { ask } from "./ask.ts";
-import { claimForLaunch, launchOf, programOf } from "./claim.ts";
+import { claimForLaunch, launchOf, programOf, vendorOf, type Launch } from "./claim.ts";
 import type { Command } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
+import type { Output } from "./output.ts";
 import { shellWords } from "./table.ts";
 
 export const runCommand: Command = {
-  summary: "start a program under a name, here, in the foreground",
-  usage: "NAME [-- COMMAND…]",
+  summary: "start or resume a worker, here, in the foreground",
+  usage: "NAME [--vendor V] [--fresh] [-- COMMAND…]",
   details: [
     "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
     "command of last time is used again, in its folder of last time. The exit code is the program's own.",
+    "An agent (claude, codex) comes back in its own conversation or not at all (exit 5, with the reason);",
+    "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Any other program runs",
+    "too, and always starts anew.",
   ].join("\n"),
-  examples: ["perdure run coder -- claude --model opus", "perdure run coder", "perdure run build -- make -j4"],
+  examples: [
+    "perdure run coder -- claude --model opus",
+    "perdure run coder",
+    "perdure run coder --fresh",
+    "perdure run helper --vendor codex",
+    "perdure run build -- make -j4",
+  ],
+  options: { vendor: { type: "string" }, fresh: { type: "boolean" } },
   words: [1, 1],
   takesRest: true,
 
-  // resolve → look for the program → claim → become the wrapper, which starts the program
-  async run({ words, rest, out }) {
+  // resolve → look for the program → claim, which plans → write what the launch needs → become the wrapper
+  async run({ words, rest, values, out }) {
     const found = foundHere();
     const target = targetOf(words[0] ?? "", placeHere(found));
-    if (rest?.length === 0) {
-      throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${target.name} -- COMMAND` });
-    }
     const cwd = process.cwd();
-    await assertStartable(target, rest, cwd);
+    const stored = await storedWorker(target);
+    const wanted = wantedCommand(rest, values.vendor, stored, target.name, cwd);
+    assertStartable(wanted.command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
     const environment = recordedEnvironment(process.env, config.policy?.environment ?? []);
-    const command = rest ? [...rest] : null;
-    const launch = await claimForLaunch({ target, command, cwd, environment, ephemeral: false });
-    const { grant } = launch;
-    if (!rest) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}  (in ${launch.cwd})`);
-    const left = predecessorContext(grant.earlierRuns, anchors, launch.cwd);
-    if (left) out.note(`perdure: an earlier run left its context: ${left}`);
+    const fresh = values.fresh === true;
+    const launch = await claimForLaunch({ target, ...wanted, cwd, environment, ephemeral: false, fresh });
+    tellWhatStarts(launch, wanted.command === null, cwd, out);
+    const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
+    if (left) tellPredecessor(launch, left, out);
     become({
       command: launch.command,
       cwd: launch.cwd,
-      form: grant.wrapper,
-      runDir: grant.runDir,
-      environment: workerEnvironment(process.env, grant, left),
+      form: launch.grant.wrapper,
+      runDir: launch.grant.runDir,
+      environment: launch.environment,
       inherited: inheritedFrom(process.env),
     });
   },
 };
 
-/** Before anything is claimed: a start that cannot be must not cost a generation. */
-async function assertStartable(target: Target, rest: readonly string[] | null, cwd: string): Promise<void> {
-  if (rest) return void programOf(rest, cwd);
-  const stored = await ask("show", { target }).catch((error: unknown) => {
-    // A name nobody has: the claim says what is missing.
+/** Null for a name nobody has yet. */
+async function storedWorker(target: Target): Promise<WorkerDetail | null> {
+  try {
+    return await ask("show", { target });
+  } catch (error) {
     if (isPerdureError(error) && error.code === "not-found") return null;
     throw error;
-  });
-  if (stored !== null && stored.command !== null) launchOf(stored);
+  }
+}
+
+type Wanted = Pick<CallParams<"claim">, "command" | "vendor">;
+
+/** The command as given, or null for the stored one. */
+function wantedCommand(
+  rest: readonly string[] | null,
+  vendor: string | boolean | undefined,
+  stored: WorkerDetail | null,
+  name: string,
+  cwd: string,
+): Wanted {
+  if (typeof vendor === "string") {
+    const adapter = adapterOf(vendor);
+    if (adapter === null) {
+      throw new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
+        hint: `known: ${adapterNames().join(", ")}; any other program runs without --vendor`,
+      });
+    }
+    if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
+    const programAt = adapter.command.length - 1;
+    return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
+  }
+  if (rest === null) return { command: null, vendor: null };
+  if (rest.length === 0) {
+    throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
+  }
+  return { command: [...rest], vendor: vendorOf(rest, cwd) };
+}
+
+/** Before anything is claimed: a start that cannot be must not cost a generation. */
+function assertStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
+  if (command !== null) programOf(command, cwd);
+  // A name nobody has: the claim says what is missing.
+  else if (stored !== null && stored.command !== null) launchOf(stored);
+}
+
+function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: string, out: Output): void {
+  const place = cwd === here ? "" : `  (in ${cwd})`;
+  const conversation =
+    session === null
+      ? ""
+      : `, ${session.step === "new" ? "new" : "resuming"} ${session.vendor} conversation ${session.id}`;
+  if (again) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}${place}${conversation}`);
+  else if (session !== null) out.note(`perdure: ${grant.address}${conversation}${place}`);
+}
+
+function tellPredecessor({ grant, session, environment }: Launch, file: string, out: Output): void {
+  out.note(`perdure: an earlier run left its context: ${file}`);
+  environment.PERDURE_PREDECESSOR_CONTEXT = file;
+  const told =
+    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 
 /** The newest context file that an earlier run of this worker never archived. */

@@ -1,4 +1,4 @@
-import type { WorkerDetail } from "../protocol/results.ts";
+import type { SessionRecord, WorkerDetail } from "../protocol/results.ts";
 import { ask } from "./ask.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
@@ -17,6 +17,15 @@ export const show: Command = {
   },
 };
 
+function conversationLine({ id, provenance, proved, evidence }: SessionRecord): string {
+  const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "wrong"}: ${evidence}`;
+  return `${id}, ${provenance}; ${proof}`;
+}
+
+function transcriptLine({ transcript, version }: SessionRecord): string {
+  return `${transcript?.file}, ${transcript?.bytes} bytes${version === null ? "" : `, version ${version}`}`;
+}
+
 function describe(worker: WorkerDetail): string {
   const last = worker.lastRun;
   const lines: [string, string | null][] = [
@@ -28,12 +37,15 @@ function describe(worker: WorkerDetail): string {
       !worker.run && last ? `${last.id}, ${last.reason}${last.exit === null ? "" : ` (exit ${last.exit})`}` : null,
     ],
     ["command", worker.command && shellWords(worker.command)],
-    ["folder", worker.cwd],
+    ["folder", worker.conversation?.launchCwd ?? worker.cwd],
+    ["vendor", worker.vendor],
+    ["conversation", worker.conversation && conversationLine(worker.conversation)],
+    ["transcript", worker.conversation?.transcript ? transcriptLine(worker.conversation) : null],
     ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],
     ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
     ["former names", worker.formerNames.join(", ") || null],
     ["since", worker.createdAt],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== null);
-  return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(13)}${printable(value)}`)].join("\n");
+  return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(14)}${printable(value)}`)].join("\n");
 }

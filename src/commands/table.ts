@@ -29,6 +29,11 @@ export function age(fromIso: string, nowMs = Date.now()): string {
   return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
 }
 
+/** Enough of an id to tell it from its neighbours: the end, because ids that begin with the time begin alike. */
+export function shortId(id: string): string {
+  return id.length <= 13 ? id : `…${id.slice(-12)}`;
+}
+
 /** A command line as a shell would take it back. */
 export function shellWords(words: readonly string[]): string {
   return words

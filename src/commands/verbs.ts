@@ -12,6 +12,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   context: async () => (await import("./context.ts")).context,
   rename: async () => (await import("./rename.ts")).rename,
   retire: async () => (await import("./retire.ts")).retire,
+  adopt: async () => (await import("./adopt.ts")).adopt,
   takeover: async () => (await import("./takeover.ts")).takeover,
   project: async () => (await import("./project.ts")).project,
   events: async () => (await import("./events.ts")).events,

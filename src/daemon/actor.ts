@@ -13,6 +13,7 @@ export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; addres
 /** Calls an agent may make by itself. The rest is the operator's. */
 const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "claim",
+  "bind",
   "release",
   "hold",
   "ls",
@@ -24,7 +25,7 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "status",
   "anchors",
 ]);
-const CHANGES: ReadonlySet<CallName> = new Set(["claim", "release", "hold"]);
+const CHANGES: ReadonlySet<CallName> = new Set(["claim", "bind", "release", "hold"]);
 
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };

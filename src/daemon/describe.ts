@@ -1,9 +1,17 @@
-import type { RunRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
+import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
+import {
+  lastProofOfSession,
+  lastSessionOfRun,
+  sessionById,
+  sessionsOfRun,
+  type SessionRow,
+} from "../store/sessions.ts";
 import type { WorkerRow } from "../store/workers.ts";
 import type { House } from "./house.ts";
+import { provedOf } from "./sessions.ts";
 
 export interface Described {
   summary: WorkerSummary;
@@ -19,15 +27,15 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     address: `${project.slug}/${worker.name}`,
     project: project.slug,
     name: worker.name,
-    vendor: null,
+    vendor: worker.vendor,
     mode: run?.kind === "client" ? "client" : "foreground",
     state: stateOf(house, worker, live, processes),
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
-    session: null,
+    session: summaryOf(house, worker),
     unread: 0,
     restarts: 0,
-    attention: live ? attentionOf(live, processes) : null,
+    attention: live ? attentionOf(house, live, processes) : worker.unresumable,
     lastEnd: live ? null : lastEndOf(house, worker),
   };
   return { summary, processes };
@@ -40,21 +48,41 @@ function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
 }
 
 function stateOf(house: House, worker: WorkerRow, live: RunRow | null, processes: ProcessInfo[]): WorkerState {
-  if (live === null) return "stopped";
+  if (live === null) return worker.unresumable === null ? "stopped" : "unresumable";
   if (worker.lease_phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
   const survivors = processes.every(({ pid }) => pid !== live.pid);
-  return live.kind === "client" || survivors || house.watch.hasStarted(live) ? "busy" : "starting";
+  if (live.kind === "client" || survivors) return "busy";
+  return house.watch.hasStarted(live) ? (house.sessions.activityOf(live.id) ?? "busy") : "starting";
 }
 
-function attentionOf(run: RunRow, processes: ProcessInfo[]): string | null {
+function summaryOf(house: House, worker: WorkerRow): WorkerSummary["session"] {
+  const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  if (session === null) return null;
+  const proof = lastProofOfSession(house.db, session.id);
+  return { id: session.vendor_id, provenance: session.provenance, proved: proof ? provedOf(proof) : "pending" };
+}
+
+function attentionOf(house: House, run: RunRow, processes: ProcessInfo[]): string | null {
+  const entry = lastSessionOfRun(house.db, run.id);
+  if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
+  const strangers = house.sessions.strangersOf(run.id);
+  if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
   if (processes.some(({ suspended }) => suspended)) return "suspended";
   if (processes.every(({ pid }) => pid !== run.pid))
     return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
   return null;
 }
 
-export function describeRun(run: RunRow): RunRecord {
+export function describeRun(house: House, run: RunRow): RunRecord {
+  const sessions = sessionsOfRun(house.db, run.id).map((entry) => ({
+    id: entry.vendor_id,
+    began: entry.began,
+    at: iso(entry.at_ms),
+    proved: provedOf(entry),
+    evidence: entry.evidence,
+    provedAt: entry.proved_ms === null ? null : iso(entry.proved_ms),
+  }));
   return {
     id: run.id,
     generation: run.generation,
@@ -62,9 +90,30 @@ export function describeRun(run: RunRow): RunRecord {
     endedAt: run.ended_ms === null ? null : iso(run.ended_ms),
     exit: run.exit,
     reason: run.reason,
-    sessionId: null,
+    sessionId: sessions.at(-1)?.id ?? null,
+    sessions,
     pid: run.pid,
     displacedBy: run.displaced_by,
+  };
+}
+
+export function describeSession(house: House, worker: WorkerRow, session: SessionRow): SessionRecord {
+  const proof = lastProofOfSession(house.db, session.id);
+  const from = session.rotated_from === null ? null : sessionById(house.db, session.rotated_from);
+  return {
+    id: session.vendor_id,
+    vendor: session.vendor,
+    provenance: session.provenance,
+    rotatedFrom: from?.vendor_id ?? null,
+    launchCwd: session.launch_cwd,
+    configDir: session.config_dir,
+    proved: proof ? provedOf(proof) : "pending",
+    evidence: proof?.evidence ?? null,
+    custody: null,
+    current: worker.session_id === session.id,
+    version: session.version,
+    transcript: session.transcript === null ? null : { file: session.transcript, bytes: session.transcript_bytes ?? 0 },
+    createdAt: iso(session.created_ms),
   };
 }
 

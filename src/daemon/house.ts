@@ -6,6 +6,7 @@ import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
 import type { RunWatch } from "./run-watch.ts";
+import type { SessionWatch } from "./session-watch.ts";
 
 /** What every part of the daemon works with. */
 export interface House {
@@ -14,6 +15,7 @@ export interface House {
   readonly writer: Writer;
   readonly processes: ProcessTable;
   readonly watch: RunWatch;
+  readonly sessions: SessionWatch;
   readonly host: string;
   /** Takeovers under way, by run: asked twice, a run is stopped once, at the earlier of the two times. */
   readonly stopping: Map<string, Stopping>;

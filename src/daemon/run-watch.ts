@@ -23,14 +23,26 @@ interface Tracked {
   absence: Absence | null;
 }
 
+/** Who has to know more than that a run lives. */
+export interface RunListener {
+  /** A file other than the exit code appeared in the run's folder. */
+  heard(run: string): void;
+  /** Inside the change that ends it. */
+  ending(run: RunRow): void;
+  /** After that change is on disk. */
+  ended(run: string): void;
+}
+
 /** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
 export class RunWatch {
-  readonly #house: Omit<House, "watch">;
+  readonly #house: Omit<House, "watch" | "sessions">;
+  readonly #listener: RunListener;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(house: Omit<House, "watch">) {
+  constructor(house: Omit<House, "watch" | "sessions">, listener: RunListener) {
     this.#house = house;
+    this.#listener = listener;
   }
 
   get size(): number {
@@ -114,6 +126,7 @@ export class RunWatch {
     const { db, processes } = this.#house;
     const current = runById(db, run.id);
     if (current === null || current.ended_ms !== null) return;
+    this.#listener.ending(current);
     const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
     const reason = endReason({
       exit,
@@ -140,6 +153,7 @@ export class RunWatch {
   forget(run: string): void {
     this.#tracked.get(run)?.folder?.close();
     this.#tracked.delete(run);
+    this.#listener.ended(run);
   }
 
   /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
@@ -167,6 +181,7 @@ export class RunWatch {
       mkdirSync(this.runDir(run.id), { recursive: true, mode: 0o700 });
       const watcher = watch(this.runDir(run.id), (_event, file) => {
         if (file === "exit") this.#settle(run.id);
+        else if (file !== null) this.#listener.heard(run.id);
       });
       watcher.on("error", unwatched).unref();
       return watcher;

@@ -3,12 +3,38 @@ import { join } from "node:path";
 import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS, TAKEOVER_WRAPPER_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { writeFileAtomic } from "../state/files.ts";
+import { displace } from "../core/lease.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
-import type { RunRow } from "../store/runs.ts";
-import type { House, Stopping } from "./house.ts";
+import { markDisplaced, runById, type RunRow } from "../store/runs.ts";
+import { leaseOf, setLease, workerById } from "../store/workers.ts";
+import { record, type House, type Stopping } from "./house.ts";
+
+type Stopper = Omit<House, "sessions">;
+
+/** Inside a change. Fences whoever holds the name; returns the run that has to go, or null when nobody holds the name. */
+export function displaceRun(house: Stopper, workerId: number, by: string): RunRow | null {
+  const worker = workerById(house.db, workerId);
+  if (worker === null) return null;
+  const lease = leaseOf(worker);
+  const run = lease.phase === "free" ? null : runById(house.db, lease.run);
+  if (run === null || lease.phase === "displacing") return run;
+  if (house.watch.processesOf(run).length === 0) {
+    house.watch.finish(run);
+    return null;
+  }
+  setLease(house.db, workerId, displace(lease));
+  markDisplaced(house.db, run.id, house.now(), by);
+  record(
+    house,
+    "run.displaced",
+    { projectId: worker.project_id, workerId, run: run.id, generation: run.generation },
+    { by },
+  );
+  return { ...run, displaced_by: by };
+}
 
 /** Stops a fenced run and frees its name. Resolves to whether KILL was needed. */
-export function stopDisplaced(house: House, run: RunRow, killAfterMs: number): Promise<boolean> {
+export function stopDisplaced(house: Stopper, run: RunRow, killAfterMs: number): Promise<boolean> {
   const killAtMs = house.monotonicMs() + killAfterMs;
   const underWay = house.stopping.get(run.id);
   if (underWay) {
@@ -21,7 +47,7 @@ export function stopDisplaced(house: House, run: RunRow, killAfterMs: number): P
   return stopping.done;
 }
 
-async function tellAndStop(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
+async function tellAndStop(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
   // A library claim is a process we did not start: it is fenced and told, never signalled.
   const killed = run.kind === "run" ? await stopProcesses(house, run, stopping) : false;
   await house.writer.write(() => house.watch.finish(run));
@@ -29,7 +55,7 @@ async function tellAndStop(house: House, run: RunRow, stopping: Stopping): Promi
   return killed;
 }
 
-async function stopProcesses(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
+async function stopProcesses(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
   const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
   try {
     writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
@@ -42,7 +68,7 @@ async function stopProcesses(house: House, run: RunRow, stopping: Stopping): Pro
 }
 
 /** The program first: its wrapper then tells the terminal by whom, puts it right and leaves the code. */
-async function kill(house: House, run: RunRow): Promise<void> {
+async function kill(house: Stopper, run: RunRow): Promise<void> {
   const startedAt = house.monotonicMs();
   const waited = (): number => house.monotonicMs() - startedAt;
   while (waited() < TAKEOVER_KILL_WAIT_MS) {
@@ -64,7 +90,7 @@ async function kill(house: House, run: RunRow): Promise<void> {
  * TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. After half
  * of the time to every one of them: some programs are loaders that swallow it.
  */
-async function terminate(house: House, run: RunRow, stopping: Stopping): Promise<boolean> {
+async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
   const told = new Set<number>();
   const begunAtMs = house.monotonicMs();
   for (;;) {

@@ -74,7 +74,7 @@ export class Perdure implements AsyncDisposable {
 
   /** Makes this process the owner of a name. Throws `held` while another live process is. */
   async claim(name: string): Promise<Lease> {
-    const request = { command: null, cwd: null, environment: {}, ephemeral: false };
+    const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
     const target = this.#target(name);
     const grant = await claim(() => this.#link.client(), { ...request, target, kind: "client", pid: process.pid });
     return new Lease(this.#link, grant);

@@ -6,7 +6,9 @@ import type {
   ClaimGrant,
   DaemonStatus,
   EventRecord,
+  LaunchOrder,
   RunRecord,
+  SessionRecord,
   ProjectSummary,
   TakeoverResult,
   WorkerDetail,
@@ -25,6 +27,8 @@ const name = text(4 * NAME_CHARS_MAX);
 const runId = text(255);
 const generation = whole(0, Number.MAX_SAFE_INTEGER);
 const pid = whole(1, 2 ** 31);
+/** Part of file names and of argument lists: nothing that could be an option or a path. */
+const sessionId = text(200).check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
 const token = z.string().check(z.minLength(32), z.maxLength(128));
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
@@ -51,8 +55,20 @@ export const callSchemas = {
     command: z.nullable(z.array(z.string()).check(z.minLength(1))),
     cwd: z.nullable(path),
     environment: z.record(z.string(), z.string()),
+    /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
+    vendor: z.nullable(z.strictObject({ name: text(64), programAt: whole(0, 10_000) })),
+    /** A new conversation, although the worker is in one. */
+    fresh: z.boolean(),
     /** The worker is retired when this run ends. */
     ephemeral: z.boolean(),
+  }),
+  bind: z.strictObject({ run: runId, generation, token, session: sessionId }),
+  adopt: z.strictObject({
+    target,
+    vendor: text(64),
+    session: sessionId,
+    cwd: path,
+    environment: z.record(z.string(), z.string()),
   }),
   release: z.strictObject({ run: runId, generation, token }),
   hold: z.strictObject({ run: runId, generation, token }),
@@ -91,11 +107,13 @@ export type Target = z.infer<typeof target>;
 
 export interface CallResults {
   claim: ClaimGrant;
+  bind: LaunchOrder;
+  adopt: { address: string; session: SessionRecord };
   release: { released: true };
   hold: { held: false };
   ls: { count: number };
   show: WorkerDetail;
-  history: { address: string };
+  history: { address: string; sessions: SessionRecord[] };
   rename: { address: string; from: string };
   retire: { address: string };
   takeover: TakeoverResult;

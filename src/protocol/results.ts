@@ -1,3 +1,5 @@
+import type { Provenance, Proved, Variables } from "./session.ts";
+
 // What the daemon answers, and what `--json` prints: others build on these fields.
 
 export type WorkerState =
@@ -15,8 +17,40 @@ export type WorkerState =
 
 interface SessionSummary {
   id: string;
-  provenance: string;
-  proved: "pending" | boolean;
+  provenance: Provenance;
+  /** Of the last run that was in it. */
+  proved: Proved;
+}
+
+/** One vendor conversation of a worker. */
+export interface SessionRecord {
+  id: string;
+  vendor: string;
+  provenance: Provenance;
+  /** The conversation this one came after, by `/clear`, `/new` or `--fresh`. */
+  rotatedFrom: string | null;
+  launchCwd: string;
+  configDir: string;
+  proved: Proved;
+  evidence: string | null;
+  /** Copies kept by perdure: none yet. */
+  custody: null;
+  /** The one the next start resumes. */
+  current: boolean;
+  /** Of the vendor's program, as the transcript tells it. */
+  version: string | null;
+  transcript: { file: string; bytes: number } | null;
+  createdAt: string;
+}
+
+/** A conversation a run was in. */
+export interface RunSession {
+  id: string;
+  began: "new" | "resume" | "rotation";
+  at: string;
+  proved: Proved;
+  evidence: string | null;
+  provedAt: string | null;
 }
 
 interface RunSummary {
@@ -50,7 +84,9 @@ export interface RunRecord {
   /** The program's exit code; null while it runs and when nobody could tell. */
   exit: number | null;
   reason: string | null;
+  /** The conversation it was in last. */
   sessionId: string | null;
+  sessions: RunSession[];
   pid: number;
   displacedBy: string | null;
 }
@@ -62,6 +98,8 @@ export interface WorkerDetail extends WorkerSummary {
   /** Names only: the values are kept for later starts and never printed. */
   environment: string[];
   formerNames: string[];
+  /** The conversation the next start resumes. */
+  conversation: SessionRecord | null;
   processes: { pid: number; command: string }[];
   lastRun: RunRecord | null;
 }
@@ -69,7 +107,7 @@ export interface WorkerDetail extends WorkerSummary {
 export interface History {
   address: string;
   runs: RunRecord[];
-  sessions: never[];
+  sessions: SessionRecord[];
 }
 
 export interface ProjectSummary {
@@ -80,6 +118,26 @@ export interface ProjectSummary {
   workers: number;
 }
 
+/** What to start: decided by the daemon, carried out by whoever asked. */
+export interface LaunchOrder {
+  command: string[];
+  cwd: string;
+  /** Set in the program's environment; null for what must not be set. */
+  variables: Variables;
+  /** Written into the run's folder first. */
+  files: { name: string; text: string }[];
+  session: { vendor: string; id: string; step: "new" | "resume" } | null;
+}
+
+/** The vendor makes its own ids: have it make one, then `bind` it to the run. */
+export interface MintOrder {
+  vendor: string;
+  command: string[];
+  args: string[];
+  cwd: string;
+  variables: Variables;
+}
+
 export interface ClaimGrant {
   address: string;
   project: string;
@@ -87,8 +145,12 @@ export interface ClaimGrant {
   run: string;
   generation: number;
   token: string;
+  /** As the operator gave it. */
   command: string[] | null;
   cwd: string | null;
+  /** One of these for a program; neither for a library's claim. */
+  launch: LaunchOrder | null;
+  mint: MintOrder | null;
   /** Earlier runs of the worker, newest first: one of them may have left a context file behind. */
   earlierRuns: string[];
   /** Where the wrapper leaves the exit code. */

@@ -1,16 +1,19 @@
 import { basename } from "node:path";
-import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
+import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "../vendors/programs.ts";
 
-/** The vendor whose program this command line runs, directly or through an interpreter; null for anything else. */
-export function agentVendor(argv: readonly string[]): string | null {
-  const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
-  const names = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
-  const found = VENDOR_PROGRAMS.find(
-    ({ program }) => names[0] === program || (isInterpreter(names[0]) && names[1] === program),
-  );
-  return found?.vendor ?? null;
+export interface AgentProcess {
+  program: VendorProgram;
+  /** Run by an interpreter: it may be a loader, whose own work is done by a process of the same vendor below it. */
+  interpreted: boolean;
 }
 
-function isInterpreter(name: string | undefined): boolean {
-  return name !== undefined && /^(node|bun|deno|npx|bunx|sh|bash|dash|zsh|env)$/.test(name);
+/** The vendor's program that this command line runs, directly or through an interpreter; null for anything else. */
+export function agentOf(argv: readonly string[]): AgentProcess | null {
+  const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
+  const [first = "", second = ""] = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
+  const interpreted = /^(node|bun|deno|npx|bunx|sh|bash|dash|zsh|env)$/.test(first);
+  const name = interpreted ? second : first;
+  const known = VENDOR_PROGRAMS.find(({ program }) => program === name);
+  const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);
+  return program && { program, interpreted };
 }

@@ -50,11 +50,7 @@ export function workerlessEnvironment(env: Environment): Record<string, string> 
   return Object.fromEntries(kept);
 }
 
-export function workerEnvironment(
-  env: Environment,
-  grant: ClaimGrant,
-  predecessorContext: string | null,
-): Record<string, string> {
+export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<string, string> {
   return {
     ...workerlessEnvironment(env),
     PERDURE_PROJECT: grant.project,
@@ -67,6 +63,5 @@ export function workerEnvironment(
     PI_INTERCOM_STABLE_ID: grant.address,
     PI_INTERCOM_SESSION_NAME: grant.name,
     PI_INTERCOM_SCOPE_ID: grant.project,
-    ...(predecessorContext === null ? {} : { PERDURE_PREDECESSOR_CONTEXT: predecessorContext }),
   };
 }

@@ -64,6 +64,16 @@ function real(dir: string): string {
   }
 }
 
+/** With every link followed, as far as the path exists: two spellings of one folder must not be two. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES") || dirname(path) === path) throw error;
+    return join(realPath(dirname(path)), basename(path));
+  }
+}
+
 /** The kernel cuts socket paths short: from a deep state dir the socket moves to a short folder in the home. */
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");

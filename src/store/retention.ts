@@ -4,6 +4,7 @@ import {
   RETIRED_WORKERS_KEPT,
   RETIRED_WORKERS_KEPT_MS,
   RUNS_KEPT_PER_WORKER,
+  SESSIONS_KEPT_PER_WORKER,
   TOMBSTONES_KEPT_PER_PROJECT,
 } from "../limits.ts";
 import type { Db } from "./db.ts";
@@ -13,6 +14,7 @@ import { readMeta, writeMeta } from "./meta.ts";
 export function dropOldRows(db: Db, nowMs: number): void {
   dropOldEvents(db);
   dropOldRuns(db);
+  dropOldSessions(db);
   dropOldTombstones(db);
   dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
   forgetEpochs(db);
@@ -23,11 +25,20 @@ function dropOldEvents(db: Db): void {
 }
 
 function dropOldRuns(db: Db): void {
-  db.run(
-    `DELETE FROM runs WHERE ended_ms IS NOT NULL AND generation <=
-      (SELECT generation FROM workers WHERE workers.id = runs.worker_id) - ?`,
-    RUNS_KEPT_PER_WORKER,
-  );
+  const old = `SELECT id FROM runs WHERE ended_ms IS NOT NULL AND generation <=
+      (SELECT generation FROM workers WHERE workers.id = runs.worker_id) - ?`;
+  db.run(`DELETE FROM run_sessions WHERE run_id IN (${old})`, RUNS_KEPT_PER_WORKER);
+  db.run(`DELETE FROM runs WHERE id IN (${old})`, RUNS_KEPT_PER_WORKER);
+}
+
+/** The newest of each worker, and always the one it is in. */
+function dropOldSessions(db: Db): void {
+  const old = `SELECT id FROM (
+      SELECT sessions.id, row_number() OVER (PARTITION BY worker_id ORDER BY sessions.id DESC) AS age,
+        sessions.id = workers.session_id AS current
+      FROM sessions JOIN workers ON workers.id = worker_id) WHERE age > ? AND NOT coalesce(current, 0)`;
+  db.run(`DELETE FROM run_sessions WHERE session_id IN (${old})`, SESSIONS_KEPT_PER_WORKER);
+  db.run(`DELETE FROM sessions WHERE id IN (${old})`, SESSIONS_KEPT_PER_WORKER);
 }
 
 function dropOldTombstones(db: Db): void {
@@ -43,6 +54,9 @@ function dropOldTombstones(db: Db): void {
 function dropRetiredWorkers(db: Db, beforeMs: number): void {
   const old = `SELECT id FROM workers WHERE retired_ms < ?1 OR id IN
     (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
+  const theirs = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
+  db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM workers WHERE id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);

@@ -15,6 +15,10 @@ export interface WorkerRow {
   cwd: string | null;
   environment: string;
   ephemeral: number;
+  vendor: string | null;
+  program_at: number | null;
+  session_id: number | null;
+  unresumable: string | null;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
@@ -81,8 +85,23 @@ export function leaseOf(row: WorkerRow): Lease {
   return { phase: row.lease_phase, generation: row.generation, run: row.holder_run };
 }
 
-export function setLaunch(db: Db, workerId: number, command: string, cwd: string, environment: string): void {
-  db.run("UPDATE workers SET command = ?, cwd = ?, environment = ? WHERE id = ?", command, cwd, environment, workerId);
+export type StoredLaunch = Pick<WorkerRow, "command" | "cwd" | "environment" | "vendor" | "program_at">;
+
+export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void {
+  db.run(
+    `UPDATE workers SET command = ?, cwd = ?, environment = ?, vendor = ?, program_at = ?, unresumable = NULL
+     WHERE id = ?`,
+    launch.command,
+    launch.cwd,
+    launch.environment,
+    launch.vendor,
+    launch.program_at,
+    workerId,
+  );
+}
+
+export function setUnresumable(db: Db, workerId: number, why: string | null): void {
+  db.run("UPDATE workers SET unresumable = ? WHERE id = ?", why, workerId);
 }
 
 /** The folders of a project's workers, after the project itself was moved. */

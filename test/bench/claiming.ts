@@ -18,7 +18,7 @@ export async function claims(home: Home): Promise<Row> {
   const floor = await durableEcho(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const claimAndRelease = async (): Promise<void> => {
     const claimed = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
-    const grant = await claim(async () => client, { ...claimed, ephemeral: false });
+    const grant = await claim(async () => client, { ...claimed, ephemeral: false, vendor: null, fresh: false });
     await client.call("release", { run: grant.run, generation: grant.generation, token: grant.token });
   };
   await interleaveAsync(20, [floor.once, claimAndRelease]);

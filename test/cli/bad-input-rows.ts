@@ -11,6 +11,7 @@ const SHAPES: [verb: string, tooMany: string][] = [
   ["rename", "rename a b c"],
   ["retire", "retire a b"],
   ["takeover", "takeover a b"],
+  ["adopt", "adopt a b"],
   ["project", "project move a b"],
   ["events", "events a b"],
   ["doctor", "doctor a"],
@@ -43,6 +44,7 @@ const lacking = [
   "rename coder",
   "retire",
   "takeover",
+  "adopt",
   "daemon",
   "backup",
   "context",
@@ -137,6 +139,30 @@ const run = [
   ),
 ];
 
+const UUID = "0b6f3a52-6c0e-4c1c-9d3a-6f2f0f3f9a11";
+
+/** The built-in agent stands for every vendor: what is refused here is refused before any program is started. */
+const vendors = [
+  usage("run x --vendor", /--vendor needs a value|argument missing/, /^perdure run/),
+  usage("run x --vendor cluade", /^There is no vendor "cluade"\.$/, /claude/),
+  usage(
+    `run x --vendor scripted -- --session-id ${UUID}`,
+    /^scripted must not be given --session-id: perdure chooses the conversation\.$/,
+    /--fresh/,
+  ),
+  usage(`run x --vendor scripted -- --resume=${UUID}`, /must not be given --resume/, /adopt/),
+  usage("adopt x", /^adopt needs --vendor and --session\.$/, /--vendor \w+ --session ID/),
+  usage(`adopt x --vendor cluade --session ${UUID}`, /no adapter for "cluade"/, /did you mean claude/),
+  usage("adopt x --vendor scripted --session ../../etc", /session/, /.+/),
+  missing(
+    `adopt x --vendor scripted --session ${UUID}`,
+    /^There is no scripted conversation 0b6f3a52-.* in this config dir\.$/,
+    /check the id/,
+  ),
+  missing(`adopt x --vendor scripted --session ${UUID} --cwd /no/such`, /no folder \/no\/such/, /--cwd/),
+  row(`adopt sleeper --vendor scripted --session ${UUID}`, 3, "not-found", /no scripted conversation/, /check the id/),
+];
+
 const values = [
   ...["0", "x", "1.5", "20001"].map((n) =>
     usage(`history coder --limit ${n}`, /^--limit is ".*"; it must be a whole number from 1 to/, /--limit/),
@@ -165,6 +191,7 @@ export const BAD_INPUTS: BadInput[] = [
   ...names,
   ...unknown,
   ...run,
+  ...vendors,
   ...values,
   ...conflicts,
   ...surroundings,

@@ -54,6 +54,7 @@ test("show has the fields of ls and how the worker would be started", async () =
     cwd: home.project,
     environment: expect.arrayContaining(["HOME", "LANG", "PATH", "TERM"]) as string[],
     formerNames: [],
+    conversation: null,
     processes: expect.arrayContaining([{ pid: number, command: text }]) as object[],
     lastRun: expect.objectContaining({ id: runId("busy"), endedAt: null, exit: null, reason: null }) as object,
   });
@@ -88,6 +89,7 @@ test("history lists runs, newest first, and the lineage of sessions", async () =
         exit: 3,
         reason: "exited",
         sessionId: null,
+        sessions: [],
         pid: number,
         displacedBy: null,
       },

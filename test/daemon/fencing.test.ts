@@ -17,7 +17,7 @@ afterEach(async () => {
 
 function request(name: string): Parameters<typeof claim>[1] {
   const here = { identity: home.project, root: home.project, base: "api" };
-  const nothing = { command: null, cwd: null, environment: {}, ephemeral: false };
+  const nothing = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
   return { ...nothing, target: { project: null, name, here }, kind: "client", pid: process.pid };
 }
 

@@ -1,9 +1,9 @@
 import { nextEpoch } from "../../core/epoch.ts";
 import { claim, standing } from "../../core/lease.ts";
-import { COMMAND_BYTES_MAX, EARLIER_RUNS_TOLD, ENVIRONMENT_BYTES_MAX, WORKERS_PER_PROJECT_MAX } from "../../limits.ts";
-import type { CallParams } from "../../protocol/calls.ts";
-import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { EARLIER_RUNS_TOLD } from "../../limits.ts";
+import type { CallParams, Target } from "../../protocol/calls.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { nameKey } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/results.ts";
 import { sha256 } from "../../protocol/sha256.ts";
 import { epochKey, formatRunId } from "../../protocol/run-id.ts";
@@ -12,34 +12,37 @@ import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { insertRun, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
+import { sessionById, type SessionRow } from "../../store/sessions.ts";
 import {
-  countWorkers,
-  insertWorker,
   leaseOf,
   setLaunch,
   setLease,
+  setUnresumable,
+  workerById,
   workerByName,
   type WorkerRow,
 } from "../../store/workers.ts";
 import { assertCurrent } from "../actor.ts";
 import { record, type House } from "../house.ts";
-import { heirOf, projectOf, registerProject, renamedError } from "../places.ts";
+import { orderOfRun, outlookOf, planLaunch, wantedOf, type Orders, type Outlook, type Wanted } from "../launch.ts";
+import { projectOf, registerProject } from "../places.ts";
 import { publishProjects } from "../publish.ts";
+import { findOrCreate } from "../workers.ts";
+import { checkSizes, heldError } from "./claim-refusals.ts";
 import type { CallContext } from "./context.ts";
 
 /** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
 export async function claimCall(params: CallParams<"claim">, context: CallContext): Promise<ClaimGrant> {
-  const { house, actor } = context;
+  const { house } = context;
   checkSizes(params);
   const holder = house.processes.look(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
-  const claimed = await house.writer.write(() => {
-    // Here and not before: a takeover may have been committed since the call came in.
-    if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
-    return claimName(house, params, holder);
-  });
+  const claimed = await claimInConversation(context, params, holder).catch((error: unknown) =>
+    noteRefusal(house, params, error),
+  );
   if (claimed.replaced) house.watch.forget(claimed.replaced);
   house.watch.track(claimed.run);
+  house.sessions.follow(claimed.run);
   if (claimed.registered) publishProjects(house);
   if (params.kind === "client") context.holdWhileConnected(claimed.run.id);
   const { project, worker, run } = claimed;
@@ -52,6 +55,8 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
     token: params.token,
     command: claimed.command,
     cwd: claimed.cwd,
+    launch: claimed.launch,
+    mint: claimed.mint,
     earlierRuns: claimed.earlierRuns,
     runDir: house.watch.runDir(run.id),
     wrapper: house.wrapper(),
@@ -59,7 +64,65 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
   };
 }
 
-interface Claimed {
+/**
+ * The conversation is looked at first, because that takes time; the change then decides by what was seen. If the worker
+ * came to another conversation in between, it is looked at again.
+ */
+async function claimInConversation(
+  { house, actor }: CallContext,
+  params: CallParams<"claim">,
+  holder: ProcessInfo,
+): Promise<Claimed> {
+  for (;;) {
+    await endDeadHolder(house, params.target);
+    const outlook = await outlookOf(house, params.kind === "run" ? boundSession(house, params.target) : null);
+    const claimed = await house.writer
+      .write(() => {
+        // Here and not before: a takeover may have been committed since the call came in.
+        if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
+        return claimName(house, params, holder, outlook);
+      })
+      .catch((error: unknown) => {
+        if (error instanceof OutlookChanged) return null;
+        throw error;
+      });
+    if (claimed) return claimed;
+  }
+}
+
+/** What its last run said before it died may have led to another conversation: that is the one to look at. */
+async function endDeadHolder(house: House, target: Target): Promise<void> {
+  const worker = workerOf(house, target);
+  const run = worker?.session_id == null || worker.holder_run === null ? null : runById(house.db, worker.holder_run);
+  if (run === null || house.watch.processesOf(run).length > 0) return;
+  await house.writer.write(() => house.watch.finish(run, "replaced"));
+  house.watch.forget(run.id);
+}
+
+class OutlookChanged extends Error {}
+
+function boundSession(house: House, target: Target): SessionRow | null {
+  const worker = workerOf(house, target);
+  return worker?.session_id == null ? null : sessionById(house.db, worker.session_id);
+}
+
+function workerOf(house: House, target: Target): WorkerRow | null {
+  const project = projectOf(house, target);
+  return project && workerByName(house.db, project.id, nameKey(target.name));
+}
+
+/** What stands in the way of coming back is shown by `ls` until a start succeeds. */
+async function noteRefusal(house: House, params: CallParams<"claim">, error: unknown): Promise<never> {
+  if (isPerdureError(error) && error.details?.unresumable === true) {
+    await house.writer.write(() => {
+      const worker = workerOf(house, params.target);
+      if (worker) setUnresumable(house.db, worker.id, error.message);
+    });
+  }
+  throw error;
+}
+
+interface Claimed extends Orders {
   project: ProjectRow;
   worker: WorkerRow;
   run: RunRow;
@@ -71,10 +134,10 @@ interface Claimed {
 }
 
 /** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
-function claimName(house: House, params: CallParams<"claim">, holder: ProcessInfo): Claimed {
+function claimName(house: House, params: CallParams<"claim">, holder: ProcessInfo, outlook: Outlook): Claimed {
   const known = projectOf(house, params.target);
   const project = known ?? registerProject(house, params.target.here);
-  const worker = findOrCreate(house, project, params);
+  const worker = findOrCreate(house, project, params.target.name, params.ephemeral);
   const again = sameClaim(house, params, project, worker);
   if (again) return again;
   const lease = leaseOf(worker);
@@ -86,7 +149,9 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
   if (previous) house.watch.finish(previous, "replaced");
 
-  const launch = launchOf(house, params, worker);
+  const wanted = params.kind === "run" ? storeWanted(house, params, worker) : null;
+  // Read again: the end of the last run, just above, may have moved it.
+  if (wanted && workerById(house.db, worker.id)?.session_id !== outlook.session) throw new OutlookChanged();
   const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(house.db, {
     id,
@@ -104,7 +169,10 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   record(house, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
   const run = runById(house.db, id);
   if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
-  return { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns, ...launch };
+  const address = `${project.slug}/${worker.name}`;
+  const orders = wanted && planLaunch(house, { address, worker, run, wanted, fresh: params.fresh, outlook });
+  const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
+  return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
 }
 
 /** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
@@ -117,29 +185,10 @@ function sameClaim(house: House, params: CallParams<"claim">, project: ProjectRo
       hint: "claim with a new token",
     });
   }
-  const command = worker.command === null ? null : (JSON.parse(worker.command) as string[]);
-  return { project, worker, run, command, cwd: worker.cwd, earlierRuns: [], registered: false, replaced: null };
-}
-
-function findOrCreate(house: House, project: ProjectRow, params: CallParams<"claim">): WorkerRow {
-  const name = checkName(params.target.name);
-  const key = nameKey(name);
-  const known = workerByName(house.db, project.id, key);
-  if (known) return known;
-  const heir = heirOf(house, project.id, key);
-  if (heir) throw renamedError(project, name, heir);
-  if (countWorkers(house.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
-      hint: "perdure retire NAME",
-    });
-  }
-  const ephemeral = params.ephemeral ? 1 : 0;
-  const row = { project_id: project.id, name, name_key: key, created_ms: house.now(), ephemeral };
-  const id = insertWorker(house.db, row);
-  record(house, "worker.created", { projectId: project.id, workerId: id });
-  const created = workerByName(house.db, project.id, key);
-  if (created === null) throw new Error(`worker ${name} vanished in its own transaction`);
-  return created;
+  const wanted = params.kind === "run" ? wantedOf(params, worker) : null;
+  const address = `${project.slug}/${worker.name}`;
+  const orders = wanted ? orderOfRun(house, { address, worker, run, wanted }) : NO_ORDERS;
+  return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(wanted), ...orders };
 }
 
 function mintEpoch(house: House, project: ProjectRow, worker: WorkerRow): number {
@@ -149,68 +198,30 @@ function mintEpoch(house: House, project: ProjectRow, worker: WorkerRow): number
   return epoch;
 }
 
-/** The given command, or the one of last time, in its folder of last time. */
-function launchOf(
-  house: House,
-  params: CallParams<"claim">,
-  worker: WorkerRow,
-): { command: string[] | null; cwd: string | null } {
-  if (params.kind === "client") return { command: null, cwd: null };
-  if (params.command !== null) {
-    const cwd = params.cwd ?? "/";
-    setLaunch(house.db, worker.id, JSON.stringify(params.command), cwd, JSON.stringify(params.environment));
-    return { command: params.command, cwd };
-  }
-  if (worker.command === null) {
+const NO_ORDERS: Orders = { launch: null, mint: null };
+
+function commandOf(wanted: Wanted | null): { command: string[] | null; cwd: string | null } {
+  return { command: wanted?.command ?? null, cwd: wanted?.cwd ?? null };
+}
+
+/** The given command, or the one of last time, in its folder of last time; kept for the next time. */
+function storeWanted(house: House, params: CallParams<"claim">, worker: WorkerRow): Wanted {
+  const wanted = wantedOf(params, worker);
+  if (wanted === null) {
     throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
       hint: `perdure run ${worker.name} -- COMMAND`,
     });
   }
-  // The same command again, with the environment of today: keys are renewed.
-  setLaunch(house.db, worker.id, worker.command, worker.cwd ?? "/", JSON.stringify(params.environment));
-  return { command: JSON.parse(worker.command) as string[], cwd: worker.cwd };
-}
-
-function heldError(
-  project: ProjectRow,
-  worker: WorkerRow,
-  run: RunRow | null,
-  processes: ProcessInfo[],
-  because: "held" | "displacing",
-): PerdureError {
-  const address = `${project.slug}/${worker.name}`;
-  const since = new Date(run?.started_ms ?? 0).toISOString();
-  const pid = processes[0]?.pid ?? run?.pid;
-  const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
-  const state = because === "held" ? "is held" : "is being taken over; it is still held";
-  return new PerdureError("held", `${address} ${state} by run ${run?.id}, pid ${pid}${survivor}, since ${since}.`, {
-    hint: `perdure takeover ${address}`,
-    details: {
-      address,
-      run: run?.id,
-      pid,
-      since,
-      generation: worker.generation,
-      processes: processes.map(({ pid: each, command }) => ({ pid: each, command })),
-    },
-  });
-}
-
-function checkSizes(params: CallParams<"claim">): void {
-  const command = JSON.stringify(params.command).length;
-  const environment = JSON.stringify(params.environment).length;
-  if (command > COMMAND_BYTES_MAX) {
-    throw new PerdureError("usage", `The command line has ${command} bytes, at most ${COMMAND_BYTES_MAX} are kept.`, {
-      hint: "put long text in a file",
+  // `claude --version` under a worker's name must not be what its next start runs.
+  const aside = wanted.vendor?.aside === true && worker.command !== null;
+  if (!aside) {
+    setLaunch(house.db, worker.id, {
+      command: JSON.stringify(wanted.command),
+      cwd: wanted.cwd,
+      environment: JSON.stringify(wanted.environment),
+      vendor: wanted.vendor?.adapter.vendor ?? null,
+      program_at: wanted.vendor?.programAt ?? null,
     });
   }
-  if (environment > ENVIRONMENT_BYTES_MAX) {
-    throw new PerdureError(
-      "usage",
-      `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`,
-      {
-        hint: "unset large variables first",
-      },
-    );
-  }
+  return wanted;
 }

@@ -1,5 +1,7 @@
 import type { CallName, CallParams, CallResults } from "../../protocol/calls.ts";
+import { adoptCall } from "./adopt.ts";
 import { anchorsCall } from "./anchors.ts";
+import { bindCall } from "./bind.ts";
 import { claimCall } from "./claim.ts";
 import type { CallContext } from "./context.ts";
 import { eventsCall } from "./events.ts";
@@ -15,6 +17,8 @@ type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext)
 
 export const handlers: Handlers = {
   claim: claimCall,
+  bind: bindCall,
+  adopt: adoptCall,
   release: releaseCall,
   hold: holdCall,
   ls: lsCall,

@@ -1,10 +1,12 @@
+import { SESSIONS_KEPT_PER_WORKER } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { allProjects } from "../../store/projects.ts";
 import { runById, runsOfWorker } from "../../store/runs.ts";
+import { sessionById, sessionsOfWorker } from "../../store/sessions.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
 import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
-import { describeRun, describeWorker, iso } from "../describe.ts";
+import { describeRun, describeSession, describeWorker, iso } from "../describe.ts";
 import type { House } from "../house.ts";
 import { findWorker, projectOf } from "../places.ts";
 import type { CallContext } from "./context.ts";
@@ -30,6 +32,7 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
   const { project, worker } = findWorker(house, params.target);
   const { summary, processes } = describeWorker(house, project, worker);
   const [last] = runsOfWorker(house.db, worker.id, 1);
+  const current = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
   return {
     ...summary,
     createdAt: iso(worker.created_ms),
@@ -39,7 +42,8 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
     formerNames: tombstonesOfWorker(house.db, worker.id).map(({ name }) => name),
     // The program's own too, not only the one that holds the name.
     processes: everyProcess(house, worker, processes).map(({ pid, command }) => ({ pid, command })),
-    lastRun: last ? describeRun(last) : null,
+    lastRun: last ? describeRun(house, last) : null,
+    conversation: current && describeSession(house, worker, current),
   };
 }
 
@@ -50,8 +54,9 @@ export async function historyCall(
   const { house } = context;
   await house.watch.lookNow();
   const { worker, address } = findWorker(house, params.target);
-  for (const run of runsOfWorker(house.db, worker.id, params.limit)) await context.send(describeRun(run));
-  return { address };
+  for (const run of runsOfWorker(house.db, worker.id, params.limit)) await context.send(describeRun(house, run));
+  const sessions = sessionsOfWorker(house.db, worker.id, SESSIONS_KEPT_PER_WORKER);
+  return { address, sessions: sessions.map((session) => describeSession(house, worker, session)) };
 }
 
 function everyProcess(house: House, worker: WorkerRow, holders: ProcessInfo[]): ProcessInfo[] {

@@ -2,6 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { runById } from "../../store/runs.ts";
+import { releaseSessions } from "../../store/sessions.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
@@ -74,6 +75,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   }
   if (run) house.watch.finish(run);
   retireWorker(house.db, worker.id, house.now());
+  releaseSessions(house.db, worker.id, house.now());
   deleteTombstonesOfWorker(house.db, worker.id);
   record(house, "worker.retired", { projectId: project.id, workerId: worker.id });
   return { address };

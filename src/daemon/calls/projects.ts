@@ -11,6 +11,7 @@ import {
   projectBySlug,
   type ProjectRow,
 } from "../../store/projects.ts";
+import { rebaseSessions } from "../../store/sessions.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { slugHere } from "../places.ts";
@@ -44,6 +45,7 @@ export async function projectMoveCall(
     if (empty && empty.id !== row.id) deleteProject(house.db, empty.id);
     moveProject(house.db, row.id, here.identity, here.root);
     rebaseFolders(house.db, row.id, row.root, here.root);
+    rebaseSessions(house.db, row.id, row.root, here.root);
     record(house, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
     return { ...row, identity: here.identity, root: here.root };
   });

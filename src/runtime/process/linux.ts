@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { isErrno } from "../../state/files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
@@ -30,6 +30,21 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       fromBytes(read(`${proc}/${pid}/cmdline`) ?? "")
         .split("\0")
         .slice(0, -1),
+    // Of all its threads: whichever of them forked is the parent's task.
+    children: (pid) =>
+      entries(`${proc}/${pid}/task`).flatMap((task) =>
+        (read(`${proc}/${pid}/task/${task}/children`) ?? "").split(" ").filter(Boolean).map(Number),
+      ),
+    openFiles: (pid) => openFiles(`${proc}/${pid}/fd`),
+    lockHolders(file) {
+      const node = statSync(file, { throwIfNoEntry: false })?.ino;
+      if (node === undefined) return [];
+      const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);
+      // Another file system may have a file of the same number: the holder has this one open.
+      const path = realpathSync.native(file);
+      const holders = [...new Set(held.map((lock) => lock.pid))];
+      return holders.filter((pid) => openFiles(`${proc}/${pid}/fd`).includes(path));
+    },
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];
@@ -66,6 +81,34 @@ function parseStat(stat: string, bootId: string): ProcessInfo | null {
     suspended: state === "T" || state === "t",
     command: stat.slice(open + 1, close),
   };
+}
+
+/** `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393222 0 EOF`; one that waits has `->` in front of its kind. */
+function lockLines(text: string): { pid: number; node: number }[] {
+  return text.split("\n").flatMap((line) => {
+    const match = /^\d+: (?:FLOCK|POSIX|OFDLCK) +\S+ +WRITE +(\d+) [^:]+:[^:]+:(\d+) /.exec(line);
+    return match ? [{ pid: Number(match[1]), node: Number(match[2]) }] : [];
+  });
+}
+
+function openFiles(folder: string): string[] {
+  return entries(folder).flatMap((entry) => {
+    try {
+      return [readlinkSync(`${folder}/${entry}`)];
+    } catch (error) {
+      if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return [];
+      throw error;
+    }
+  });
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return [];
+    throw error;
+  }
 }
 
 function pids(proc: string): number[] {

@@ -20,6 +20,14 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
       run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])
         .trim()
         .split(" "),
+    children: (pid) => numbers(run("/usr/bin/pgrep", ["-P", String(pid)])),
+    openFiles: (pid) =>
+      run("/usr/sbin/lsof", ["-a", "-p", String(pid), "-Fn"])
+        .split("\n")
+        .filter((line) => line.startsWith("n/"))
+        .map((line) => line.slice(1)),
+    // Whoever has it open: a lock itself cannot be asked for there.
+    lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
     withVariable(name, value) {
       const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split(
         "\n",
@@ -28,6 +36,10 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
       return pids.length === 0 ? [] : list(["-p", pids.join(",")]);
     },
   };
+}
+
+function numbers(text: string): number[] {
+  return text.split("\n").filter(Boolean).map(Number);
 }
 
 /** `  501     1 S+   Sun Nov 15 20:28:01 2026     claude` */

@@ -22,6 +22,11 @@ export interface ProcessTable {
   variable(pid: number, name: string): string | null;
   /** Its command line, as far as it can be read. */
   argv(pid: number): string[];
+  children(pid: number): number[];
+  /** The paths of the files it has open, as far as they can be read. */
+  openFiles(pid: number): string[];
+  /** Who holds a lock of the kernel on the file. */
+  lockHolders(file: string): number[];
   /** Every live process of ours that was started with `name=value`. */
   withVariable(name: string, value: string): ProcessInfo[];
 }

@@ -1,4 +1,5 @@
 import { house } from "./001-house.ts";
+import { sessions } from "./002-sessions.ts";
 
 /** In order; the schema's version is how many of them a store has. */
-export const MIGRATIONS: readonly string[] = [house];
+export const MIGRATIONS: readonly string[] = [house, sessions];

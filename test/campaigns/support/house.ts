@@ -35,6 +35,8 @@ export function clientClaim(
   environment: Record<string, string>;
   token: string;
   ephemeral: false;
+  vendor: null;
+  fresh: false;
 } {
   return {
     target: targetIn(home, name),
@@ -45,5 +47,7 @@ export function clientClaim(
     environment: {},
     token: newToken(),
     ephemeral: false,
+    vendor: null,
+    fresh: false,
   };
 }

@@ -19,7 +19,7 @@ const RUNS_REBUILT = `PRAGMA defer_foreign_keys = ON;
  */
 export const SYNTHETIC: readonly string[] = [
   ...MIGRATIONS,
-  "ALTER TABLE workers ADD COLUMN vendor TEXT; UPDATE workers SET vendor = 'claude' WHERE id % 3 = 0",
+  "ALTER TABLE workers ADD COLUMN colour TEXT; UPDATE workers SET colour = 'blue' WHERE id % 3 = 0",
   "CREATE TABLE notes (id INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs (id), text TEXT NOT NULL) STRICT; INSERT INTO notes (run_id, text) SELECT id, 'note of ' || id FROM runs",
   "CREATE INDEX events_by_type ON events (type, at_ms)",
   RUNS_REBUILT,
@@ -29,7 +29,8 @@ export const SYNTHETIC: readonly string[] = [
    DROP TABLE workers;
    CREATE TABLE workers (id INTEGER PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES projects (id), name TEXT NOT NULL,
      name_key TEXT NOT NULL, created_ms INTEGER NOT NULL, retired_ms INTEGER, lease_phase TEXT NOT NULL, generation INTEGER NOT NULL,
-     holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT) STRICT;
+     holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT,
+     program_at INTEGER, session_id INTEGER, unresumable TEXT, colour TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;
    CREATE UNIQUE INDEX workers_by_name ON workers (project_id, name_key) WHERE retired_ms IS NULL`,

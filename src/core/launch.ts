@@ -1,0 +1,90 @@
+import type { ErrorCode } from "../protocol/errors.ts";
+import type { Holder, Transcript } from "../protocol/session.ts";
+
+/** What a worker is bound to. */
+export interface Binding {
+  vendor: string;
+  id: string;
+  /** The most its transcript was ever seen to have; null if none was ever seen. */
+  bytes: number | null;
+  /** Made by the vendor before the start, so that it has a transcript from the beginning. */
+  writtenAtBirth: boolean;
+}
+
+export interface LaunchWish {
+  address: string;
+  name: string;
+  /** Null for a program without an adapter. */
+  vendor: string | null;
+  /** The vendor's program, but not for a conversation: `--version`, `mcp list`. */
+  aside: boolean;
+  fresh: boolean;
+  binding: Binding | null;
+  transcript: Transcript | null;
+  holder: Holder | null;
+}
+
+export type LaunchDecision =
+  | { step: "plain" }
+  /** With the bound id if it was never used, else with one that has yet to be chosen. */
+  | { step: "new"; id: string | null }
+  | { step: "resume"; id: string }
+  | Refusal;
+
+interface Refusal {
+  step: "refuse";
+  code: ErrorCode;
+  message: string;
+  hint: string;
+}
+
+/** A worker comes back in its own conversation or not at all: every other way out of here is a refusal. */
+export function decideLaunch(wish: LaunchWish): LaunchDecision {
+  const { binding, vendor } = wish;
+  if (wish.aside) return { step: "plain" };
+  if (wish.fresh || binding === null) return vendor === null ? { step: "plain" } : { step: "new", id: null };
+  if (vendor !== binding.vendor) return otherProgram(wish, binding);
+  if (wish.holder !== null) return openElsewhere(wish, binding, wish.holder);
+  return decideByTranscript(wish, binding, wish.transcript ?? { state: "absent" });
+}
+
+function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Transcript): LaunchDecision {
+  if (transcript.state === "absent") {
+    const everWritten = binding.bytes !== null || binding.writtenAtBirth;
+    return everWritten ? lost(wish, binding, "is gone") : { step: "new", id: binding.id };
+  }
+  if (transcript.state === "empty") return lost(wish, binding, `is empty (${transcript.file})`);
+  if (transcript.state === "damaged") return lost(wish, binding, `is damaged: ${transcript.why} (${transcript.file})`);
+  if (binding.bytes !== null && transcript.bytes < binding.bytes) {
+    const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
+    return lost(wish, binding, `was cut short: ${sizes} (${transcript.file})`);
+  }
+  return { step: "resume", id: binding.id };
+}
+
+function lost({ address, name }: LaunchWish, { vendor, id }: Binding, how: string): Refusal {
+  return {
+    step: "refuse",
+    code: "refused",
+    message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
+    hint: `put the file back and try again; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ID; or start over: perdure run ${name} --fresh`,
+  };
+}
+
+function openElsewhere({ address, name }: LaunchWish, { vendor, id }: Binding, holder: Holder): Refusal {
+  return {
+    step: "refuse",
+    code: "refused",
+    message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
+    hint: `leave it there, then: perdure run ${name}`,
+  };
+}
+
+function otherProgram({ address, name, vendor: asked }: LaunchWish, { vendor, id }: Binding): Refusal {
+  return {
+    step: "refuse",
+    code: "refused",
+    message: `${address} is in the ${vendor} conversation ${id}, which ${asked ?? "this program"} cannot continue.`,
+    hint: `choose another name, or leave that conversation behind: perdure run ${name} --fresh -- COMMAND`,
+  };
+}

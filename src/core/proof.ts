@@ -1,0 +1,27 @@
+import type { Proved } from "../protocol/session.ts";
+
+/** What a run is known to be in. */
+export interface Standing {
+  /** The session the worker is bound to. */
+  session: string;
+  proved: Proved;
+}
+
+export type Finding =
+  /** Nothing that was not known. */
+  | { kind: "known" }
+  | { kind: "proved" }
+  /** The first sign was of another conversation: the bound one stays, the run is marked. */
+  | { kind: "mismatch" }
+  /** `/clear`, `/new` or a resume inside the program: the worker goes along. */
+  | { kind: "rotated" };
+
+/**
+ * One sign of a run's own vendor process. Only a process that was seen where it should be can rotate: what comes up in
+ * another conversation was never in ours, and must not carry the worker away.
+ */
+export function observe(standing: Standing, session: string): Finding {
+  if (session === standing.session) return { kind: standing.proved === true ? "known" : "proved" };
+  if (standing.proved === true) return { kind: "rotated" };
+  return { kind: standing.proved === false ? "known" : "mismatch" };
+}

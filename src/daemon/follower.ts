@@ -1,0 +1,188 @@
+import { rmSync, statSync } from "node:fs";
+import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
+import type { Activity, Sign } from "../protocol/session.ts";
+import { walkToAgent } from "../runtime/nesting.ts";
+import type { RunRow } from "../store/runs.ts";
+import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
+import { workerById } from "../store/workers.ts";
+import type { Adapter } from "../vendors/index.ts";
+import { readEvents } from "./hook-events.ts";
+import { record, type House } from "./house.ts";
+import { placeOf } from "./launch.ts";
+import { isHeadless } from "./proof.ts";
+import { applySign } from "./sessions.ts";
+import { displaceRun, stopDisplaced } from "./stop-run.ts";
+
+/** Follows one run: first whether it is in the right conversation, then where it goes from there. */
+export class Follower {
+  readonly #house: Omit<House, "sessions">;
+  readonly #run: RunRow;
+  readonly #adapter: Adapter;
+  /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
+  #shown: ReadonlySet<string> | null = null;
+  #pid: number | null = null;
+  /** A sign of another conversation before any of the right one: on its way there, or lost? */
+  #doubt: { sign: Sign; sinceMs: number } | null = null;
+  #strangersAtMs = 0;
+  /** Grows from look to look until the first sign, up to the usual poll. */
+  #waitMs = PROOF_LOOK_MS;
+  #timer: NodeJS.Timeout | null = null;
+  /** One step at a time: two at once would tell the same news twice, and in another order. */
+  #last: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  activity: Activity | null = null;
+  strangers: number[] = [];
+
+  constructor(house: Omit<House, "sessions">, run: RunRow, adapter: Adapter) {
+    this.#house = house;
+    this.#run = run;
+    this.#adapter = adapter;
+    this.#lookIn(this.#waitMs);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** Something happened where this vendor's processes leave their signs. */
+  nudge(): void {
+    this.#lookIn(SIGN_SETTLE_MS);
+  }
+
+  /** A hook has left a file in the run's folder. */
+  heard(): void {
+    void this.#step(() => this.#hear());
+  }
+
+  #lookIn(ms: number): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(() => this.#lookIn(this.#waitMs)), ms);
+    this.#timer.unref();
+  }
+
+  #step(step: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(step).catch((error: unknown) => {
+      this.#house.log(`could not follow the conversation of ${this.#run.id}: ${String(error)}`);
+    });
+    return this.#last;
+  }
+
+  async #look(): Promise<void> {
+    const signs = this.#signs();
+    this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * 1.1, RUN_POLL_MS);
+    await this.#hear();
+    const current = this.#session()?.vendor_id;
+    const before = this.#shown;
+    if (signs.length > 0) this.#shown = new Set(signs.map(({ session }) => session));
+    const here = signs.filter(({ session }) => session === current);
+    if (here.length > 0) this.#doubt = null;
+    else if (this.#isDoubtful(signs)) return;
+    const others = signs.filter(({ session }) => session !== current && !before?.has(session));
+    // At the first look everything is new; if the one it should be in is among it, the others are old.
+    const news = before === null && here.length > 0 ? [] : others;
+    for (const sign of [...here, ...news]) await this.#apply(sign);
+    await this.#noteTranscript(null);
+    await this.#lookForStrangers();
+  }
+
+  /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
+  unsettled(): Sign | null {
+    return this.#doubt?.sign ?? null;
+  }
+
+  /** A program may register before it has opened what it was told to: only one that stays elsewhere is in the wrong. */
+  #isDoubtful([sign]: readonly Sign[]): boolean {
+    const pending = lastSessionOfRun(this.#house.db, this.#run.id)?.proved === "pending";
+    if (!pending || sign === undefined) return false;
+    const now = this.#house.monotonicMs();
+    if (this.#doubt?.sign.session !== sign.session) this.#doubt = { sign, sinceMs: now };
+    const settled = now - this.#doubt.sinceMs >= MISMATCH_CONFIRM_MS;
+    if (settled) this.#doubt = null;
+    else this.#shown = null;
+    return !settled;
+  }
+
+  #session(): SessionRow | null {
+    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
+    return entry && sessionById(this.#house.db, entry.session_id);
+  }
+
+  /** Of the run's own agent process; a nested one is never asked. */
+  #signs(): Sign[] {
+    const session = this.#session();
+    let signs: Sign[] = [];
+    if (!session) return signs;
+    walkToAgent(this.#house.processes, this.#run.pid, (pid) => {
+      const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, this.#house.processes);
+      if (shown.length === 0) return false;
+      signs = shown;
+      this.#pid = pid;
+      return true;
+    });
+    return signs;
+  }
+
+  async #hear(): Promise<void> {
+    for (const { sign, file } of readEvents(this.#house.watch.runDir(this.#run.id), this.#adapter)) {
+      await this.#apply(sign);
+      rmSync(file, { force: true });
+    }
+  }
+
+  async #apply(sign: Sign): Promise<void> {
+    if (sign.activity) this.activity = sign.activity;
+    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
+    // Nine signs of ten say what is known: they cost no commit.
+    if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
+      const outcome = await this.#house.writer.write(() => applySign(this.#house, this.#run.id, sign));
+      if (outcome === "mismatch") await this.#onMismatch();
+    }
+    if (sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
+  }
+
+  /** Nobody sits in front of a headless one to see that it is in the wrong conversation: it is stopped. */
+  async #onMismatch(): Promise<void> {
+    const worker = workerById(this.#house.db, this.#run.worker_id);
+    if (!worker || !isHeadless(worker)) return;
+    const by = "perdure, because it came up in another conversation";
+    const displaced = await this.#house.writer.write(() => displaceRun(this.#house, worker.id, by));
+    if (displaced?.id === this.#run.id) await stopDisplaced(this.#house, displaced, 0);
+  }
+
+  /** Written down once it is there, and between turns: then one that is gone, or shorter, is a loss. */
+  async #noteTranscript(told: string | null): Promise<void> {
+    const session = this.#session();
+    const known = session?.transcript_bytes ?? null;
+    const file = told ?? session?.transcript ?? null;
+    if (!session || file === null || (known !== null && this.activity === "busy")) return;
+    const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes <= (known ?? 0)) return;
+    await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, null));
+  }
+
+  /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
+  async #lookForStrangers(): Promise<void> {
+    const now = this.#house.monotonicMs();
+    const session = this.#session();
+    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
+    this.#strangersAtMs = now;
+    const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
+    const strangers = holders.filter((pid) => pid !== this.#pid);
+    const pids = strangers.filter((pid) => !this.strangers.includes(pid));
+    this.strangers = strangers;
+    const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
+    if (pids.length === 0 || projectId === undefined) return;
+    const { worker_id: workerId, id: run, generation } = this.#run;
+    await this.#house.writer.write(() =>
+      record(
+        this.#house,
+        "session.opened-elsewhere",
+        { projectId, workerId, run, generation },
+        { session: session.vendor_id, pids },
+      ),
+    );
+  }
+}

@@ -1,0 +1,226 @@
+import { resolve } from "node:path";
+import { decideLaunch } from "../core/launch.ts";
+import type { CallParams } from "../protocol/calls.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { nearest } from "../protocol/names.ts";
+import type { LaunchOrder, MintOrder } from "../protocol/results.ts";
+import type { Holder, Transcript, Variables } from "../protocol/session.ts";
+import { realPath } from "../state/paths.ts";
+import type { RunRow } from "../store/runs.ts";
+import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
+import type { WorkerRow } from "../store/workers.ts";
+import { adapterNames, adapterOf, type Adapter } from "../vendors/index.ts";
+import type { House } from "./house.ts";
+import { bindNew, enter } from "./sessions.ts";
+
+/** What a claim is to start, from the call or as stored. */
+export interface Wanted {
+  command: string[];
+  cwd: string;
+  environment: Record<string, string>;
+  vendor: VendorWanted | null;
+}
+
+interface VendorWanted {
+  adapter: Adapter;
+  programAt: number;
+  args: string[];
+  aside: boolean;
+}
+
+type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor">;
+
+/** Null when the worker was never started and nothing was given. */
+export function wantedOf(given: Given, worker: WorkerRow | null): Wanted | null {
+  if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given.environment, given.vendor);
+  const command = storedCommand(worker);
+  if (worker === null || command === null) return null;
+  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0 };
+  // The same command again, with the environment of today: keys are renewed.
+  return wanted(command, worker.cwd ?? "/", given.environment, vendor);
+}
+
+export function storedCommand(worker: WorkerRow | null): string[] | null {
+  return worker === null || worker.command === null ? null : (JSON.parse(worker.command) as string[]);
+}
+
+function wanted(
+  command: string[],
+  cwd: string,
+  environment: Record<string, string>,
+  vendor: { name: string; programAt: number } | null,
+): Wanted {
+  if (vendor === null) return { command, cwd, environment, vendor: null };
+  const adapter = knownAdapter(vendor.name);
+  const args = command.slice(vendor.programAt + 1);
+  const { converses, conflict } = adapter.read(args);
+  if (converses && conflict !== null) {
+    throw new PerdureError("usage", `${adapter.vendor} must not be given ${conflict}.`, {
+      hint: "leave it out; --fresh begins a new conversation, adopt takes an existing one",
+    });
+  }
+  return { command, cwd, environment, vendor: { adapter, programAt: vendor.programAt, args, aside: !converses } };
+}
+
+export function knownAdapter(vendor: string): Adapter {
+  const adapter = adapterOf(vendor);
+  if (adapter) return adapter;
+  const [near] = nearest(vendor, adapterNames());
+  throw new PerdureError("usage", `perdure has no adapter for ${JSON.stringify(vendor)}.`, {
+    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any program runs without --vendor`,
+  });
+}
+
+/** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
+export interface Outlook {
+  session: number | null;
+  transcript: Transcript | null;
+  holder: Holder | null;
+}
+
+export async function outlookOf(house: House, session: SessionRow | null): Promise<Outlook> {
+  const adapter = session && adapterOf(session.vendor);
+  if (!session || !adapter) return { session: session?.id ?? null, transcript: null, holder: null };
+  const place = placeOf(session);
+  const transcript = await adapter.probe(place, session.transcript);
+  const [holder = null] = adapter.holders(place, house.processes);
+  return { session: session.id, transcript, holder };
+}
+
+export function placeOf(session: SessionRow): { vendor: string; id: string; configDir: string; launchCwd: string } {
+  return {
+    vendor: session.vendor,
+    id: session.vendor_id,
+    configDir: session.config_dir,
+    launchCwd: session.launch_cwd,
+  };
+}
+
+export interface LaunchRequest {
+  address: string;
+  worker: WorkerRow;
+  run: RunRow;
+  wanted: Wanted;
+  fresh: boolean;
+  outlook: Outlook;
+}
+
+export interface Orders {
+  launch: LaunchOrder | null;
+  mint: MintOrder | null;
+}
+
+/** Inside the change that claims: a refusal here leaves nothing of the claim behind. */
+export function planLaunch(house: House, request: LaunchRequest): Orders {
+  const { worker, run, wanted: want, outlook } = request;
+  const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const decision = decideLaunch({
+    address: request.address,
+    name: worker.name,
+    vendor: want.vendor?.adapter.vendor ?? null,
+    aside: want.vendor?.aside ?? false,
+    fresh: request.fresh,
+    binding: bound && {
+      vendor: bound.vendor,
+      id: bound.vendor_id,
+      bytes: bound.transcript_bytes,
+      writtenAtBirth: bound.provenance === "minted",
+    },
+    transcript: outlook.transcript,
+    holder: outlook.holder,
+  });
+  if (decision.step === "refuse") {
+    throw new PerdureError(decision.code, decision.message, {
+      hint: decision.hint,
+      details: { session: bound?.vendor_id, vendor: bound?.vendor, unresumable: true },
+    });
+  }
+  if (decision.step === "plain" || want.vendor === null) return { launch: plainOrder(want), mint: null };
+  if (decision.step === "resume" && bound) {
+    noteTranscript(house, bound, outlook.transcript);
+    return { launch: startIn(house, request, bound, "resume"), mint: null };
+  }
+  if (decision.step === "new" && decision.id !== null && bound && want.vendor.adapter.identity.kind === "assigned") {
+    return { launch: startIn(house, request, bound, "new"), mint: null };
+  }
+  const { identity } = want.vendor.adapter;
+  if (identity.kind === "minted") return { launch: null, mint: mintOrder(want, want.vendor) };
+  const session = bindNew(house, worker, run, {
+    ...placeFor(want, want.vendor),
+    vendorId: identity.choose(),
+    provenance: "assigned",
+  });
+  return { launch: startIn(house, request, session, "new"), mint: null };
+}
+
+function noteTranscript(house: House, session: SessionRow, transcript: Transcript | null): void {
+  if (transcript?.state !== "good") return;
+  setTranscript(house.db, session.id, transcript.file, transcript.bytes, transcript.version);
+}
+
+function startIn(house: House, request: LaunchRequest, session: SessionRow, step: "new" | "resume"): LaunchOrder {
+  enter(house, request.run, session, step);
+  return orderFor(house, request, session, step);
+}
+
+/** The order once more, for a claim or a binding whose answer was lost. */
+export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" | "fresh">): Orders {
+  const entry = lastSessionOfRun(house.db, request.run.id);
+  const session = entry && sessionById(house.db, entry.session_id);
+  if (session && entry) {
+    return { launch: orderFor(house, request, session, entry.began === "new" ? "new" : "resume"), mint: null };
+  }
+  const { wanted: want } = request;
+  const mints = want.vendor !== null && !want.vendor.aside && want.vendor.adapter.identity.kind === "minted";
+  if (want.vendor && mints) return { launch: null, mint: mintOrder(want, want.vendor) };
+  return { launch: plainOrder(want), mint: null };
+}
+
+/** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
+export function orderFor(
+  house: House,
+  { worker, run, wanted: want }: Pick<LaunchRequest, "worker" | "run" | "wanted">,
+  session: SessionRow,
+  step: "new" | "resume",
+): LaunchOrder {
+  if (want.vendor === null) return plainOrder(want);
+  const { adapter, programAt, args } = want.vendor;
+  const runDir = house.watch.runDir(run.id);
+  const plan = adapter.plan({ step, session: session.vendor_id, name: worker.name, args, runDir });
+  const leaks = Object.fromEntries(adapter.leaks.map((name) => [name, null]));
+  return {
+    command: [...want.command.slice(0, programAt + 1), ...plan.args],
+    cwd: session.launch_cwd,
+    variables: { ...leaks, ...(JSON.parse(session.config_variables) as Variables) },
+    files: plan.files,
+    session: { vendor: session.vendor, id: session.vendor_id, step },
+  };
+}
+
+function plainOrder({ command, cwd }: Wanted): LaunchOrder {
+  return { command, cwd, variables: {}, files: [], session: null };
+}
+
+function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
+  const leaks = Object.fromEntries(vendor.adapter.leaks.map((name) => [name, null]));
+  return {
+    vendor: vendor.adapter.vendor,
+    command: want.command.slice(0, vendor.programAt + 1),
+    args: vendor.args,
+    cwd: want.cwd,
+    variables: { ...leaks, ...placeFor(want, vendor).variables },
+  };
+}
+
+/** Which of the vendor's folders a new conversation goes to. `env CLAUDE_CONFIG_DIR=… claude` counts too. */
+export function placeFor(
+  { command, cwd, environment }: Wanted,
+  { adapter, programAt }: Pick<VendorWanted, "adapter" | "programAt">,
+): { vendor: string; configDir: string; variables: Variables; launchCwd: string } {
+  const assigned = command.slice(0, programAt).flatMap((word) => {
+    const at = word.indexOf("=");
+    return /^[A-Za-z_][A-Za-z0-9_]*=/.test(word) ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
+  });
+  const { dir, variables } = adapter.config({ ...environment, ...Object.fromEntries(assigned) });
+  return { vendor: adapter.vendor, configDir: realPath(resolve(cwd, dir)), variables, launchCwd: cwd };
+}

@@ -1,0 +1,41 @@
+import type { Transcript } from "../protocol/session.ts";
+import type { RunRow } from "../store/runs.ts";
+import { lastSessionOfRun, sessionById, setTranscript } from "../store/sessions.ts";
+import { workerById, type WorkerRow } from "../store/workers.ts";
+import { adapterOf } from "../vendors/index.ts";
+import type { House } from "./house.ts";
+import { storedCommand } from "./launch.ts";
+import { prove } from "./sessions.ts";
+
+/**
+ * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
+ * transcript of this id has grown, and nobody else writes there. One that ended with an error and wrote nothing has
+ * failed to come back; a headless one that did its work has written it somewhere else.
+ */
+export function settleProof(house: Pick<House, "db" | "now">, run: RunRow, transcript: Transcript): void {
+  const entry = lastSessionOfRun(house.db, run.id);
+  const session = entry && sessionById(house.db, entry.session_id);
+  const worker = workerById(house.db, run.worker_id);
+  if (!entry || !session || !worker) return;
+  const before = entry.bytes_before;
+  const bytes = transcript.state === "good" ? transcript.bytes : 0;
+  if (entry.proved === "pending" && bytes > (before ?? 0)) {
+    const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
+    prove(house, worker, run, session, true, evidence);
+  } else if (entry.proved === "pending" && run.exit !== null && failed(run.exit, isHeadless(worker))) {
+    prove(house, worker, run, session, false, `ended with ${run.exit} and wrote nothing to its conversation`);
+  }
+  if (transcript.state === "good" && bytes > (session.transcript_bytes ?? 0)) {
+    setTranscript(house.db, session.id, transcript.file, bytes, transcript.version);
+  }
+}
+
+function failed(exit: number, headless: boolean): boolean {
+  return exit === 0 ? headless : exit < 128;
+}
+
+/** Whether nobody sits in front of what the worker was started with last. */
+export function isHeadless(worker: WorkerRow): boolean {
+  const args = (storedCommand(worker) ?? []).slice((worker.program_at ?? 0) + 1);
+  return worker.vendor !== null && (adapterOf(worker.vendor)?.read(args).headless ?? false);
+}

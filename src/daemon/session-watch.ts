@@ -1,0 +1,113 @@
+import { watch, type FSWatcher } from "node:fs";
+import { RUN_POLL_MS } from "../limits.ts";
+import type { Activity } from "../protocol/session.ts";
+import { isErrno } from "../state/files.ts";
+import { runById, type RunRow } from "../store/runs.ts";
+import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { adapterOf } from "../vendors/index.ts";
+import { Follower } from "./follower.ts";
+import { clearEvents, readEvents } from "./hook-events.ts";
+import type { House } from "./house.ts";
+import { placeOf } from "./launch.ts";
+import { settleProof } from "./proof.ts";
+import { applySign } from "./sessions.ts";
+
+/** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
+export class SessionWatch {
+  readonly #house: Omit<House, "sessions">;
+  readonly #followers = new Map<string, { follower: Follower; folder: string }>();
+  readonly #folders = new Map<string, FSWatcher>();
+
+  constructor(house: Omit<House, "sessions">) {
+    this.#house = house;
+  }
+
+  /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
+  follow(run: RunRow): void {
+    const session = this.#sessionOf(run.id);
+    const adapter = session && adapterOf(session.vendor);
+    if (!adapter || this.#followers.has(run.id)) return;
+    const folder = adapter.signs(session.config_dir);
+    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter), folder });
+    this.#watch(folder);
+  }
+
+  stop(): void {
+    for (const run of this.#followers.keys()) this.#forget(run);
+  }
+
+  activityOf(run: string): Activity | null {
+    return this.#followers.get(run)?.follower.activity ?? null;
+  }
+
+  strangersOf(run: string): number[] {
+    return this.#followers.get(run)?.follower.strangers ?? [];
+  }
+
+  /** A hook has left a file in the run's folder. */
+  heard(run: string): void {
+    this.#followers.get(run)?.follower.heard();
+  }
+
+  /** Inside the change that ends the run: what it said last still counts. */
+  conclude(run: RunRow): void {
+    const session = this.#sessionOf(run.id);
+    const adapter = session && adapterOf(session.vendor);
+    if (!adapter) return;
+    // The files stay until the change is on disk: applied twice, they lead to the same place.
+    const unsettled = this.#followers.get(run.id)?.follower.unsettled() ?? null;
+    const events = readEvents(this.#house.watch.runDir(run.id), adapter).map(({ sign }) => sign);
+    for (const sign of [...events, ...(unsettled ? [unsettled] : [])]) applySign(this.#house, run.id, sign);
+  }
+
+  /** After the end is on disk: a last look at what the vendor wrote. */
+  ended(run: string): void {
+    this.#forget(run);
+    const row = runById(this.#house.db, run);
+    if (row) void this.#settle(row);
+  }
+
+  #forget(run: string): void {
+    const followed = this.#followers.get(run);
+    if (!followed) return;
+    followed.follower.stop();
+    this.#followers.delete(run);
+    if ([...this.#followers.values()].some(({ folder }) => folder === followed.folder)) return;
+    this.#folders.get(followed.folder)?.close();
+    this.#folders.delete(followed.folder);
+  }
+
+  async #settle(run: RunRow): Promise<void> {
+    try {
+      clearEvents(this.#house.watch.runDir(run.id));
+      const session = this.#sessionOf(run.id);
+      if (!session) return;
+      const transcript = await adapterOf(session.vendor)?.probe(placeOf(session), session.transcript);
+      const ended = runById(this.#house.db, run.id);
+      if (transcript && ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
+    } catch (error) {
+      this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
+    }
+  }
+
+  #sessionOf(run: string): SessionRow | null {
+    const entry = lastSessionOfRun(this.#house.db, run);
+    return entry && sessionById(this.#house.db, entry.session_id);
+  }
+
+  /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
+  #watch(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    try {
+      const watcher = watch(folder, () => {
+        for (const followed of this.#followers.values()) if (followed.folder === folder) followed.follower.nudge();
+      });
+      watcher.on("error", (error) => this.#house.log(`cannot watch ${folder}: ${error.message}`)).unref();
+      this.#folders.set(folder, watcher);
+    } catch (error) {
+      if (!isErrno(error, "ENOENT")) return this.#house.log(`cannot watch ${folder}: ${String(error)}`);
+      const wanted = (): boolean => [...this.#followers.values()].some((each) => each.folder === folder);
+      setTimeout(() => wanted() && this.#watch(folder), RUN_POLL_MS).unref();
+    }
+  }
+}

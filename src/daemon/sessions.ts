@@ -1,0 +1,169 @@
+import { standing } from "../core/lease.ts";
+import { observe } from "../core/proof.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import type { Proved, Provenance, Sign, Variables } from "../protocol/session.ts";
+import { runById, type RunRow } from "../store/runs.ts";
+import {
+  bindSession,
+  enterSession,
+  insertSession,
+  lastSessionOfRun,
+  sessionById,
+  sessionInUse,
+  setProof,
+  type RunSessionRow,
+  type SessionRow,
+} from "../store/sessions.ts";
+import { leaseOf, workerById, type WorkerRow } from "../store/workers.ts";
+import { record, type House } from "./house.ts";
+
+// What happens to a worker's conversations. Everything here runs inside a change.
+
+type Store = Pick<House, "db" | "now">;
+
+export interface NewConversation {
+  vendor: string;
+  vendorId: string;
+  configDir: string;
+  variables: Variables;
+  launchCwd: string;
+  provenance: Provenance;
+}
+
+/** The worker is in this conversation from now on; the one before it stays in its lineage. */
+export function bindNew(house: Store, worker: WorkerRow, run: RunRow | null, fresh: NewConversation): SessionRow {
+  assertNobodys(house, worker, fresh);
+  const id = insertSession(house.db, {
+    worker_id: worker.id,
+    vendor: fresh.vendor,
+    vendor_id: fresh.vendorId,
+    config_dir: fresh.configDir,
+    config_variables: JSON.stringify(fresh.variables),
+    launch_cwd: fresh.launchCwd,
+    provenance: fresh.provenance,
+    rotated_from: worker.session_id,
+    created_ms: house.now(),
+  });
+  bindSession(house.db, worker.id, id);
+  const { vendor, vendorId, provenance } = fresh;
+  record(house, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
+  return mustBe(sessionById(house.db, id));
+}
+
+/** A conversation belongs to one worker at most. */
+function assertNobodys(house: Store, worker: WorkerRow, { vendor, vendorId, configDir }: NewConversation): void {
+  const taken = sessionInUse(house.db, vendor, configDir, vendorId);
+  if (taken === null) return;
+  const owner = taken.worker_id === worker.id ? worker : workerById(house.db, taken.worker_id);
+  throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} is ${owner?.name}'s.`, {
+    hint: `perdure history ${owner?.name}`,
+    details: { session: vendorId, owner: owner?.name },
+  });
+}
+
+/** The run begins in this conversation; whether it does, its vendor has to show. */
+export function enter(house: Store, run: RunRow, session: SessionRow, began: RunSessionRow["began"]): void {
+  enterSession(house.db, {
+    run_id: run.id,
+    session_id: session.id,
+    began,
+    at_ms: house.now(),
+    proved: "pending",
+    evidence: null,
+    proved_ms: null,
+    bytes_before: sessionById(house.db, session.id)?.transcript_bytes ?? null,
+  });
+}
+
+export type Outcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "foreign";
+
+/** One sign of the run's own vendor process. Fenced: a run that lost its name moves nothing. */
+export function applySign(house: Store, runId: string, sign: Sign): Outcome {
+  const run = runById(house.db, runId);
+  const worker = run && workerById(house.db, run.worker_id);
+  const entry = run && lastSessionOfRun(house.db, run.id);
+  const session = entry && sessionById(house.db, entry.session_id);
+  if (!run || !worker || !entry || !session) return "stale";
+  if (standing(leaseOf(worker), run.id, run.generation) !== "current") return "stale";
+  const finding = observe({ session: session.vendor_id, proved: provedOf(entry) }, sign.session);
+  if (finding.kind === "proved") prove(house, worker, run, session, true, sign.evidence);
+  if (finding.kind === "mismatch") {
+    prove(house, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
+  }
+  return finding.kind === "rotated" ? rotate(house, worker, run, session, sign) : finding.kind;
+}
+
+export function prove(
+  house: Store,
+  worker: WorkerRow,
+  run: RunRow,
+  session: SessionRow,
+  proved: boolean,
+  evidence: string,
+): void {
+  setProof(house.db, {
+    run_id: run.id,
+    session_id: session.id,
+    proved: proved ? "true" : "false",
+    evidence,
+    proved_ms: house.now(),
+  });
+  const type = proved ? "session.proved" : "session.mismatch";
+  record(house, type, subjectOf(worker, run), { session: session.vendor_id, evidence });
+}
+
+/** `/clear`, `/new`, or a resume inside the program: the worker goes along, unless the other one is somebody else's. */
+function rotate(house: Store, worker: WorkerRow, run: RunRow, from: SessionRow, sign: Sign): Outcome {
+  const known = sessionInUse(house.db, from.vendor, from.config_dir, sign.session);
+  if (known && known.worker_id !== worker.id) {
+    record(house, "session.foreign", subjectOf(worker, run), {
+      session: sign.session,
+      owner: workerById(house.db, known.worker_id)?.name ?? null,
+      evidence: sign.evidence,
+    });
+    return "foreign";
+  }
+  const to = known ?? bindNew(house, { ...worker, session_id: from.id }, run, rotated(from, sign.session));
+  bindSession(house.db, worker.id, to.id);
+  const now = house.now();
+  // Later than the entry it follows, whatever the clock says: the last one entered is the one it is in.
+  const at = Math.max(now, (lastSessionOfRun(house.db, run.id)?.at_ms ?? 0) + 1);
+  enterSession(house.db, {
+    run_id: run.id,
+    session_id: to.id,
+    began: "rotation",
+    at_ms: at,
+    proved: "true",
+    evidence: sign.evidence,
+    proved_ms: now,
+    bytes_before: to.transcript_bytes,
+  });
+  const data = { from: from.vendor_id, to: sign.session, evidence: sign.evidence };
+  record(house, "session.rotated", subjectOf(worker, run), data);
+  return "rotated";
+}
+
+function rotated(from: SessionRow, vendorId: string): NewConversation {
+  return {
+    vendor: from.vendor,
+    vendorId,
+    configDir: from.config_dir,
+    variables: JSON.parse(from.config_variables) as Variables,
+    launchCwd: from.launch_cwd,
+    provenance: "rotated",
+  };
+}
+
+export function provedOf({ proved }: Pick<RunSessionRow, "proved">): Proved {
+  return proved === "pending" ? "pending" : proved === "true";
+}
+
+function subjectOf(worker: WorkerRow, run: RunRow | null): Parameters<typeof record>[2] {
+  const who = { projectId: worker.project_id, workerId: worker.id };
+  return run ? { ...who, run: run.id, generation: run.generation } : who;
+}
+
+function mustBe(row: SessionRow | null): SessionRow {
+  if (row === null) throw new Error("a session vanished in its own transaction");
+  return row;
+}

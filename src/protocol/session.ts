@@ -1,0 +1,42 @@
+// A vendor's conversation: what identifies it, what lies on disk for it, and whether a process proved to be in it.
+
+/** The vendor's own id means nothing without the folder it is looked up in. */
+export interface SessionPlace {
+  vendor: string;
+  id: string;
+  configDir: string;
+  launchCwd: string;
+}
+
+/** How the id came to be known. */
+export type Provenance = "assigned" | "minted" | "adopted" | "rotated";
+
+/** `pending` until the vendor's first sign; only `false` is an alarm. */
+export type Proved = "pending" | boolean;
+
+/** A live process that has the conversation open, as far as the vendor lets one see. */
+export interface Holder {
+  pid: number;
+  evidence: string;
+}
+
+/** What is on disk for a session. */
+export type Transcript =
+  | { state: "absent" }
+  | { state: "empty"; file: string }
+  | { state: "damaged"; file: string; why: string; bytes: number }
+  | { state: "good"; file: string; bytes: number; version: string | null };
+
+/** What a vendor's process, hook or file says about the conversation it is in. */
+export interface Sign {
+  session: string;
+  /** Where it was seen, for people: "SessionStart hook (resume)". */
+  evidence: string;
+  transcript?: string | undefined;
+  activity?: Activity | undefined;
+}
+
+export type Activity = "idle" | "busy" | "blocked";
+
+/** The variables that lead a vendor to its folder: a value, or null for one that must not be set. */
+export type Variables = Readonly<Record<string, string | null>>;

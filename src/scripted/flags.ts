@@ -1,0 +1,33 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import type { Refusal } from "./layout.ts";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Parsed<T extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
+>;
+
+/** A vendor's flags; each vendor has its own words for one it does not know. */
+export function readFlags<T extends Options>(
+  args: string[],
+  options: T,
+  refuse: (flag: string, problem: string) => Refusal,
+): Parsed<T> {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw refuse(/'(-[^' ]+)/.exec(error.message)?.[1] ?? "", error.message.split(/\.\s/)[0] ?? error.message);
+  }
+}
+
+/** Takes `--flag value` or `--flag=value` out of the words, wherever it stands before a `--`: it is no vendor's flag. */
+export function takeFlag(words: string[], flag: string): { value: string | null; rest: string[] } {
+  const dashes = words.indexOf("--");
+  const at = words.findIndex((word, index) => {
+    return (dashes < 0 || index < dashes) && (word === flag || word.startsWith(`${flag}=`));
+  });
+  if (at < 0) return { value: null, rest: words };
+  const word = words[at] ?? "";
+  if (word !== flag) return { value: word.slice(flag.length + 1), rest: words.toSpliced(at, 1) };
+  return { value: words[at + 1] ?? "", rest: words.toSpliced(at, 2) };
+}

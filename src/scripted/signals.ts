@@ -1,0 +1,27 @@
+import { sayAside } from "./write.ts";
+
+/** With the exit code a shell would show for each. */
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+type Signal = keyof typeof EXIT_CODES;
+
+/** Leaves in good order when told to go. */
+export function leaveOnSignals(leave: () => Promise<void>): void {
+  for (const [signal, code] of Object.entries(EXIT_CODES)) {
+    process.once(signal, () => {
+      leave().then(
+        () => process.exit(code),
+        (error: unknown) => {
+          sayAside(String(error));
+          process.exit(code);
+        },
+      );
+    });
+  }
+}
+
+export function ignoreSignals(...signals: Signal[]): void {
+  for (const signal of signals) {
+    process.removeAllListeners(signal);
+    process.on(signal, () => undefined);
+  }
+}

@@ -1,0 +1,147 @@
+import type { Provenance } from "../protocol/session.ts";
+import type { Db } from "./db.ts";
+
+export interface SessionRow {
+  id: number;
+  worker_id: number;
+  vendor: string;
+  vendor_id: string;
+  config_dir: string;
+  config_variables: string;
+  launch_cwd: string;
+  provenance: Provenance;
+  rotated_from: number | null;
+  created_ms: number;
+  released_ms: number | null;
+  transcript: string | null;
+  transcript_bytes: number | null;
+  version: string | null;
+}
+
+export type NewSession = Omit<SessionRow, "id" | "released_ms" | "transcript" | "transcript_bytes" | "version">;
+
+export function insertSession(db: Db, session: NewSession): number {
+  return db.insert(
+    `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
+       rotated_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    session.worker_id,
+    session.vendor,
+    session.vendor_id,
+    session.config_dir,
+    session.config_variables,
+    session.launch_cwd,
+    session.provenance,
+    session.rotated_from,
+    session.created_ms,
+  );
+}
+
+export function sessionById(db: Db, id: number): SessionRow | null {
+  return db.one("SELECT * FROM sessions WHERE id = ?", id);
+}
+
+/** Whose it is now: at most one worker's. */
+export function sessionInUse(db: Db, vendor: string, configDir: string, vendorId: string): SessionRow | null {
+  return db.one(
+    "SELECT * FROM sessions WHERE vendor = ? AND config_dir = ? AND vendor_id = ? AND released_ms IS NULL",
+    vendor,
+    configDir,
+    vendorId,
+  );
+}
+
+/** Newest first. */
+export function sessionsOfWorker(db: Db, workerId: number, limit: number): SessionRow[] {
+  return db.all("SELECT * FROM sessions WHERE worker_id = ? ORDER BY id DESC LIMIT ?", workerId, limit);
+}
+
+export function bindSession(db: Db, workerId: number, sessionId: number | null): void {
+  db.run("UPDATE workers SET session_id = ? WHERE id = ?", sessionId, workerId);
+}
+
+export function releaseSessions(db: Db, workerId: number, nowMs: number): void {
+  db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
+}
+
+export function setTranscript(db: Db, id: number, file: string, bytes: number, version: string | null): void {
+  db.run(
+    "UPDATE sessions SET transcript = ?, transcript_bytes = ?, version = coalesce(?, version) WHERE id = ?",
+    file,
+    bytes,
+    version,
+    id,
+  );
+}
+
+export interface RunSessionRow {
+  run_id: string;
+  session_id: number;
+  began: "new" | "resume" | "rotation";
+  at_ms: number;
+  proved: "pending" | "true" | "false";
+  evidence: string | null;
+  proved_ms: number | null;
+  bytes_before: number | null;
+}
+
+/** The run is in this session from now on; once more if it comes back to one. */
+export function enterSession(db: Db, entry: RunSessionRow): void {
+  db.run(
+    `INSERT INTO run_sessions (run_id, session_id, began, at_ms, proved, evidence, proved_ms, bytes_before)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run_id, session_id) DO UPDATE SET at_ms = excluded.at_ms, proved = excluded.proved,
+       evidence = excluded.evidence, proved_ms = excluded.proved_ms`,
+    entry.run_id,
+    entry.session_id,
+    entry.began,
+    entry.at_ms,
+    entry.proved,
+    entry.evidence,
+    entry.proved_ms,
+    entry.bytes_before,
+  );
+}
+
+/** The one it entered last is the one it is in. */
+export function lastSessionOfRun(db: Db, runId: string): RunSessionRow | null {
+  return db.one("SELECT * FROM run_sessions WHERE run_id = ? ORDER BY at_ms DESC, session_id DESC LIMIT 1", runId);
+}
+
+export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_id: string })[] {
+  return db.all(
+    `SELECT run_sessions.*, sessions.vendor_id FROM run_sessions JOIN sessions ON sessions.id = session_id
+     WHERE run_id = ? ORDER BY at_ms, session_id`,
+    runId,
+  );
+}
+
+/** How the last run that was in it came out. */
+export function lastProofOfSession(db: Db, sessionId: number): RunSessionRow | null {
+  return db.one("SELECT * FROM run_sessions WHERE session_id = ? ORDER BY at_ms DESC LIMIT 1", sessionId);
+}
+
+export function setProof(
+  db: Db,
+  entry: Pick<RunSessionRow, "run_id" | "session_id" | "proved" | "evidence" | "proved_ms">,
+): void {
+  db.run(
+    "UPDATE run_sessions SET proved = ?, evidence = ?, proved_ms = ? WHERE run_id = ? AND session_id = ?",
+    entry.proved,
+    entry.evidence,
+    entry.proved_ms,
+    entry.run_id,
+    entry.session_id,
+  );
+}
+
+/** The folders in which the conversations of a project's workers began, after the project itself was moved. */
+export function rebaseSessions(db: Db, projectId: number, from: string, to: string): void {
+  db.run(
+    `UPDATE sessions SET launch_cwd = ?1 || substr(launch_cwd, length(?2) + 1)
+     WHERE worker_id IN (SELECT id FROM workers WHERE project_id = ?3)
+       AND (launch_cwd = ?2 OR substr(launch_cwd, 1, length(?2) + 1) = ?2 || '/')`,
+    to,
+    from,
+    projectId,
+  );
+}

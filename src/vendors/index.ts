@@ -1,0 +1,20 @@
+import { own } from "../protocol/own.ts";
+import type { Adapter } from "./adapter.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
+import { scripted } from "./scripted.ts";
+
+export type { Adapter, LaunchFile, LaunchPlan, ProcessView } from "./adapter.ts";
+export { EVENT_PREFIX } from "./hook-script.ts";
+
+const ADAPTERS: readonly Adapter[] = [claude, codex, scripted];
+
+const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
+
+export function adapterOf(vendor: string): Adapter | null {
+  return own(BY_NAME, vendor) ?? null;
+}
+
+export function adapterNames(): string[] {
+  return ADAPTERS.map(({ vendor }) => vendor);
+}

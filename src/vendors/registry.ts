@@ -1,0 +1,37 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isErrno, readIfThere } from "../state/files.ts";
+import type { ProcessView } from "./adapter.ts";
+import { parseObject, textOf } from "./transcript.ts";
+
+export interface RegistryEntry {
+  pid: number;
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Of a folder with one `<pid>.json` per live process. Entries of killed processes stay behind, and pids come back: one
+ * that tells its start time counts only with it.
+ */
+export function registryEntry(folder: string, pid: number, processes: ProcessView): RegistryEntry | null {
+  const fields = parseObject(readIfThere(join(folder, `${pid}.json`)) ?? "");
+  const live = fields === null ? null : processes.look(pid);
+  if (fields === null || live === null) return null;
+  const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
+  return started === null || started === live.startedAt ? { pid, fields } : null;
+}
+
+export function registryEntries(folder: string, processes: ProcessView): RegistryEntry[] {
+  return pidsIn(folder).flatMap((pid) => registryEntry(folder, pid, processes) ?? []);
+}
+
+function pidsIn(folder: string): number[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => /^[0-9]+\.json$/.test(file))
+      .map((file) => parseInt(file, 10));
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
+    throw error;
+  }
+}

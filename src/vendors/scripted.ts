@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import type { Environment } from "../protocol/environment.ts";
+import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import { homeDir } from "../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
+import { conflictOf, wordsOf } from "./arguments.ts";
+import { registryEntries, registryEntry } from "./registry.ts";
+import { probeLines, textOf } from "./transcript.ts";
+
+/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+declare const PERDURE_DIST: string | undefined;
+const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+
+/** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
+export const scripted: Adapter = {
+  vendor: "scripted",
+  command: [join(dist, "..", "bin", "perdure-scripted.js")],
+  leaks: [],
+  read,
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> => {
+    const own = (line: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+      line.type === "session" ? line : {};
+    return probeLines(join(configDir, "sessions", `${id}.jsonl`), id, (line) => ({
+      session: textOf(own(line).id),
+      version: textOf(own(line).version),
+    }));
+  },
+  holders,
+  plan,
+  signs: (configDir) => join(configDir, "live"),
+  look,
+};
+
+function read(args: readonly string[]): Reading {
+  const words = wordsOf(args, new Set(["--model", "--name", "--script", "--layout", "--session-id", "--resume"]));
+  const chosen = "perdure chooses the conversation";
+  return {
+    converses: !words.some(({ kind, text }) => kind === "option" && (text === "--help" || text === "--version")),
+    headless: words.some(({ kind, text }) => kind === "option" && (text === "-p" || text === "--print")),
+    conflict: conflictOf(words, { "--session-id": chosen, "--resume": chosen }),
+  };
+}
+
+function config(env: Environment): ConfigDir {
+  if (env.PERDURE_SCRIPTED_HOME) {
+    return { dir: env.PERDURE_SCRIPTED_HOME, variables: { PERDURE_SCRIPTED_HOME: env.PERDURE_SCRIPTED_HOME } };
+  }
+  const data = env.XDG_DATA_HOME || join(homeDir(env), ".local", "share");
+  const dir = join(data, "perdure-scripted");
+  return { dir, variables: { PERDURE_SCRIPTED_HOME: dir } };
+}
+
+function plan({ step, session, name, args }: PlanRequest): LaunchPlan {
+  const identity = step === "new" ? ["--session-id", session, "--name", name] : ["--resume", session, "--name", name];
+  return { args: [...identity, ...args], files: [] };
+}
+
+const EVIDENCE = "its entry among live processes";
+
+function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
+  const entry = registryEntry(join(configDir, "live"), pid, processes);
+  const session = textOf(entry?.fields.session);
+  return session === null ? [] : [{ session, evidence: EVIDENCE, activity: activityOf(entry?.fields.status) }];
+}
+
+function activityOf(status: unknown): Activity | undefined {
+  return status === "idle" || status === "busy" || status === "blocked" ? status : undefined;
+}
+
+function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+  return registryEntries(join(configDir, "live"), processes)
+    .filter(({ fields }) => fields.session === id)
+    .map(({ pid }) => ({ pid, evidence: EVIDENCE }));
+}

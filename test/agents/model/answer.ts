@@ -1,0 +1,48 @@
+import { asObject, type Body } from "./json.ts";
+import type { ModelRequest } from "./log.ts";
+import type { Reply, Tool } from "./wire.ts";
+import { wishesOf } from "./wishes.ts";
+
+const TEXT_LENGTH_MAX = 200;
+const HARMLESS = "A made-up title";
+
+export interface Answer {
+  hold: boolean;
+  /** An HTTP status to fail with. */
+  fail: number | null;
+  reply: Reply;
+}
+
+/** What the model answers. The last turn's wishes first, then what it has seen: that shows whether history came along. */
+export function answerTo({ auxiliary, turns, results, tools }: ModelRequest): Answer {
+  if (auxiliary) return { hold: false, fail: null, reply: harmless(tools) };
+  const { calls, hold, fail } = wishesOf(turns.at(-1) ?? "");
+  const call = calls[results.length];
+  if (call) return { hold, fail, reply: { tool: toolCalled(call.name, tools), input: call.input } };
+  const told = [`turns=${turns.length}`, `first=${short(turns[0])}`, `last=${short(turns.at(-1))}`];
+  if (results.length > 0) told.push(`tool=${short(results.at(-1))}`);
+  return { hold, fail, reply: { text: told.join(" ") } };
+}
+
+/** By its full name, or by its own where that is enough; one that is not on offer is called all the same. */
+function toolCalled(name: string, tools: readonly Tool[]): Tool {
+  const full = tools.find((tool) => (tool.group ?? "") + tool.name === name);
+  return full ?? tools.find((tool) => tool.name === name) ?? { name, schema: {} };
+}
+
+function short(text = ""): string {
+  return text.replaceAll(/\s+/g, " ").slice(0, TEXT_LENGTH_MAX);
+}
+
+/** One tool alone is a form to be filled in: the program wants its answer in that shape. */
+function harmless(tools: readonly Tool[]): Reply {
+  const [form, ...others] = tools;
+  if (!form || others.length > 0) return { text: HARMLESS };
+  const fields = Object.entries(asObject(form.schema.properties));
+  return { tool: form, input: Object.fromEntries(fields.map(([name, field]) => [name, blank(asObject(field))])) };
+}
+
+function blank({ type }: Body): unknown {
+  const blanks: Record<string, unknown> = { boolean: false, number: 0, integer: 0, array: [], object: {} };
+  return blanks[String(type)] ?? HARMLESS;
+}

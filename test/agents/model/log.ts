@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isAuxiliary } from "./auxiliary.ts";
+import { turnsOf } from "./turns.ts";
+import type { Conversation, Message, Tool, WireName } from "./wire.ts";
+
+/** A request as it came, and what it says. */
+export interface ModelRequest {
+  /** Its place in the log. */
+  readonly index: number;
+  /** The protocol; null for what is no question to the model. */
+  readonly wire: WireName | null;
+  readonly method: string;
+  readonly path: string;
+  /** The headers by which the program says which conversation is asking. */
+  readonly identity: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly model: string;
+  readonly stream: boolean;
+  /** All that was said, with what the program added. */
+  readonly messages: readonly Message[];
+  /** What the user said, one text a turn. */
+  readonly turns: readonly string[];
+  /** What tools answered since the last turn. */
+  readonly results: readonly string[];
+  readonly tools: readonly Tool[];
+  /** Asked by the program on its own account (a title, a summary), or no question to the model at all. */
+  readonly auxiliary: boolean;
+}
+
+interface Incoming {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: unknown;
+  wire: WireName | null;
+  conversation: Conversation | null;
+}
+
+const NOTHING: Conversation = { model: "", stream: false, messages: [], tools: [] };
+const IDENTITY = /session|thread|turn-metadata/;
+
+export class Log {
+  readonly requests: ModelRequest[] = [];
+  readonly #waiting = new Set<(request: ModelRequest) => void>();
+
+  add({ method, path, headers, body, wire, conversation }: Incoming): ModelRequest {
+    const { model, stream, messages, tools } = conversation ?? NOTHING;
+    const request: ModelRequest = {
+      index: this.requests.length,
+      wire,
+      method,
+      path,
+      identity: identityOf(headers),
+      body,
+      model,
+      stream,
+      messages,
+      ...turnsOf(messages),
+      tools,
+      auxiliary: conversation === null || isAuxiliary(conversation),
+    };
+    this.requests.push(request);
+    for (const look of this.#waiting) look(request);
+    return request;
+  }
+
+  async until(wanted: (request: ModelRequest) => boolean, timeoutMs: number): Promise<ModelRequest> {
+    const there = this.requests.find(wanted);
+    if (there) return there;
+    const { promise, resolve, reject } = Promise.withResolvers<ModelRequest>();
+    const look = (request: ModelRequest): void => {
+      try {
+        if (wanted(request)) resolve(request);
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+    const timer = setTimeout(() => reject(new Error(`no such request in ${timeoutMs} ms\n${this.#told()}`)), timeoutMs);
+    this.#waiting.add(look);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(look);
+    }
+  }
+
+  #told(): string {
+    const lines = this.requests.map(({ index, path, auxiliary, turns }) =>
+      [index, path, auxiliary ? "auxiliary" : "", JSON.stringify(turns)].join(" "),
+    );
+    return lines.join("\n") || "nothing was asked";
+  }
+}
+
+function identityOf(headers: IncomingHttpHeaders): Record<string, string> {
+  const telling = Object.entries(headers).filter(([name]) => IDENTITY.test(name));
+  return Object.fromEntries(telling.map(([name, value]) => [name, String(value)]));
+}

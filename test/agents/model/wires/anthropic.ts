@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { asArray, asObject, asText, type Body } from "../json.ts";
+import { textsOf, type Conversation, type Event, type Message, type Reply, type Role, type Wire } from "../wire.ts";
+
+const USAGE = { input_tokens: 10, output_tokens: 10 };
+
+export const anthropic: Wire = {
+  name: "anthropic",
+  takes: (path) => path === "/v1/messages",
+  read,
+  whole: (reply, model) => ({
+    ...start(model),
+    content: [block(reply)],
+    stop_reason: stopReason(reply),
+    usage: USAGE,
+  }),
+  events,
+  error: (status) => ({ type: "error", error: { type: "made_up_error", message: `made-up error ${status}` } }),
+};
+
+function read(body: Body): Conversation {
+  const system: Message = { role: "system", texts: textsOf(body.system) };
+  return {
+    model: asText(body.model),
+    stream: body.stream === true,
+    messages: [system, ...asArray(body.messages).flatMap(messagesOf)],
+    tools: asArray(body.tools).map((tool) => ({ name: asText(tool.name), schema: asObject(tool.input_schema) })),
+  };
+}
+
+/** Results of tools come inside of user messages, beside the user's own text. */
+function messagesOf({ role, content }: Body): Message[] {
+  const results = asArray(content).filter(({ type }) => type === "tool_result");
+  const texts = textsOf(content);
+  return [
+    ...results.map((result): Message => ({ role: "tool", texts: textsOf(result.content) })),
+    ...(texts.length > 0 ? [{ role: asText(role) as Role, texts }] : []),
+  ];
+}
+
+function start(model: string): object {
+  return { id: `msg_${randomUUID()}`, type: "message", role: "assistant", model, stop_sequence: null };
+}
+
+function block(reply: Reply): object {
+  return "text" in reply
+    ? { type: "text", text: reply.text }
+    : { type: "tool_use", id: `toolu_${randomUUID()}`, name: reply.tool.name, input: reply.input };
+}
+
+function stopReason(reply: Reply): string {
+  return "text" in reply ? "end_turn" : "tool_use";
+}
+
+function events(reply: Reply, model: string): Event[] {
+  const [empty, delta] =
+    "text" in reply
+      ? [block({ text: "" }), { type: "text_delta", text: reply.text }]
+      : [
+          block({ tool: reply.tool, input: {} }),
+          { type: "input_json_delta", partial_json: JSON.stringify(reply.input) },
+        ];
+  return [
+    { type: "message_start", message: { ...start(model), content: [], stop_reason: null, usage: USAGE } },
+    { type: "content_block_start", index: 0, content_block: empty },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: USAGE },
+    { type: "message_stop" },
+  ].map((data) => ({ name: data.type, data }));
+}

@@ -1,0 +1,234 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { slugOf } from "../../src/scripted/layouts/claude/transcripts.ts";
+import { SCRIPTED, Stage } from "./stage.ts";
+
+const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";
+const OTHER = "5b2a7d0e-6f0b-4a53-9d8f-0d6e7d1c2b3a";
+
+let stage: Stage;
+beforeEach(() => {
+  stage = new Stage("claude");
+});
+afterEach(() => stage.clear());
+
+function transcript(id = ID): string {
+  return join(".claude/projects", slugOf(stage.work), `${id}.jsonl`);
+}
+
+test("the transcript: from the first prompt on, a chain of turns, found by its id from any folder", async () => {
+  const talk = stage.open(["--session-id", ID, "--name", "coder"]);
+  await talk.answer();
+  expect(stage.files(".claude/projects")).toEqual([]);
+  await talk.say("hello");
+  await talk.end();
+  expect((await stage.run(["-p", "-r", ID, "again"], { cwd: stage.home })).stdout).toBe(
+    "turns=2 first=hello last=again\n",
+  );
+
+  expect(stage.files(".claude/projects")).toEqual([transcript()]);
+  const lines = stage.lines(transcript());
+  expect(lines.slice(0, 2)).toEqual([
+    { type: "custom-title", customTitle: "coder", sessionId: ID },
+    { type: "agent-name", agentName: "coder", sessionId: ID },
+  ]);
+  const turns = lines.slice(2);
+  expect(turns.map(({ type, cwd }) => [type, cwd])).toEqual([
+    ["user", stage.work],
+    ["assistant", stage.work],
+    ["user", stage.home],
+    ["assistant", stage.home],
+  ]);
+  expect(turns[0]).toMatchObject({ sessionId: ID, version: "2.1.325", message: { role: "user", content: "hello" } });
+  expect(turns[1]).toMatchObject({
+    message: { role: "assistant", content: [{ type: "text", text: "turns=1 first=hello last=hello" }] },
+  });
+  expect(turns.map(({ parentUuid }) => parentUuid)).toEqual([null, ...turns.slice(0, -1).map(({ uuid }) => uuid)]);
+});
+
+test("a folder's slug is as the vendor makes it", () => {
+  expect(slugOf("/tmp/we ird_ü.x")).toBe("-tmp-we-ird---x");
+  const parts = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((part) => `abcdefghijklmnopqrstuvwxyz_${part}`);
+  const slug = slugOf(`/tmp/long/${parts.join("/")}`);
+  expect(slug).toMatch(/-abcdefghijklmnop-r75nkf$/);
+  expect(slug).toHaveLength(207);
+});
+
+test("the registry: there from the launch, follows /clear, waits at a permission, gone at the end", async () => {
+  const talk = stage.open(["--session-id", ID, "-n", "coder"]);
+  await talk.answer();
+  const entry = (): Record<string, unknown> => stage.json(".claude/sessions", `${talk.pid}.json`);
+  const stat = readFileSync(`/proc/${talk.pid}/stat`, "utf8");
+  expect(entry()).toMatchObject({
+    pid: talk.pid,
+    sessionId: ID,
+    cwd: stage.work,
+    name: "coder",
+    status: "idle",
+    kind: "interactive",
+    version: "2.1.325",
+    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
+  });
+  const cleared = /session ([0-9a-f-]{36})/.exec(await talk.say("/clear"))?.[1];
+  expect(entry()).toMatchObject({ sessionId: cleared, name: "coder" });
+  expect(cleared).not.toBe(ID);
+  talk.type("/permission");
+  await talk.until(/allow/);
+  expect(entry()).toMatchObject({ status: "waiting", waitingFor: "permission prompt" });
+  await talk.end();
+  expect(stage.files(".claude/sessions")).toEqual([]);
+});
+
+test("the process looks like the vendor's", async () => {
+  const talk = stage.open([]);
+  await talk.answer();
+  expect(readFileSync(`/proc/${talk.pid}/cmdline`, "utf8").split("\0")[0]).toBe("claude");
+  expect(readFileSync(`/proc/${talk.pid}/comm`, "utf8")).toBe("claude\n");
+  await talk.end();
+});
+
+const LOG = "hooks.log";
+
+/** Each hook writes down what it was told and who told it, slowly enough that nobody waits by accident. */
+function settings(): string {
+  const command = `(cat; echo " $CLAUDE_PID $CLAUDE_CODE_SESSION_ID") | tr -d '\\n' > "$HOME/told.$$"; sleep 0.05; (cat "$HOME/told.$$"; echo) >> "$HOME/${LOG}"; rm "$HOME/told.$$"; echo heard`;
+  const events = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"];
+  return JSON.stringify({
+    hooks: Object.fromEntries(events.map((event) => [event, [{ hooks: [{ type: "command", command, timeout: 20 }] }]])),
+  });
+}
+
+interface Told {
+  event: Record<string, unknown>;
+  pid: number;
+  session: string;
+}
+
+function told(): Told[] {
+  const lines = readFileSync(join(stage.home, LOG), "utf8").trimEnd().split("\n");
+  return lines.map((line) => {
+    const [, event = "", pid = "", session = ""] = /^(.*) (\d+) (\S+)$/.exec(line) ?? [];
+    return { event: JSON.parse(event) as Record<string, unknown>, pid: Number(pid), session };
+  });
+}
+
+test("hooks are told what happens, in order, and waited for", async () => {
+  const file = join(stage.home, "settings.json");
+  writeFileSync(file, settings());
+  const talk = stage.open(["--session-id", ID, "--settings", file]);
+  await talk.answer();
+  expect(told()).toHaveLength(1);
+  await talk.say("hello");
+  expect(told()).toHaveLength(3);
+  const cleared = /session ([0-9a-f-]{36})/.exec(await talk.say("/clear"))?.[1] ?? "";
+  expect((await talk.end()).stderr).toContain("heard");
+
+  expect(
+    told().map(({ event, session }) => [event.hook_event_name, event.source ?? event.reason ?? event.prompt, session]),
+  ).toEqual([
+    ["SessionStart", "startup", ID],
+    ["UserPromptSubmit", "hello", ID],
+    ["Stop", undefined, ID],
+    ["SessionEnd", "clear", ID],
+    ["SessionStart", "clear", cleared],
+    ["SessionEnd", "prompt_input_exit", cleared],
+  ]);
+  for (const { event, pid, session } of told()) {
+    expect(pid).toBe(talk.pid);
+    expect(event).toMatchObject({
+      session_id: session,
+      cwd: stage.work,
+      transcript_path: join(stage.home, transcript(session)),
+    });
+  }
+});
+
+test("hooks as JSON on the command line; resume and a signal are told too", async () => {
+  await stage.run(["-p", "--session-id", ID, "hello"]);
+  const talk = stage.open(["--resume", ID, "--settings", settings()]);
+  await talk.answer();
+  talk.kill("SIGTERM");
+  expect(await talk.ended).toMatchObject({ code: 143 });
+  expect(told().map(({ event }) => event.source ?? event.reason)).toEqual(["resume", "other"]);
+});
+
+test("a hook that fails is told, and stops nothing", async () => {
+  const hooks = { SessionStart: [{ hooks: [{ type: "command", command: "exit 3" }] }] };
+  expect(await stage.run(["-p", "--settings", JSON.stringify({ hooks }), "hi"])).toEqual({
+    code: 0,
+    stdout: "turns=1 first=hi last=hi\n",
+    stderr: "hook ended with 3: exit 3\n",
+  });
+});
+
+test.each([
+  [["--resume", OTHER], `No conversation found with session ID: ${OTHER}`],
+  [["--resume", "0c5fd5ef-0000-4000-8000-00000000000e"], "No conversation found"],
+  [["--resume", "0c5fd5ef-0000-4000-8000-00000000000d"], "No conversation found"],
+  [["--session-id", ID], `Session ID ${ID} is already in use`],
+  [["--session-id", "0c5fd5ef-0000-4000-8000-00000000000e"], "is already in use"],
+  [["--session-id", "coder"], "Must be a valid UUID"],
+  [["--resume", ID, "--session-id", OTHER], "--fork-session"],
+  [["--bogus"], "unknown option '--bogus'"],
+  [["--settings", "{broken"], "Invalid JSON"],
+  [["--settings", "/nonexistent/settings.json"], "Settings file not found"],
+  [["--output-format", "stream-json"], "requires --verbose"],
+])("%j: exit 1, %s", async (args, words) => {
+  await stage.run(["-p", "--session-id", ID, "hello"]);
+  const folder = join(stage.home, ".claude/projects/-elsewhere");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "0c5fd5ef-0000-4000-8000-00000000000e.jsonl"), "");
+  writeFileSync(join(folder, "0c5fd5ef-0000-4000-8000-00000000000d.jsonl"), "garbage\n{half");
+  const before = stage.files(".claude");
+  expect(await stage.run(["-p", ...args, "--", "x"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining(words) as string,
+  });
+  expect(stage.files(".claude")).toEqual(before);
+});
+
+test("its formats name the session in every line", async () => {
+  const stream = ["-p", "--output-format", "stream-json", "--verbose", "--name", "coder", "--permission-mode", "plan"];
+  const { stdout } = await stage.run([...stream, "--session-id", ID, "hi"]);
+  const events = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(events.map(({ type, subtype, session_id }) => [type, subtype, session_id])).toEqual([
+    ["system", "session_title_changed", ID],
+    ["system", "init", ID],
+    ["assistant", undefined, ID],
+    ["result", "success", ID],
+  ]);
+  expect(events[1]).toMatchObject({ permissionMode: "plan", cwd: stage.work });
+  const { stdout: document } = await stage.run(["-p", "--output-format", "json", "--resume", ID, "more"]);
+  expect(JSON.parse(document)).toMatchObject({ session_id: ID, result: "turns=2 first=hi last=more" });
+});
+
+test("a resumed session keeps its title", async () => {
+  await stage.run(["-p", "--session-id", ID, "--name", "coder", "hi"]);
+  const talk = stage.open(["--resume", ID]);
+  await talk.answer();
+  expect(stage.json(".claude/sessions", `${talk.pid}.json`)).toMatchObject({ name: "coder", nameSource: "user" });
+  await talk.end();
+});
+
+test("two lines called claude on PATH are enough; CLAUDE_CONFIG_DIR moves everything", () => {
+  const shim = join(stage.home, "claude");
+  writeFileSync(shim, `#!/bin/sh\nPERDURE_SCRIPTED_LAYOUT=claude exec ${SCRIPTED} "$@"\n`, { mode: 0o755 });
+  const { status, stdout } = spawnSync("claude", ["-p", "--session-id", ID, "hi"], {
+    cwd: stage.work,
+    encoding: "utf8",
+    env: {
+      HOME: stage.home,
+      PATH: `${stage.home}:${process.env.PATH}`,
+      CLAUDE_CONFIG_DIR: join(stage.home, "config"),
+    },
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "turns=1 first=hi last=hi\n" });
+  expect(stage.files("config/projects")).toEqual([join("config/projects", slugOf(stage.work), `${ID}.jsonl`)]);
+  expect(stage.files(".claude")).toEqual([]);
+});

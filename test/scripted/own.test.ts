@@ -1,0 +1,205 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SCRIPTED, Stage, Talk } from "./stage.ts";
+
+const HOME = ".local/share/perdure-scripted";
+
+let stage: Stage;
+beforeEach(() => {
+  stage = new Stage("scripted");
+});
+afterEach(() => stage.clear());
+
+test("a transcript begins with the first prompt, and holds the turns", async () => {
+  const talk = stage.open(["--session-id", "one", "--name", "coder", "--model", "m-1"]);
+  const banner = await talk.answer();
+  expect(banner).toMatch(/session +one \(coder\)/);
+  expect(banner).toMatch(/model +m-1/);
+  expect(banner).toContain("history: 0 turns");
+  expect(stage.files(`${HOME}/sessions`)).toEqual([]);
+
+  expect(await talk.say("hello")).toBe("turns=1 first=hello last=hello");
+  expect(await talk.say("and more")).toBe("turns=2 first=hello last=and more");
+  expect(stage.lines(HOME, "sessions/one.jsonl")).toEqual([
+    {
+      type: "session",
+      id: "one",
+      cwd: stage.work,
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      version: expect.stringMatching(/^\d+\./) as string,
+    },
+    { type: "user", text: "hello" },
+    { type: "agent", text: "turns=1 first=hello last=hello" },
+    { type: "user", text: "and more" },
+    { type: "agent", text: "turns=2 first=hello last=and more" },
+  ]);
+  expect(await talk.end()).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("it tells that it lives, as long as it does", async () => {
+  const talk = stage.open(["--session-id", "one", "--name", "coder"]);
+  await talk.answer();
+  const stat = readFileSync(`/proc/${talk.pid}/stat`, "utf8");
+  expect(stage.json(HOME, `live/${talk.pid}.json`)).toEqual({
+    pid: talk.pid,
+    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
+    session: "one",
+    cwd: stage.work,
+    name: "coder",
+    status: "idle",
+  });
+  await talk.end();
+  expect(stage.files(`${HOME}/live`)).toEqual([]);
+});
+
+test.each([
+  ["SIGTERM", 143, 0],
+  ["SIGHUP", 129, 0],
+  ["SIGINT", 130, 0],
+  ["SIGKILL", -1, 1],
+] as const)("%s: exit code %i, and %i entries left behind", async (signal, code, left) => {
+  const talk = stage.open([]);
+  await talk.answer();
+  talk.kill(signal);
+  expect(await talk.ended).toMatchObject({ code });
+  expect(stage.files(`${HOME}/live`)).toHaveLength(left);
+});
+
+test("a resumed session knows what was said, from anywhere", async () => {
+  await stage.run(["--session-id", "one"], { input: "first thing\n" });
+  const talk = stage.open(["--resume", "one"], { cwd: stage.home });
+  expect(await talk.answer()).toContain("history: 1 turns");
+  expect(await talk.say("second thing")).toBe("turns=2 first=first thing last=second thing");
+  await talk.end();
+  expect(stage.files(`${HOME}/sessions`)).toEqual([`${HOME}/sessions/one.jsonl`]);
+});
+
+test("at a terminal it is the same: a prompt, an answer, Ctrl-D", async () => {
+  const child = spawn("script", ["-qec", `${SCRIPTED} --session-id one`, "/dev/null"], {
+    cwd: stage.work,
+    env: { PATH: process.env.PATH, HOME: stage.home, LANG: "C.UTF-8" },
+  });
+  const talk = new Talk(child);
+  await talk.until(/> $/);
+  talk.type("hello");
+  await talk.until(/turns=1 first=hello last=hello\r\n> $/);
+  child.stdin.write("\u0004");
+  expect(await talk.ended).toMatchObject({ code: 0 });
+  expect(stage.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
+});
+
+test("without an id it takes a random one", async () => {
+  for (const prompt of ["a", "b"]) await stage.run(["-p", prompt]);
+  const files = stage.files(`${HOME}/sessions`);
+  expect(new Set(files).size).toBe(2);
+  for (const file of files) expect(file).toMatch(/\/[0-9a-f-]{36}\.jsonl$/);
+});
+
+test("a turn that a kill cut off in the middle of a line costs only that line", async () => {
+  await stage.run(["-p", "--session-id", "one", "first"]);
+  const file = join(stage.home, HOME, "sessions/one.jsonl");
+  writeFileSync(file, `${readFileSync(file, "utf8")}{"type":"user","te\n`);
+  expect((await stage.run(["-p", "--resume", "one", "next"])).stdout).toBe("turns=2 first=first last=next\n");
+});
+
+const TRANSCRIPTS = {
+  taken: '{"type":"session","id":"taken"}\n',
+  empty: "",
+  broken: '{"type":"sess\n{"type":"user","text":"x"}\n',
+  other: '{"type":"session","id":"somebody"}\n',
+};
+
+test.each([
+  [["--session-id", "taken"], 1, "taken exists already"],
+  [["--session-id", "empty"], 1, "empty exists already"],
+  [["--session-id", "../up"], 1, "cannot be a session's id"],
+  [["--resume", "unknown"], 1, "no session unknown"],
+  [["--resume", "empty"], 1, "its file is empty"],
+  [["--resume", "broken"], 1, "its first line is broken"],
+  [["--resume", "other"], 1, "its first line is broken"],
+  [["--resume", "taken", "--session-id", "new"], 2, "exclude each other"],
+  [["--bogus"], 2, "no option --bogus"],
+  [["--model"], 2, "--model"],
+  [["two", "words"], 2, "quote it"],
+  [["--layout", "nobody"], 2, "scripted, claude, codex"],
+])("%j is refused with %i, and nothing is begun", async (args, code, words) => {
+  const folder = join(stage.home, HOME, "sessions");
+  mkdirSync(folder, { recursive: true });
+  for (const [id, text] of Object.entries(TRANSCRIPTS)) writeFileSync(join(folder, `${id}.jsonl`), text);
+  const finished = await stage.run([...args, "-p", "--", ...(args.includes("two") ? [] : ["prompt"])]);
+  expect(finished).toEqual({ code, stdout: "", stderr: expect.stringContaining(words) as string });
+  expect(stage.files(HOME)).toHaveLength(Object.keys(TRANSCRIPTS).length);
+  for (const [id, text] of Object.entries(TRANSCRIPTS)) {
+    expect(readFileSync(join(folder, `${id}.jsonl`), "utf8")).toBe(text);
+  }
+});
+
+test("headless: a prompt as an argument or on stdin, one answer", async () => {
+  expect(await stage.run(["-p", "--session-id", "one", "by argument"])).toEqual({
+    code: 0,
+    stdout: "turns=1 first=by argument last=by argument\n",
+    stderr: "",
+  });
+  expect((await stage.run(["--print", "--resume", "one"], { input: "by\nstdin\n" })).stdout).toBe(
+    "turns=2 first=by argument last=by\nstdin\n",
+  );
+  expect(await stage.run(["-p"])).toMatchObject({ code: 1, stdout: "" });
+});
+
+test("headless with --json: the session first, then the answer", async () => {
+  const { stdout } = await stage.run(["-p", "--json", "--session-id", "one", "hi"]);
+  expect(parsed(stdout)).toEqual([
+    { type: "init", session: "one" },
+    { type: "answer", session: "one", text: "turns=1 first=hi last=hi" },
+  ]);
+});
+
+test.each([
+  [{ PERDURE_SCRIPTED_HOME: "a", XDG_DATA_HOME: "b" }, "a/sessions/one.jsonl"],
+  [{ XDG_DATA_HOME: "b" }, "b/perdure-scripted/sessions/one.jsonl"],
+])("%j: it lives there", async (variables, file) => {
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, join(stage.home, value)]));
+  await stage.run(["-p", "--session-id", "one", "hi"], { env });
+  expect(stage.lines(file)).toHaveLength(3);
+  expect(stage.files(HOME)).toEqual([]);
+});
+
+test("a script is heard before the prompt and before stdin", async () => {
+  const { stdout } = await stage.run(["--session-id", "one", "--script", "one; two", "three"], { input: "four\n" });
+  expect(stdout.match(/turns=.*/g)).toEqual(
+    ["one", "two", "three", "four"].map((last, at) => `turns=${at + 1} first=one last=${last}`),
+  );
+  const { code } = await stage.run(["-p", "x"], { env: { PERDURE_SCRIPT: "/exit 6" } });
+  expect(code).toBe(6);
+});
+
+test("wrong-id: takes another id, new or resumed, without a word about it", async () => {
+  await stage.run(["-p", "--session-id", "one", "first"]);
+  for (const args of [
+    ["--session-id", "two"],
+    ["--resume", "one"],
+  ]) {
+    const { code, stdout, stderr } = await stage.run([...args, "--script", "wrong-id", "-p", "--json", "x"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(parsed(stdout)).toMatchObject([{ session: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }, {}]);
+    expect(stdout).toContain("turns=1 first=x");
+  }
+  expect(stage.files(`${HOME}/sessions`)).toHaveLength(3);
+});
+
+test("late: no sign of life for so long", async () => {
+  const began = performance.now();
+  const talk = stage.open(["--script", "late 400"]);
+  await talk.until(/./);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(400);
+  await talk.end();
+});
+
+function parsed(text: string): unknown[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pane, Tmux } from "../../terminal/tmux.ts";
+import { killMarked } from "./strays.ts";
+import type { Vendor } from "./vendor.ts";
+
+/** tmux tells nobody when a screen changes; more often than this costs more than it finds. */
+const LOOK_EVERY_MS = 50;
+const WAIT_MS = 30_000;
+/** gemini takes an Enter within 40 ms of a paste for a part of it. */
+const PASTE_GUARD_MS = 150;
+
+const MARK = "PERDURE_BED_TERMINAL";
+
+/** A vendor's program in a real terminal, driven the way a person does: look, type, press Enter, look again. */
+export class Terminal {
+  readonly #tmux: Tmux;
+  readonly #pane: Pane;
+  readonly #vendor: Vendor;
+  readonly #mark: string;
+
+  private constructor(tmux: Tmux, pane: Pane, vendor: Vendor, mark: string) {
+    this.#tmux = tmux;
+    this.#pane = pane;
+    this.#vendor = vendor;
+    this.#mark = mark;
+  }
+
+  /** Starts a command in a window of its own: the vendor's program, or something that ends up running it. */
+  static async open(tmux: Tmux, vendor: Vendor, command: readonly string[]): Promise<Terminal> {
+    const mark = randomUUID();
+    return new Terminal(tmux, await tmux.pane([...command], { [MARK]: mark }), vendor, mark);
+  }
+
+  async screen(): Promise<string> {
+    return this.#pane.screen();
+  }
+
+  /** Looks until the screen is as wanted; the screen. */
+  async until(what: string, wanted: (screen: string) => boolean, timeoutMs = WAIT_MS): Promise<string> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const screen = await this.screen();
+      if (wanted(screen)) return screen;
+      if (Date.now() > deadline) throw new Error(`${this.#vendor.name}: never seen: ${what}\n${screen}`);
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Waits for input, with no turn running. */
+  async ready(): Promise<void> {
+    const { empty, busy } = this.#vendor.screen;
+    await this.until("ready for input", (screen) => empty.test(screen) && !busy.test(screen));
+  }
+
+  /** Pastes a prompt and sends it; it has been taken when this returns. */
+  async prompt(text: string): Promise<void> {
+    await this.#send(async () => {
+      await this.#tmux.do("set-buffer", "-b", this.#mark, "--", text);
+      await this.#tmux.do("paste-buffer", "-p", "-d", "-b", this.#mark, "-t", this.#pane.id);
+    });
+  }
+
+  /** A new conversation in the same process. */
+  async fresh(): Promise<void> {
+    await this.#send(() => this.#pane.type(this.#vendor.screen.fresh));
+    await this.ready();
+  }
+
+  /** SIGKILL to the program and to all it started: several leave their real work to a child that survives them. */
+  async kill(): Promise<void> {
+    await killMarked(MARK, this.#mark);
+    await this.#pane.kill();
+  }
+
+  /** Never blind: an Enter that meets a dialog answers it, and one that comes too early is lost. */
+  async #send(type: () => Promise<void>): Promise<void> {
+    const { empty } = this.#vendor.screen;
+    await this.ready();
+    await type();
+    await this.until("what was typed", (screen) => !empty.test(screen));
+    await sleep(PASTE_GUARD_MS);
+    await this.#pane.keys("Enter");
+    await this.until("an empty input line after Enter", (screen) => empty.test(screen));
+  }
+}

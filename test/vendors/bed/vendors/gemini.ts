@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { writeJson } from "../files.ts";
+import type { Vendor } from "../vendor.ts";
+
+export const gemini: Vendor = {
+  name: "gemini",
+  wire: "gemini",
+  transcripts: ".gemini/tmp/*/chats/*.jsonl",
+  furnish(home, modelUrl) {
+    writeJson(join(home, ".gemini", "settings.json"), {
+      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+      // Its own tidying deletes sessions that were resumed in a later minute than they were begun in.
+      general: { sessionRetention: { enabled: false }, enableAutoUpdate: false },
+    });
+    return { GEMINI_API_KEY: "made-up", GOOGLE_GEMINI_BASE_URL: modelUrl };
+  },
+  session: { begin: (id) => ["--session-id", id], resume: (id) => ["--resume", id], header: null },
+  headless: { before: ["-m", "gemini-2.5-pro"], after: (prompt) => ["-p", prompt] },
+  interactive: { before: ["-m", "gemini-2.5-pro"], after: [] },
+  screen: { empty: /^ > +Type your message/m, busy: /esc to cancel/, fresh: "/clear" },
+};
