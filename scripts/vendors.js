@@ -14,7 +14,8 @@ const NODE = join(CACHE, `node@${process.versions.node}`);
 const asked = process.argv.length > 2 ? process.argv.slice(2) : VENDOR_NAMES;
 const unknown = asked.filter((name) => !VENDOR_NAMES.includes(name));
 if (unknown.length > 0) fail(`no such vendor: ${unknown.join(", ")}; known: ${VENDOR_NAMES.join(", ")}`);
-if (Number(process.versions.node.split(".")[0]) < 24) fail("run this with Node 24: node_modules/.bin/node scripts/vendors.js");
+if (Number(process.versions.node.split(".")[0]) < 24)
+  fail("run this with Node 24: node_modules/.bin/node scripts/vendors.js");
 
 await mkdir(CACHE, { recursive: true });
 await sweep();

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../protocol/errors.ts";
 import type { Holder, Transcript } from "../protocol/session.ts";
 
 /** What a worker is bound to. */
-export interface Binding {
+interface Binding {
   vendor: string;
   id: string;
   /** The most its transcript was ever seen to have; null if none was ever seen. */

@@ -66,6 +66,8 @@ function summaryOf(house: House, worker: WorkerRow): WorkerSummary["session"] {
 function attentionOf(house: House, run: RunRow, processes: ProcessInfo[]): string | null {
   const entry = lastSessionOfRun(house.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
+  const foreign = house.sessions.foreignOf(run.id);
+  if (foreign !== null) return `in another worker's conversation: ${foreign}`;
   const strangers = house.sessions.strangersOf(run.id);
   if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
   if (processes.some(({ suspended }) => suspended)) return "suspended";

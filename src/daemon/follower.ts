@@ -2,6 +2,7 @@ import { rmSync, statSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
 import { walkToAgent } from "../runtime/nesting.ts";
+import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
@@ -20,7 +21,8 @@ export class Follower {
   readonly #adapter: Adapter;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
-  #pid: number | null = null;
+  /** The run's own agent, once it has shown a sign. */
+  #agent: ProcessInfo | null = null;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   #strangersAtMs = 0;
@@ -33,6 +35,8 @@ export class Follower {
 
   activity: Activity | null = null;
   strangers: number[] = [];
+  /** Another worker's conversation that it has gone to. */
+  foreign: string | null = null;
 
   constructor(house: Omit<House, "sessions">, run: RunRow, adapter: Adapter) {
     this.#house = house;
@@ -78,7 +82,7 @@ export class Follower {
     const before = this.#shown;
     if (signs.length > 0) this.#shown = new Set(signs.map(({ session }) => session));
     const here = signs.filter(({ session }) => session === current);
-    if (here.length > 0) this.#doubt = null;
+    if (here.length > 0) this.#doubt = this.foreign = null;
     else if (this.#isDoubtful(signs)) return;
     const others = signs.filter(({ session }) => session !== current && !before?.has(session));
     // At the first look everything is new; if the one it should be in is among it, the others are old.
@@ -110,16 +114,20 @@ export class Follower {
     return entry && sessionById(this.#house.db, entry.session_id);
   }
 
-  /** Of the run's own agent process; a nested one is never asked. */
+  /** Of the run's own agent process, which may outlive the wrapper; a nested one is never asked. */
   #signs(): Sign[] {
+    const { processes } = this.#house;
     const session = this.#session();
     let signs: Sign[] = [];
     if (!session) return signs;
-    walkToAgent(this.#house.processes, this.#run.pid, (pid) => {
-      const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, this.#house.processes);
+    if (this.#agent && isAlive(processes, this.#agent)) {
+      return this.#adapter.look(session.config_dir, this.#agent.pid, processes);
+    }
+    walkToAgent(processes, this.#run.pid, (pid) => {
+      const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, processes);
       if (shown.length === 0) return false;
       signs = shown;
-      this.#pid = pid;
+      this.#agent = processes.look(pid);
       return true;
     });
     return signs;
@@ -139,6 +147,7 @@ export class Follower {
     if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
       const outcome = await this.#house.writer.write(() => applySign(this.#house, this.#run.id, sign));
       if (outcome === "mismatch") await this.#onMismatch();
+      if (outcome === "foreign") this.foreign = sign.session;
     }
     if (sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
   }
@@ -163,14 +172,22 @@ export class Follower {
     await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, null));
   }
 
+  async #findTranscript(session: SessionRow): Promise<void> {
+    const found = await this.#adapter.probe(placeOf(session), session.transcript);
+    if (found.state !== "good") return;
+    const { file, bytes, version } = found;
+    await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, version));
+  }
+
   /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
   async #lookForStrangers(): Promise<void> {
     const now = this.#house.monotonicMs();
     const session = this.#session();
     if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
     this.#strangersAtMs = now;
+    if (session.transcript_bytes === null) await this.#findTranscript(session);
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const strangers = holders.filter((pid) => pid !== this.#pid);
+    const strangers = holders.filter((pid) => pid !== this.#agent?.pid);
     const pids = strangers.filter((pid) => !this.strangers.includes(pid));
     this.strangers = strangers;
     const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;

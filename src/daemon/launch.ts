@@ -11,7 +11,7 @@ import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from ".
 import type { WorkerRow } from "../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../vendors/index.ts";
 import type { House } from "./house.ts";
-import { bindNew, enter } from "./sessions.ts";
+import { bindNew, enter, leaveSession } from "./sessions.ts";
 
 /** What a claim is to start, from the call or as stored. */
 export interface Wanted {
@@ -135,7 +135,10 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
       details: { session: bound?.vendor_id, vendor: bound?.vendor, unresumable: true },
     });
   }
-  if (decision.step === "plain" || want.vendor === null) return { launch: plainOrder(want), mint: null };
+  if (decision.step === "plain" || want.vendor === null) {
+    if (request.fresh && bound && want.vendor === null) leaveSession(house, worker, run, bound);
+    return { launch: plainOrder(want), mint: null };
+  }
   if (decision.step === "resume" && bound) {
     noteTranscript(house, bound, outlook.transcript);
     return { launch: startIn(house, request, bound, "resume"), mint: null };

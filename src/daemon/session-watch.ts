@@ -44,6 +44,10 @@ export class SessionWatch {
     return this.#followers.get(run)?.follower.strangers ?? [];
   }
 
+  foreignOf(run: string): string | null {
+    return this.#followers.get(run)?.follower.foreign ?? null;
+  }
+
   /** A hook has left a file in the run's folder. */
   heard(run: string): void {
     this.#followers.get(run)?.follower.heard();

@@ -50,6 +50,12 @@ export function bindNew(house: Store, worker: WorkerRow, run: RunRow | null, fre
   return mustBe(sessionById(house.db, id));
 }
 
+/** The worker goes on with a program that has none; its lineage stays. */
+export function leaveSession(house: Store, worker: WorkerRow, run: RunRow, session: SessionRow): void {
+  bindSession(house.db, worker.id, null);
+  record(house, "session.left", subjectOf(worker, run), { session: session.vendor_id });
+}
+
 /** A conversation belongs to one worker at most. */
 function assertNobodys(house: Store, worker: WorkerRow, { vendor, vendorId, configDir }: NewConversation): void {
   const taken = sessionInUse(house.db, vendor, configDir, vendorId);

@@ -12,7 +12,7 @@ export interface Program {
   layout: Layout;
 }
 
-export interface Order {
+interface Order {
   words: string;
   does: string;
   run(agent: Agent, argument: string, program: Program): Promise<void> | void;

@@ -8,6 +8,7 @@ export const VENDOR_SESSION_VARIABLES: readonly RegExp[] = [
 /** Keys, endpoints and config dirs of the vendors' programs: a worker started later needs them as much as now. */
 export const VENDOR_VARIABLES: readonly RegExp[] = [
   /^(ANTHROPIC|CLAUDE|OPENAI|CODEX|GEMINI|GOOGLE|COPILOT|CURSOR|PI|OPENCODE|QWEN|DASHSCOPE|OPENROUTER|DEEPSEEK)_[A-Z0-9_]+$/,
+  /^PERDURE_SCRIPTED_HOME$/,
   /^(GH_TOKEN|GITHUB_TOKEN|XAI_API_KEY|MISTRAL_API_KEY|GROQ_API_KEY)$/,
   /^(AWS_PROFILE|AWS_REGION|VERTEXAI_[A-Z_]+)$/,
 ];

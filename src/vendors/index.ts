@@ -4,7 +4,7 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { scripted } from "./scripted.ts";
 
-export type { Adapter, LaunchFile, LaunchPlan, ProcessView } from "./adapter.ts";
+export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
 const ADAPTERS: readonly Adapter[] = [claude, codex, scripted];

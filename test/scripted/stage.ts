@@ -6,7 +6,7 @@ import { finish, type Finished } from "../support/home.ts";
 
 export const SCRIPTED = resolve(import.meta.dirname, "../../bin/perdure-scripted.js");
 
-export interface Circumstances {
+interface Circumstances {
   input?: string;
   env?: Record<string, string>;
   cwd?: string;

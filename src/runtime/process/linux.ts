@@ -31,19 +31,23 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
         .split("\0")
         .slice(0, -1),
     // Of all its threads: whichever of them forked is the parent's task.
-    children: (pid) =>
-      entries(`${proc}/${pid}/task`).flatMap((task) =>
-        (read(`${proc}/${pid}/task/${task}/children`) ?? "").split(" ").filter(Boolean).map(Number),
-      ),
+    children(pid) {
+      const told = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
+      // Some kernels do not tell: then everybody is asked for its parent.
+      if (told.every((text) => text === null)) return pids(proc).filter((each) => look(each)?.parentPid === pid);
+      return told.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
+    },
     openFiles: (pid) => openFiles(`${proc}/${pid}/fd`),
     lockHolders(file) {
       const node = statSync(file, { throwIfNoEntry: false })?.ino;
-      if (node === undefined) return [];
       const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);
+      if (held.length === 0) return [];
       // Another file system may have a file of the same number: the holder has this one open.
       const path = realpathSync.native(file);
-      const holders = [...new Set(held.map((lock) => lock.pid))];
-      return holders.filter((pid) => openFiles(`${proc}/${pid}/fd`).includes(path));
+      const opened = (pid: number): boolean => openFiles(`${proc}/${pid}/fd`).includes(path);
+      const named = [...new Set(held.map((lock) => lock.pid))].filter(opened);
+      // Whoever took the lock may be gone, and have left it to those that share its open file.
+      return named.length > 0 ? named : pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid));
     },
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;

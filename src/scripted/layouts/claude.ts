@@ -70,7 +70,7 @@ function registry(folder: string, entrypoint: string): Presence {
     version: VERSION,
     kind: "interactive",
     entrypoint,
-    // Nobody's name is made up from the folder: a name here need not be one that somebody gave.
+    // One is made up from the folder where none was given: a name here need not be anybody's choice.
     name: name ?? `${basename(cwd)}-${String(process.pid % 100).padStart(2, "0")}`,
     nameSource: name === null ? "derived" : "user",
     ...(status === "blocked" ? { status: "waiting", waitingFor: "permission prompt" } : { status }),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { homeDir } from "../../state/paths.ts";
 import { readFlags } from "../flags.ts";
 import { HELD_VARIABLE } from "../held.ts";
-import { Refusal, type Launch, type Layout, type Service, type Voice, type Wanted } from "../layout.ts";
+import { Refusal, type Launch, type Layout, type Service, type Wanted } from "../layout.ts";
 import { appServer } from "./codex/app-server.ts";
 import { WriterLocks } from "./codex/locks.ts";
 import { Rollouts } from "./codex/rollouts.ts";
@@ -32,7 +32,7 @@ export const codex: Layout = {
       name: null,
       model: values.model ?? "scripted",
       prompt: prompt === "-" ? null : prompt,
-      headless: command === "exec" ? voiceOf(values.json ?? false) : null,
+      headless: command === "exec" ? (values.json ? eventVoice() : execVoice) : null,
       sessions: rollouts,
       settle: (id) => locks.settle(id),
     };
@@ -60,12 +60,9 @@ function sessionOf(
   const resumed = first === "resume";
   const prompt = (resumed ? last : first) ?? null;
   if (resumed && id === undefined) throw new Refusal("error: resume: no session was given", 2);
-  if (settled !== null)
-    return { session: { kind: rollouts.find(settled) === null ? "new" : "resume", id: settled }, prompt };
-  const known = resumed && id !== undefined ? rollouts.resolve(id) : null;
-  return { session: known === null ? { kind: "new", id: null } : { kind: "resume", id: known }, prompt };
-}
-
-function voiceOf(json: boolean): Voice {
-  return json ? eventVoice() : execVoice;
+  const known = settled === null && resumed && id !== undefined ? rollouts.resolve(id) : null;
+  if (known !== null) return { session: { kind: "resume", id: known }, prompt };
+  // Exec'd again, it goes on with what it took: that has a file, or it does not yet.
+  if (settled !== null && rollouts.find(settled) !== null) return { session: { kind: "resume", id: settled }, prompt };
+  return { session: { kind: "new", id: settled }, prompt };
 }

@@ -24,7 +24,11 @@ const PASSAGES = [
 ];
 
 /** How texts begin that are the program's from beginning to end. */
-const BEGINNINGS = [/^# AGENTS\.md instructions/, /^Stop hook feedback:/, /^This is the Gemini CLI\. We are setting up/];
+const BEGINNINGS = [
+  /^# AGENTS\.md instructions/,
+  /^Stop hook feedback:/,
+  /^This is the Gemini CLI\. We are setting up/,
+];
 
 const PASSAGE = new RegExp(`<(${PASSAGES.join("|")})(?:\\s[^>]*)?>[\\s\\S]*?</\\1>`, "g");
 

@@ -10,7 +10,8 @@ export async function killMarked(name: string, value: string): Promise<void> {
   for (;;) {
     const left = table.withVariable(name, value);
     if (left.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`they do not die: ${left.map(({ pid, command }) => `${pid} ${command}`).join(", ")}`);
+    if (Date.now() > deadline)
+      throw new Error(`they do not die: ${left.map(({ pid, command }) => `${pid} ${command}`).join(", ")}`);
     for (const { pid } of left) kill(pid);
     await sleep(5);
   }

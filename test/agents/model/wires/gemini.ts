@@ -33,7 +33,10 @@ function messagesOf({ role, parts }: Body): Message[] {
   const results = asArray(parts).filter(({ functionResponse }) => functionResponse !== undefined);
   const texts = textsOf(parts);
   return [
-    ...results.map(({ functionResponse }): Message => ({ role: "tool", texts: [resultText(asObject(functionResponse))] })),
+    ...results.map(({ functionResponse }): Message => ({
+      role: "tool",
+      texts: [resultText(asObject(functionResponse))],
+    })),
     ...(texts.length > 0 ? [{ role: role === "model" ? ("assistant" as const) : ("user" as const), texts }] : []),
   ];
 }

@@ -39,7 +39,10 @@ function messageOf({ type, role, content, output }: Body): Message[] {
 
 function toolsOf(tool: Body): Tool[] {
   const name = asText(tool.name) || asText(tool.type);
-  if (tool.type === "namespace") return asArray(tool.tools).flatMap(toolsOf).map((each) => ({ ...each, group: name }));
+  if (tool.type === "namespace")
+    return asArray(tool.tools)
+      .flatMap(toolsOf)
+      .map((each) => ({ ...each, group: name }));
   return [{ name, freeform: tool.type === "custom", schema: asObject(tool.parameters) }];
 }
 
