@@ -1,3 +1,5 @@
+import type { Reading } from "./adapter.ts";
+
 /** What a vendor's command line looks like, as data. */
 export interface ArgumentTable {
   /** Options that take a value in the next word. */
@@ -10,11 +12,36 @@ export interface ArgumentTable {
   headless: ReadonlySet<string>;
 }
 
+/** What the arguments are for. The first word of its own is a subcommand, if there is one of that name. */
+export function readArguments(args: readonly string[], table: ArgumentTable): Reading {
+  const words = wordsOf(args, table.valued);
+  const options = words.filter(({ kind }) => kind === "option").map(({ text }) => text);
+  const subcommand = words.find(({ kind }) => kind === "word")?.text ?? "";
+  return {
+    converses: !table.aside.has(subcommand) && !options.some((option) => table.aside.has(option)),
+    headless: options.some((option) => table.headless.has(option)),
+    conflict: conflictOf(words, table.conflicts),
+  };
+}
+
+/** Whether the user has given one of these options, also as `--option=value`. */
+export function hasOption(args: readonly string[], table: ArgumentTable, ...options: string[]): boolean {
+  return wordsOf(args, table.valued).some(
+    ({ text, kind }) => kind === "option" && options.includes(text.split("=")[0] ?? ""),
+  );
+}
+
+/** A table of words, written as one text. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/).filter(Boolean));
+}
+
 export interface Word {
   text: string;
   /** Its place among the arguments. */
   at: number;
-  kind: "option" | "value" | "word";
+  /** Behind a `--` a word is only ever itself. */
+  kind: "option" | "value" | "word" | "literal";
 }
 
 /** Each argument, and whether it is an option, the value of one, or a word of its own. */
@@ -23,7 +50,7 @@ export function wordsOf(args: readonly string[], valued: ReadonlySet<string>): W
   let awaiting = false;
   let onlyWords = false;
   for (const [at, text] of args.entries()) {
-    if (onlyWords) words.push({ text, at, kind: "word" });
+    if (onlyWords) words.push({ text, at, kind: "literal" });
     else if (awaiting) words.push({ text, at, kind: "value" });
     else if (text === "--") words.push({ text, at, kind: "option" });
     else words.push({ text, at, kind: text.startsWith("-") && text !== "-" ? "option" : "word" });

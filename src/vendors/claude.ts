@@ -4,8 +4,8 @@ import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
-import { conflictOf, wordsOf, type ArgumentTable } from "./arguments.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
+import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { hookScript, quoted, TOLD_FILE } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
 import { probeLines, textOf } from "./transcript.ts";
@@ -23,7 +23,7 @@ export const claude: Adapter = {
     "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_ENV_FILE",
   ],
-  read,
+  read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
   probe,
@@ -40,39 +40,13 @@ export const claude: Adapter = {
 
 const ARGUMENTS: ArgumentTable = {
   // Those whose value could be taken for something else. `-r [value]` and its like are refused before it matters.
-  valued: new Set([
-    "--agent",
-    "--agents",
-    "--append-system-prompt",
-    "--append-system-prompt-file",
-    "--system-prompt",
-    "--system-prompt-file",
-    "--model",
-    "--fallback-model",
-    "--effort",
-    "--settings",
-    "--setting-sources",
-    "--permission-mode",
-    "--permission-prompt-tool",
-    "--permission-prompts",
-    "--output-format",
-    "--input-format",
-    "--json-schema",
-    "--max-budget-usd",
-    "--max-turns",
-    "--plugin-dir",
-    "--plugin-url",
-    "--debug-file",
-    "--environment",
-    "--autocompact",
-    "--name",
-    "-n",
-  ]),
-  aside: new Set(
-    "agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm setup-token stop kill ultrareview update upgrade --version -v --help -h".split(
-      " ",
-    ),
-  ),
+  valued:
+    wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
+    --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
+    --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
+    --plugin-url --debug-file --environment --autocompact --name -n`),
+  aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
+    setup-token stop kill ultrareview update upgrade --version -v --help -h`),
   conflicts: {
     "--resume": "perdure chooses the conversation",
     "-r": "perdure chooses the conversation",
@@ -90,19 +64,6 @@ const ARGUMENTS: ArgumentTable = {
   },
   headless: new Set(["-p", "--print"]),
 };
-
-function read(args: readonly string[]): Reading {
-  const words = wordsOf(args, ARGUMENTS.valued);
-  const options = words.filter(({ kind }) => kind === "option").map(({ text }) => text);
-  const subcommand = words.find(({ kind }) => kind === "word")?.text ?? "";
-  // A prompt that happens to be "update" needs a company of its own; the vendor reads it the same way.
-  const aside = ARGUMENTS.aside.has(subcommand) || options.some((option) => ARGUMENTS.aside.has(option));
-  return {
-    converses: !aside,
-    headless: options.some((option) => ARGUMENTS.headless.has(option)),
-    conflict: conflictOf(words, ARGUMENTS.conflicts),
-  };
-}
 
 /** With the variable set, `.claude.json` moves into the folder too: so set and unset are never exchanged. */
 function config(env: Environment): ConfigDir {
@@ -153,11 +114,7 @@ const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" 
 /** Ours come first: some of the user's options take all words that follow. */
 function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
   const identity = step === "new" ? ["--session-id", session] : ["--resume", session];
-  const given = (...options: string[]): boolean => {
-    return wordsOf(args, ARGUMENTS.valued).some(
-      ({ text, kind }) => kind === "option" && options.includes(text.split("=")[0] ?? ""),
-    );
-  };
+  const given = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
   // Later the title is the user's: /rename.
   if (step === "new" && !given("--name", "-n")) identity.push("--name", name);
   // Two --settings do not add up; without our hooks the registry still tells.

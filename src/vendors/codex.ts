@@ -5,7 +5,7 @@ import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session
 import { isErrno } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
-import { conflictOf, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
+import { conflictOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { mintThread } from "./codex-app-server.ts";
 import { probeLines, textOf } from "./transcript.ts";
 
@@ -31,16 +31,11 @@ export const codex: Adapter = {
 };
 
 const ARGUMENTS: ArgumentTable = {
-  valued: new Set(
-    "-c --config --enable --disable --remote --remote-auth-token-env -i --image -m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema -o --output-last-message --color".split(
-      " ",
-    ),
-  ),
-  aside: new Set(
-    "agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud exec-server features help --version -V --help -h".split(
-      " ",
-    ),
-  ),
+  valued:
+    wordSet(`-c --config --enable --disable --remote --remote-auth-token-env -i --image -m --model --local-provider
+    -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema -o --output-last-message --color`),
+  aside: wordSet(`agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug
+    apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud exec-server features help --version -V --help -h`),
   conflicts: {
     "--last": "it takes whatever conversation is newest",
     "--ephemeral": "nothing could be resumed",
@@ -65,14 +60,14 @@ interface Parsed {
 
 function parse(args: readonly string[]): Parsed {
   const words = wordsOf(args, ARGUMENTS.valued);
-  const plain = words.filter(({ kind }) => kind === "word");
-  const exec = plain[0] && ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
+  const plain = words.filter(({ kind }) => kind === "word" || kind === "literal");
+  const exec = plain[0]?.kind === "word" && ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
   return { words, exec, first: plain[exec ? 1 : 0] ?? null };
 }
 
 function read(args: readonly string[]): Reading {
   const { words, exec, first } = parse(args);
-  const subcommand = first?.text ?? "";
+  const subcommand = first?.kind === "word" ? first.text : "";
   const choosing = Object.hasOwn(CHOOSING, subcommand) ? `${subcommand}: ${CHOOSING[subcommand]}` : null;
   const options = words.filter(({ kind }) => kind === "option").map(({ text }) => text);
   const aside = exec === null ? ARGUMENTS.aside.has(subcommand) : subcommand === "review" || subcommand === "help";

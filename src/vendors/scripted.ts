@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
-import { conflictOf, wordsOf } from "./arguments.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
+import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { probeLines, textOf } from "./transcript.ts";
 
@@ -16,7 +16,7 @@ export const scripted: Adapter = {
   vendor: "scripted",
   command: [join(dist, "..", "bin", "perdure-scripted.js")],
   leaks: [],
-  read,
+  read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
   probe: ({ id, configDir }: SessionPlace): Promise<Transcript> => {
@@ -33,15 +33,14 @@ export const scripted: Adapter = {
   look,
 };
 
-function read(args: readonly string[]): Reading {
-  const words = wordsOf(args, new Set(["--model", "--name", "--script", "--layout", "--session-id", "--resume"]));
-  const chosen = "perdure chooses the conversation";
-  return {
-    converses: !words.some(({ kind, text }) => kind === "option" && (text === "--help" || text === "--version")),
-    headless: words.some(({ kind, text }) => kind === "option" && (text === "-p" || text === "--print")),
-    conflict: conflictOf(words, { "--session-id": chosen, "--resume": chosen }),
-  };
-}
+const CHOSEN = "perdure chooses the conversation";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet("--model --name --script --layout --session-id --resume"),
+  aside: wordSet("--help --version"),
+  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN },
+  headless: wordSet("-p --print"),
+};
 
 function config(env: Environment): ConfigDir {
   if (env.PERDURE_SCRIPTED_HOME) {
