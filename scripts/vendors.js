@@ -2,9 +2,10 @@
 //   node scripts/vendors.js [name...]     (all when none is named)
 // An install is made aside and renamed into place: what is there is whole, and of two at once the first wins.
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { binFolder, CACHE, PINS, VENDOR_NAMES } from "../test/vendors/bed/pins.ts";
 
 const AT_ONCE = 2;
@@ -25,18 +26,26 @@ await Promise.all(Array.from({ length: AT_ONCE }, work));
 
 async function work() {
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-    const { version } = PINS[name];
-    const since = performance.now();
-    const made = await place(join(binFolder(name), ".."), (folder) => install(name, folder));
-    const seconds = ((performance.now() - since) / 1000).toFixed(1);
-    console.log(`${name} ${version}: ${made ? `installed in ${seconds} s` : "there"}`);
+    console.log(`${name} ${PINS[name].version}: ${await installed(name)}`);
+  }
+}
+
+/** One that fails leaves the others alone. */
+async function installed(name) {
+  const since = performance.now();
+  try {
+    const made = await place(dirname(binFolder(name)), (folder) => install(name, folder));
+    return made ? `installed in ${((performance.now() - since) / 1000).toFixed(1)} s` : "there";
+  } catch (error) {
+    process.exitCode = 1;
+    return `not installed: ${error.message}`;
   }
 }
 
 /** False when it was there already, or somebody else was faster. */
 async function place(folder, make) {
   if (await exists(folder)) return false;
-  const aside = `${folder}.${process.pid}.tmp`;
+  const aside = `${folder}.${randomUUID()}.tmp`;
   try {
     await mkdir(join(aside, "bin"), { recursive: true });
     await make(aside);
@@ -44,7 +53,7 @@ async function place(folder, make) {
     return true;
   } catch (error) {
     await rm(aside, { recursive: true, force: true });
-    if (error.code === "ENOTEMPTY" || error.code === "EEXIST") return false;
+    if (await exists(folder)) return false;
     throw error;
   }
 }
@@ -92,7 +101,7 @@ async function run(program, args, cwd) {
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk) => (said += chunk));
   const [code] = await once(child, "close");
-  if (code !== 0) fail(`${program} ${args.join(" ")} ended with ${code}:\n${said}`);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}:\n${said}`);
 }
 
 async function exists(path) {

@@ -118,7 +118,7 @@ class Daemon {
       for (const run of this.#house.watch.start()) {
         // A takeover that the last daemon could not finish is finished by this one.
         if (run.displaced_ms !== null) void this.#finishTakeover(run);
-        this.#house.sessions.follow(run);
+        this.#house.sessions.follow(run, true);
       }
       publishProjects(this.#house);
     } catch (error) {

@@ -123,6 +123,9 @@ export const ANCHORS_PER_CALL = 500;
 /** Of a transcript, read at its beginning and at its end to judge it, however long it is. A first line can be long. */
 export const TRANSCRIPT_LOOK_BYTES = 256 * 1024;
 
+/** A first line longer than this is not read as a whole, and counts as damaged where it has to be one. */
+export const TRANSCRIPT_FIRST_LINE_BYTES_MAX = 16 * 1024 * 1024;
+
 /** How soon a run that has not yet shown its conversation is looked at first; then less and less often. */
 export const PROOF_LOOK_MS = 50;
 

@@ -28,9 +28,9 @@ export async function claimForLaunch(request: Request, env: Environment = proces
   const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
   try {
     const own = workerEnvironment(env, grant);
-    const order = grant.mint ? await mintAndBind(grant, grant.mint, own) : grant.launch;
+    const order = grant.mint ? await mintAndBind(request, grant, grant.mint, own) : grant.launch;
     if (order === null) throw new Error("a claim to run was granted without anything to run");
-    const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd });
+    const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, order.session);
     for (const { name, text } of order.files) writeFileSync(join(grant.runDir, name), text, { mode: 0o600 });
     return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
   } catch (error) {
@@ -39,13 +39,20 @@ export async function claimForLaunch(request: Request, env: Environment = proces
   }
 }
 
-async function mintAndBind(grant: ClaimGrant, mint: MintOrder, own: Record<string, string>): Promise<LaunchOrder> {
+async function mintAndBind(
+  request: Request,
+  grant: ClaimGrant,
+  mint: MintOrder,
+  own: Record<string, string>,
+): Promise<LaunchOrder> {
   const identity = adapterOf(mint.vendor)?.identity;
   if (identity?.kind !== "minted") throw new Error(`${mint.vendor} makes no ids of its own`);
   const { command, cwd } = launchOf({ ...grant, command: mint.command, cwd: mint.cwd });
   const environment = withVariables(own, mint.variables);
   const session = await identity.mint({ command, args: mint.args, name: grant.name, cwd, environment });
-  return ask("bind", { run: grant.run, generation: grant.generation, token: grant.token, session });
+  const { run, generation, token } = grant;
+  const { command: given, cwd: from, environment: kept, vendor } = request;
+  return ask("bind", { run, generation, token, session, command: given, cwd: from, environment: kept, vendor });
 }
 
 function withVariables(env: Record<string, string>, variables: Variables): Record<string, string> {
@@ -65,14 +72,15 @@ export function vendorOf(command: readonly string[], cwd: string): ClaimRequest[
 }
 
 /** The command with its program's path, in its folder; or an error that says which of the two is gone. */
-export function launchOf(grant: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">): {
-  command: string[];
-  cwd: string;
-} {
+export function launchOf(
+  grant: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">,
+  session: { vendor: string; id: string } | null = null,
+): { command: string[]; cwd: string } {
   const cwd = grant.cwd ?? process.cwd();
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    const bound = session && `perdure adopt ${grant.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
     throw new PerdureError("not-found", `The folder of ${grant.address} is gone: ${cwd}`, {
-      hint: `start it where it should be: perdure run ${grant.name} -- COMMAND`,
+      hint: bound ? `go on elsewhere: ${bound}` : `start it where it should be: perdure run ${grant.name} -- COMMAND`,
     });
   }
   const words = grant.command ?? [];

@@ -107,7 +107,10 @@ function wantedCommand(
 function assertStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
   if (command !== null) programOf(command, cwd);
   // A name nobody has: the claim says what is missing.
-  else if (stored !== null && stored.command !== null) launchOf(stored);
+  else if (stored !== null && stored.command !== null) {
+    const { conversation } = stored;
+    launchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, conversation);
+  }
 }
 
 function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: string, out: Output): void {

@@ -36,6 +36,8 @@ interface Refusal {
   code: ErrorCode;
   message: string;
   hint: string;
+  /** The conversation itself is in the way, and will be at the next try too. */
+  lasting: boolean;
 }
 
 /** A worker comes back in its own conversation or not at all: every other way out of here is a refusal. */
@@ -53,7 +55,12 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
     const everWritten = binding.bytes !== null || binding.writtenAtBirth;
     return everWritten ? lost(wish, binding, "is gone") : { step: "new", id: binding.id };
   }
-  if (transcript.state === "empty") return lost(wish, binding, `is empty (${transcript.file})`);
+  if (transcript.state === "empty") {
+    // Killed in its first moments: nothing was said, so nothing is lost; but the vendor will not take the id again.
+    return binding.bytes === null && !binding.writtenAtBirth
+      ? { step: "new", id: null }
+      : lost(wish, binding, `is empty (${transcript.file})`);
+  }
   if (transcript.state === "damaged") return lost(wish, binding, `is damaged: ${transcript.why} (${transcript.file})`);
   if (binding.bytes !== null && transcript.bytes < binding.bytes) {
     const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
@@ -67,6 +74,7 @@ function lost({ address, name }: LaunchWish, { vendor, id }: Binding, how: strin
     step: "refuse",
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
+    lasting: true,
     hint: `put the file back and try again; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ID; or start over: perdure run ${name} --fresh`,
   };
 }
@@ -76,6 +84,7 @@ function openElsewhere({ address, name }: LaunchWish, { vendor, id }: Binding, h
     step: "refuse",
     code: "refused",
     message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
+    lasting: false,
     hint: `leave it there, then: perdure run ${name}`,
   };
 }
@@ -85,6 +94,7 @@ function otherProgram({ address, name, vendor: asked }: LaunchWish, { vendor, id
     step: "refuse",
     code: "refused",
     message: `${address} is in the ${vendor} conversation ${id}, which ${asked ?? "this program"} cannot continue.`,
+    lasting: false,
     hint: `choose another name, or leave that conversation behind: perdure run ${name} --fresh -- COMMAND`,
   };
 }

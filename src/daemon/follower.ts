@@ -1,5 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
+import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
 import { walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
@@ -10,7 +11,7 @@ import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
 import { record, type House } from "./house.ts";
 import { placeOf } from "./launch.ts";
-import { isHeadless } from "./proof.ts";
+import { isHeadless, settleProof } from "./proof.ts";
 import { applySign } from "./sessions.ts";
 import { displaceRun, stopDisplaced } from "./stop-run.ts";
 
@@ -19,6 +20,7 @@ export class Follower {
   readonly #house: Omit<House, "sessions">;
   readonly #run: RunRow;
   readonly #adapter: Adapter;
+  readonly #late: boolean;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
   /** The run's own agent, once it has shown a sign. */
@@ -26,6 +28,7 @@ export class Follower {
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   #strangersAtMs = 0;
+  #searchedAtMs = 0;
   /** Grows from look to look until the first sign, up to the usual poll. */
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
@@ -38,10 +41,12 @@ export class Follower {
   /** Another worker's conversation that it has gone to. */
   foreign: string | null = null;
 
-  constructor(house: Omit<House, "sessions">, run: RunRow, adapter: Adapter) {
+  /** `late`: found running by a daemon that did not see it begin. */
+  constructor(house: Omit<House, "sessions">, run: RunRow, adapter: Adapter, late: boolean) {
     this.#house = house;
     this.#run = run;
     this.#adapter = adapter;
+    this.#late = late;
     this.#lookIn(this.#waitMs);
   }
 
@@ -79,34 +84,55 @@ export class Follower {
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * 1.1, RUN_POLL_MS);
     await this.#hear();
     const current = this.#session()?.vendor_id;
-    const before = this.#shown;
-    if (signs.length > 0) this.#shown = new Set(signs.map(({ session }) => session));
-    const here = signs.filter(({ session }) => session === current);
-    if (here.length > 0) this.#doubt = this.foreign = null;
-    else if (this.#isDoubtful(signs)) return;
-    const others = signs.filter(({ session }) => session !== current && !before?.has(session));
-    // At the first look everything is new; if the one it should be in is among it, the others are old.
-    const news = before === null && here.length > 0 ? [] : others;
-    for (const sign of [...here, ...news]) await this.#apply(sign);
+    const here = signs.find(({ session }) => session === current);
+    const gone = goneTo(current, this.#shown, signs);
+    if (here) {
+      this.#doubt = this.foreign = null;
+      await this.#apply(here);
+    }
+    if (gone && this.#late) await this.#proveByTranscript();
+    if (gone && !this.#isDoubtful(gone, here !== undefined)) {
+      if (gone.session !== this.foreign) await this.#apply(gone);
+      this.#shown = new Set(signs.map(({ session }) => session));
+    } else if (here) {
+      this.#shown = new Set(signs.map(({ session }) => session));
+    }
     await this.#noteTranscript(null);
     await this.#lookForStrangers();
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
   unsettled(): Sign | null {
-    return this.#doubt?.sign ?? null;
+    return this.#late ? null : (this.#doubt?.sign ?? null);
   }
 
-  /** A program may register before it has opened what it was told to: only one that stays elsewhere is in the wrong. */
-  #isDoubtful([sign]: readonly Sign[]): boolean {
-    const pending = lastSessionOfRun(this.#house.db, this.#run.id)?.proved === "pending";
-    if (!pending || sign === undefined) return false;
+  /** Where a process that was killed was at its end, as far as it has left something behind. */
+  remains(): Sign[] {
+    const session = this.#session();
+    if (!session || !this.#agent) return [];
+    return this.#adapter.remains?.(session.config_dir, this.#agent) ?? [];
+  }
+
+  /**
+   * A program may register before it has opened what it was told to: only one that stays elsewhere is in the wrong. Of one
+   * that nobody saw begin, it cannot be told at all: it may have been in the right one before.
+   */
+  #isDoubtful(sign: Sign, seenHere: boolean): boolean {
+    const proved = lastSessionOfRun(this.#house.db, this.#run.id)?.proved;
+    if (seenHere || proved === "true") return false;
+    if (proved === "false") return true;
     const now = this.#house.monotonicMs();
     if (this.#doubt?.sign.session !== sign.session) this.#doubt = { sign, sinceMs: now };
-    const settled = now - this.#doubt.sinceMs >= MISMATCH_CONFIRM_MS;
-    if (settled) this.#doubt = null;
-    else this.#shown = null;
-    return !settled;
+    return this.#late || now - this.#doubt.sinceMs < MISMATCH_CONFIRM_MS;
+  }
+
+  /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
+  async #proveByTranscript(): Promise<void> {
+    const session = this.#session();
+    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
+    if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
+    const transcript = await this.#adapter.probe(placeOf(session), session.transcript);
+    await this.#house.writer.write(() => settleProof(this.#house, this.#run, transcript));
   }
 
   #session(): SessionRow | null {
@@ -149,7 +175,8 @@ export class Follower {
       if (outcome === "mismatch") await this.#onMismatch();
       if (outcome === "foreign") this.foreign = sign.session;
     }
-    if (sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
+    const own = this.#session()?.vendor_id === sign.session;
+    if (own && sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
   }
 
   /** Nobody sits in front of a headless one to see that it is in the wrong conversation: it is stopped. */
@@ -166,13 +193,20 @@ export class Follower {
     const session = this.#session();
     const known = session?.transcript_bytes ?? null;
     const file = told ?? session?.transcript ?? null;
-    if (!session || file === null || (known !== null && this.activity === "busy")) return;
+    if (!session || (known !== null && this.activity === "busy")) return;
+    if (file === null) return this.#findTranscript(session);
     const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes <= (known ?? 0)) return;
+    // The first time it is looked into: a file in which nothing was said yet is none.
+    if (known === null) return this.#findTranscript({ ...session, transcript: file });
     await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, null));
   }
 
+  /** At most as often as strangers are looked for: it is a search on disk. */
   async #findTranscript(session: SessionRow): Promise<void> {
+    const now = this.#house.monotonicMs();
+    if (session.transcript === null && now - this.#searchedAtMs < STRANGER_LOOK_MS) return;
+    this.#searchedAtMs = now;
     const found = await this.#adapter.probe(placeOf(session), session.transcript);
     if (found.state !== "good") return;
     const { file, bytes, version } = found;
@@ -183,9 +217,9 @@ export class Follower {
   async #lookForStrangers(): Promise<void> {
     const now = this.#house.monotonicMs();
     const session = this.#session();
-    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
+    // Before the run's own agent is known, it would be taken for one.
+    if (!session || !this.#agent || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
     this.#strangersAtMs = now;
-    if (session.transcript_bytes === null) await this.#findTranscript(session);
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
     const strangers = holders.filter((pid) => pid !== this.#agent?.pid);
     const pids = strangers.filter((pid) => !this.strangers.includes(pid));

@@ -1,75 +1,14 @@
-import { resolve } from "node:path";
 import { decideLaunch } from "../core/launch.ts";
-import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import { nearest } from "../protocol/names.ts";
 import type { LaunchOrder, MintOrder } from "../protocol/results.ts";
 import type { Holder, Transcript, Variables } from "../protocol/session.ts";
-import { realPath } from "../state/paths.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
 import type { WorkerRow } from "../store/workers.ts";
-import { adapterNames, adapterOf, type Adapter } from "../vendors/index.ts";
+import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { bindNew, enter, leaveSession } from "./sessions.ts";
-
-/** What a claim is to start, from the call or as stored. */
-export interface Wanted {
-  command: string[];
-  cwd: string;
-  environment: Record<string, string>;
-  vendor: VendorWanted | null;
-}
-
-interface VendorWanted {
-  adapter: Adapter;
-  programAt: number;
-  args: string[];
-  aside: boolean;
-}
-
-type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor">;
-
-/** Null when the worker was never started and nothing was given. */
-export function wantedOf(given: Given, worker: WorkerRow | null): Wanted | null {
-  if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given.environment, given.vendor);
-  const command = storedCommand(worker);
-  if (worker === null || command === null) return null;
-  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0 };
-  // The same command again, with the environment of today: keys are renewed.
-  return wanted(command, worker.cwd ?? "/", given.environment, vendor);
-}
-
-export function storedCommand(worker: WorkerRow | null): string[] | null {
-  return worker === null || worker.command === null ? null : (JSON.parse(worker.command) as string[]);
-}
-
-function wanted(
-  command: string[],
-  cwd: string,
-  environment: Record<string, string>,
-  vendor: { name: string; programAt: number } | null,
-): Wanted {
-  if (vendor === null) return { command, cwd, environment, vendor: null };
-  const adapter = knownAdapter(vendor.name);
-  const args = command.slice(vendor.programAt + 1);
-  const { converses, conflict } = adapter.read(args);
-  if (converses && conflict !== null) {
-    throw new PerdureError("usage", `${adapter.vendor} must not be given ${conflict}.`, {
-      hint: "leave it out; --fresh begins a new conversation, adopt takes an existing one",
-    });
-  }
-  return { command, cwd, environment, vendor: { adapter, programAt: vendor.programAt, args, aside: !converses } };
-}
-
-export function knownAdapter(vendor: string): Adapter {
-  const adapter = adapterOf(vendor);
-  if (adapter) return adapter;
-  const [near] = nearest(vendor, adapterNames());
-  throw new PerdureError("usage", `perdure has no adapter for ${JSON.stringify(vendor)}.`, {
-    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any program runs without --vendor`,
-  });
-}
+import { placeFor, type VendorWanted, type Wanted } from "./wanted.ts";
 
 /** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
 export interface Outlook {
@@ -114,6 +53,7 @@ export interface Orders {
 export function planLaunch(house: House, request: LaunchRequest): Orders {
   const { worker, run, wanted: want, outlook } = request;
   const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  if (bound && !request.fresh) assertSameConfig(request, bound);
   const decision = decideLaunch({
     address: request.address,
     name: worker.name,
@@ -132,7 +72,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   if (decision.step === "refuse") {
     throw new PerdureError(decision.code, decision.message, {
       hint: decision.hint,
-      details: { session: bound?.vendor_id, vendor: bound?.vendor, unresumable: true },
+      details: { session: bound?.vendor_id, vendor: bound?.vendor, unresumable: decision.lasting },
     });
   }
   if (decision.step === "plain" || want.vendor === null) {
@@ -156,6 +96,22 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   return { launch: startIn(house, request, session, "new"), mint: null };
 }
 
+/** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
+function assertSameConfig({ wanted: want, address, worker }: LaunchRequest, bound: SessionRow): void {
+  if (want.vendor === null || want.vendor.aside || want.vendor.adapter.vendor !== bound.vendor) return;
+  const variables = JSON.parse(bound.config_variables) as Variables;
+  const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
+  const unset = Object.keys(variables).filter((name) => variables[name] === null);
+  const environment = { ...want.environment, ...Object.fromEntries(set) };
+  for (const name of unset) delete environment[name];
+  const { configDir } = placeFor({ ...want, cwd: bound.launch_cwd, environment }, want.vendor);
+  if (configDir === bound.config_dir) return;
+  const message = `The command leads to ${configDir}, and the conversation of ${address} is in ${bound.config_dir}.`;
+  throw new PerdureError("refused", message, {
+    hint: `leave the variable out, or begin there anew: perdure run ${worker.name} --fresh -- COMMAND`,
+  });
+}
+
 function noteTranscript(house: House, session: SessionRow, transcript: Transcript | null): void {
   if (transcript?.state !== "good") return;
   setTranscript(house.db, session.id, transcript.file, transcript.bytes, transcript.version);
@@ -163,7 +119,8 @@ function noteTranscript(house: House, session: SessionRow, transcript: Transcrip
 
 function startIn(house: House, request: LaunchRequest, session: SessionRow, step: "new" | "resume"): LaunchOrder {
   enter(house, request.run, session, step);
-  return orderFor(house, request, session, step);
+  // Read again: where its transcript is was found out a moment ago.
+  return orderFor(house, request, sessionById(house.db, session.id) ?? session, step);
 }
 
 /** The order once more, for a claim or a binding whose answer was lost. */
@@ -189,7 +146,8 @@ export function orderFor(
   if (want.vendor === null) return plainOrder(want);
   const { adapter, programAt, args } = want.vendor;
   const runDir = house.watch.runDir(run.id);
-  const plan = adapter.plan({ step, session: session.vendor_id, name: worker.name, args, runDir });
+  const { vendor_id: id, transcript } = session;
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, transcript });
   const leaks = Object.fromEntries(adapter.leaks.map((name) => [name, null]));
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
@@ -213,17 +171,4 @@ function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
     cwd: want.cwd,
     variables: { ...leaks, ...placeFor(want, vendor).variables },
   };
-}
-
-/** Which of the vendor's folders a new conversation goes to. `env CLAUDE_CONFIG_DIR=… claude` counts too. */
-export function placeFor(
-  { command, cwd, environment }: Wanted,
-  { adapter, programAt }: Pick<VendorWanted, "adapter" | "programAt">,
-): { vendor: string; configDir: string; variables: Variables; launchCwd: string } {
-  const assigned = command.slice(0, programAt).flatMap((word) => {
-    const at = word.indexOf("=");
-    return /^[A-Za-z_][A-Za-z0-9_]*=/.test(word) ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
-  });
-  const { dir, variables } = adapter.config({ ...environment, ...Object.fromEntries(assigned) });
-  return { vendor: adapter.vendor, configDir: realPath(resolve(cwd, dir)), variables, launchCwd: cwd };
 }

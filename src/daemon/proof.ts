@@ -4,13 +4,13 @@ import { lastSessionOfRun, sessionById, setTranscript } from "../store/sessions.
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
-import { storedCommand } from "./launch.ts";
+import { storedCommand } from "./wanted.ts";
 import { prove } from "./sessions.ts";
 
 /**
  * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
- * transcript of this id has grown, and nobody else writes there. One that ended with an error and wrote nothing has
- * failed to come back; a headless one that did its work has written it somewhere else.
+ * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
+ * nothing there has written it somewhere else.
  */
 export function settleProof(house: Pick<House, "db" | "now">, run: RunRow, transcript: Transcript): void {
   const entry = lastSessionOfRun(house.db, run.id);
@@ -22,16 +22,12 @@ export function settleProof(house: Pick<House, "db" | "now">, run: RunRow, trans
   if (entry.proved === "pending" && bytes > (before ?? 0)) {
     const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
     prove(house, worker, run, session, true, evidence);
-  } else if (entry.proved === "pending" && run.exit !== null && failed(run.exit, isHeadless(worker))) {
-    prove(house, worker, run, session, false, `ended with ${run.exit} and wrote nothing to its conversation`);
+  } else if (entry.proved === "pending" && run.exit === 0 && isHeadless(worker)) {
+    prove(house, worker, run, session, false, "ended well and wrote nothing to its conversation");
   }
   if (transcript.state === "good" && bytes > (session.transcript_bytes ?? 0)) {
     setTranscript(house.db, session.id, transcript.file, bytes, transcript.version);
   }
-}
-
-function failed(exit: number, headless: boolean): boolean {
-  return exit === 0 ? headless : exit < 128;
 }
 
 /** Whether nobody sits in front of what the worker was started with last. */

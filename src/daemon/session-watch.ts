@@ -1,9 +1,9 @@
 import { watch, type FSWatcher } from "node:fs";
 import { RUN_POLL_MS } from "../limits.ts";
-import type { Activity } from "../protocol/session.ts";
+import type { Activity, Sign } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
@@ -23,12 +23,12 @@ export class SessionWatch {
   }
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
-  follow(run: RunRow): void {
+  follow(run: RunRow, late = false): void {
     const session = this.#sessionOf(run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.signs(session.config_dir);
-    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter), folder });
+    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late), folder });
     this.#watch(folder);
   }
 
@@ -59,9 +59,21 @@ export class SessionWatch {
     const adapter = session && adapterOf(session.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
-    const unsettled = this.#followers.get(run.id)?.follower.unsettled() ?? null;
+    const follower = this.#followers.get(run.id)?.follower;
+    const unsettled = follower?.unsettled() ?? null;
     const events = readEvents(this.#house.watch.runDir(run.id), adapter).map(({ sign }) => sign);
-    for (const sign of [...events, ...(unsettled ? [unsettled] : [])]) applySign(this.#house, run.id, sign);
+    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.remains() ?? [])];
+    for (const sign of last) {
+      applySign(this.#house, run.id, sign);
+      this.#noteSaid(run.id, sign);
+    }
+  }
+
+  /** A prompt was sent while no daemon ran: from now on an empty transcript is a loss. */
+  #noteSaid(run: string, { session: id, activity, transcript }: Sign): void {
+    const session = this.#sessionOf(run);
+    if (session?.vendor_id !== id || session.transcript_bytes !== null) return;
+    if (activity === "busy" && transcript !== undefined) setTranscript(this.#house.db, session.id, transcript, 1, null);
   }
 
   /** After the end is on disk: a last look at what the vendor wrote. */

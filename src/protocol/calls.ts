@@ -37,6 +37,15 @@ const place = z.strictObject({ identity: path, root: path, base: name });
 /** A worker by `project/name`, or by name alone in the caller's project. */
 const target = z.strictObject({ project: z.nullable(name), name, here: place });
 
+/** What to start; without a command, what was started last. */
+const launch = {
+  command: z.nullable(z.array(z.string()).check(z.minLength(1))),
+  cwd: z.nullable(path),
+  environment: z.record(z.string(), z.string()),
+  /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
+  vendor: z.nullable(z.strictObject({ name: text(64), programAt: whole(0, 10_000) })),
+};
+
 const limit = whole(1, LIST_ROWS_MAX);
 
 export const hello = z.strictObject({
@@ -52,17 +61,14 @@ export const callSchemas = {
     /** Chosen by the claimer: the same claim asked again, after an answer was lost, is the same grant. */
     token,
     pid,
-    command: z.nullable(z.array(z.string()).check(z.minLength(1))),
-    cwd: z.nullable(path),
-    environment: z.record(z.string(), z.string()),
-    /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
-    vendor: z.nullable(z.strictObject({ name: text(64), programAt: whole(0, 10_000) })),
+    ...launch,
     /** A new conversation, although the worker is in one. */
     fresh: z.boolean(),
     /** The worker is retired when this run ends. */
     ephemeral: z.boolean(),
   }),
-  bind: z.strictObject({ run: runId, generation, token, session: sessionId }),
+  /** With what was claimed for: it is kept only now that it can be started. */
+  bind: z.strictObject({ run: runId, generation, token, session: sessionId, ...launch }),
   adopt: z.strictObject({
     target,
     vendor: text(64),

@@ -33,6 +33,8 @@ export interface Sign {
   /** Where it was seen, for people: "SessionStart hook (resume)". */
   evidence: string;
   transcript?: string | undefined;
+  /** Since when it shows this, where several are shown at once: the latest is the one it is in. */
+  sinceMs?: number | undefined;
   activity?: Activity | undefined;
 }
 

@@ -9,6 +9,8 @@ export interface AgentProcess {
 
 /** The vendor's program that this command line runs, directly or through an interpreter; null for anything else. */
 export function agentOf(argv: readonly string[]): AgentProcess | null {
+  // `sh -c TEXT` and `node -e TEXT` run no file, whatever the text ends with.
+  if (/^-[a-z]*[ce]$/.test(argv[1] ?? "")) return null;
   const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
   const [first = "", second = ""] = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
   const interpreted = /^(node|bun|deno|npx|bunx|sh|bash|dash|zsh|env)$/.test(first);

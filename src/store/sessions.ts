@@ -59,6 +59,11 @@ export function bindSession(db: Db, workerId: number, sessionId: number | null):
   db.run("UPDATE workers SET session_id = ? WHERE id = ?", sessionId, workerId);
 }
 
+/** It goes on in another folder than it began in. */
+export function setPlace(db: Db, id: number, launchCwd: string, configVariables: string): void {
+  db.run("UPDATE sessions SET launch_cwd = ?, config_variables = ? WHERE id = ?", launchCwd, configVariables, id);
+}
+
 export function releaseSessions(db: Db, workerId: number, nowMs: number): void {
   db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
 }
@@ -117,7 +122,11 @@ export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_
 
 /** How the last run that was in it came out. */
 export function lastProofOfSession(db: Db, sessionId: number): RunSessionRow | null {
-  return db.one("SELECT * FROM run_sessions WHERE session_id = ? ORDER BY at_ms DESC LIMIT 1", sessionId);
+  return db.one(
+    `SELECT run_sessions.* FROM run_sessions JOIN runs ON runs.id = run_id
+     WHERE session_id = ? ORDER BY generation DESC LIMIT 1`,
+    sessionId,
+  );
 }
 
 export function setProof(

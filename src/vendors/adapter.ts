@@ -33,6 +33,8 @@ export interface Adapter {
   signs(configDir: string): string;
   /** What one of its own processes shows by being there: a registry, a lock, an open file. None: nothing yet. */
   look(configDir: string, pid: number, processes: ProcessView): Sign[];
+  /** What a process that was killed has left behind: where it was at its end. */
+  remains?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
   /** What an injected hook was told. Null: of no interest. */
   hear?(event: Readonly<Record<string, unknown>>): Sign | null;
   /** A file that makes the launch's first hook say this to the agent. */
@@ -60,6 +62,8 @@ export interface PlanRequest {
   name: string;
   args: readonly string[];
   runDir: string;
+  /** Where its transcript was found; null for one that has none yet. */
+  transcript: string | null;
 }
 
 export interface LaunchPlan {

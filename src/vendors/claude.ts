@@ -1,14 +1,13 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
-import { isErrno } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
-import { hookScript, quoted, TOLD_FILE } from "./hook-script.ts";
+import { findFile } from "./find-file.ts";
+import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
-import { probeLines, textOf } from "./transcript.ts";
+import { probeLines, textOf, type Line } from "./transcript.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -18,6 +17,8 @@ export const claude: Adapter = {
     "CLAUDECODE",
     "CLAUDE_PID",
     "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_MESSAGING_SOCKET",
     "CLAUDE_CODE_MESSAGING_TOKEN",
@@ -31,6 +32,7 @@ export const claude: Adapter = {
   plan,
   signs: (configDir) => join(configDir, "sessions"),
   look,
+  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
   tell: (text) => {
     const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: text };
@@ -45,6 +47,9 @@ const ARGUMENTS: ArgumentTable = {
     --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
     --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
     --plugin-url --debug-file --environment --autocompact --name -n`),
+  optional: wordSet("-d --debug -w --worktree --prompt-suggestions --remote-control"),
+  many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
+    --tools`),
   aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
     setup-token stop kill ultrareview update upgrade --version -v --help -h`),
   conflicts: {
@@ -74,28 +79,17 @@ function config(env: Environment): ConfigDir {
   return { dir: join(home, ".claude"), variables: { CLAUDE_CONFIG_DIR: null, HOME: home } };
 }
 
-/** By its id, in whichever project folder it is: their names are cut short and made alike, so they are not computed. */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
-  const files = lastSeen === null ? [] : [lastSeen];
-  const projects = join(configDir, "projects");
-  for (const folder of await foldersIn(projects)) files.push(join(projects, folder, `${id}.jsonl`));
-  for (const file of files) {
-    const transcript = await probeLines(file, id, (line) => ({
-      session: textOf(line.sessionId),
-      version: textOf(line.version),
-    }));
-    if (transcript.state !== "absent") return transcript;
-  }
-  return { state: "absent" };
+  const judge = (file: string): Promise<Transcript> => probeLines(file, id, { header: false, read: readLine });
+  const known = lastSeen === null ? null : await judge(lastSeen);
+  if (known !== null && known.state !== "absent") return known;
+  const file = await findFile(join(configDir, "projects"), 1, (name) => name === `${id}.jsonl`);
+  return file === null ? { state: "absent" } : judge(file);
 }
 
-async function foldersIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
-  }
+/** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
+function readLine(line: Readonly<Record<string, unknown>>): Line {
+  return { session: textOf(line.sessionId), version: textOf(line.version), spoken: "uuid" in line };
 }
 
 /** One entry per live process, following `/clear` and `/rename`. */
@@ -120,7 +114,7 @@ function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
   // Two --settings do not add up; without our hooks the registry still tells.
   if (given("--settings")) return { args: [...identity, ...args], files: [] };
   const hook = (event: string): object[] => [
-    { hooks: [{ type: "command", command: `/bin/sh ${quoted(join(runDir, "hook"))} ${event}`, timeout: 20 }] },
+    { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
@@ -130,7 +124,7 @@ function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
   };
 }
 
-function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
+function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
   const entry = registryEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];

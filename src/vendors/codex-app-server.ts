@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { VERSION } from "../protocol/version.ts";
+import { isErrno } from "../state/files.ts";
 import type { MintRequest } from "./adapter.ts";
 import { parseObject, textOf } from "./transcript.ts";
 
@@ -12,13 +13,24 @@ import { parseObject, textOf } from "./transcript.ts";
  */
 export async function mintThread({ command, name, cwd, environment }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
-  const child = spawn(program, [...before, "app-server"], { cwd, env: environment, stdio: ["pipe", "pipe", "pipe"] });
+  // In a group of its own, so that what a launcher started goes with it.
+  const options = { cwd, env: environment, detached: true };
+  const child = spawn(program, [...before, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
     return await Promise.race([openThread(server, name, cwd), server.failed()]);
   } finally {
     // Without a network it would linger for seconds; all it had to write is written.
-    child.kill("SIGKILL");
+    endGroup(child.pid);
+  }
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!isErrno(error, "ESRCH")) throw error; // it has ended by itself
   }
 }
 

@@ -1,13 +1,13 @@
-import { readdir } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
-import { isErrno } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
-import { conflictOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
+import { conflictOf, hasOption, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
+import { findFile } from "./find-file.ts";
 import { mintThread } from "./codex-app-server.ts";
-import { probeLines, textOf } from "./transcript.ts";
+import { probeLines, textOf, type Line } from "./transcript.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -19,7 +19,7 @@ const LOCKS = "thread-writer-locks";
 export const codex: Adapter = {
   vendor: "codex",
   command: ["codex"],
-  leaks: ["CODEX_THREAD_ID", "CODEX_SESSION_ID"],
+  leaks: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
   read,
   config,
   identity: { kind: "minted", mint: mintThread },
@@ -30,10 +30,12 @@ export const codex: Adapter = {
   look,
 };
 
+const IMAGES = wordSet("-i --image");
+
 const ARGUMENTS: ArgumentTable = {
-  valued:
-    wordSet(`-c --config --enable --disable --remote --remote-auth-token-env -i --image -m --model --local-provider
+  valued: wordSet(`-c --config --enable --disable --remote --remote-auth-token-env -m --model --local-provider
     -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema -o --output-last-message --color`),
+  many: IMAGES,
   aside: wordSet(`agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug
     apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud exec-server features help --version -V --help -h`),
   conflicts: {
@@ -59,7 +61,7 @@ interface Parsed {
 }
 
 function parse(args: readonly string[]): Parsed {
-  const words = wordsOf(args, ARGUMENTS.valued);
+  const words = wordsOf(args, ARGUMENTS);
   const plain = words.filter(({ kind }) => kind === "word" || kind === "literal");
   const exec = plain[0]?.kind === "word" && ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
   return { words, exec, first: plain[exec ? 1 : 0] ?? null };
@@ -74,7 +76,7 @@ function read(args: readonly string[]): Reading {
   return {
     converses: !aside && !options.some((option) => ARGUMENTS.aside.has(option)),
     headless: exec !== null,
-    conflict: choosing ?? conflictOf(words, ARGUMENTS.conflicts),
+    conflict: choosing ?? conflictOf(words, ARGUMENTS),
   };
 }
 
@@ -86,57 +88,48 @@ function config(env: Environment): ConfigDir {
 
 /**
  * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive it.
- * `exec` knows more options than `exec resume`, so ours stand behind the user's there, and before the prompt.
+ * `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
  */
 function plan({ session, args }: PlanRequest): LaunchPlan {
-  const { exec, first } = parse(args);
-  if (exec === null) return { args: ["--no-daemon", "resume", session, ...args], files: [] };
-  const prompt = first?.at ?? args.length;
-  // `--` says that a prompt follows; it must go on standing right before it.
-  const split = args[prompt - 1] === "--" ? prompt - 1 : prompt;
-  return {
-    args: ["--no-daemon", ...args.slice(0, split), "resume", session, ...args.slice(split)],
-    files: [],
-  };
+  const { words, exec } = parse(args);
+  const alone = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
+  if (exec === null) return { args: [...alone, "resume", session, ...args], files: [] };
+  const options = words.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
+  const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
+  const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);
+  const dashes = words.some(({ kind, text }) => kind === "option" && text === "--") ? ["--"] : [];
+  const prompt = words.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
+  const asked = prompt.map(({ text }) => text);
+  return { args: [...alone, ...before, exec.text, ...behind, "resume", session, ...dashes, ...asked], files: [] };
+}
+
+function isOptional({ kind }: Word): boolean {
+  return kind === "option" || kind === "value";
+}
+
+/** Images take all words that follow, ours too: each gets its option of its own. */
+function spelled({ text, kind, option }: Word): string[] {
+  if (kind === "option" && IMAGES.has(text)) return [];
+  return option !== undefined && IMAGES.has(option) ? [`--image=${text}`] : [text];
 }
 
 /** Named by date and id. An id of this kind carries its time, but folders go by local dates: so all are searched, by id. */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await judge(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
-  const file = await findRollout(join(configDir, "sessions"), `-${id}.jsonl`, 3);
+  const isIt = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
+  const file = await findFile(join(configDir, "sessions"), 3, isIt);
   return file === null ? { state: "absent" } : judge(file, id);
 }
 
 function judge(file: string, id: string): Promise<Transcript> {
-  return probeLines(file, id, (line) => {
-    const payload = typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
-    const meta: Readonly<Record<string, unknown>> = line.type === "session_meta" ? payload : {};
-    return { session: textOf(meta.id), version: textOf(meta.cli_version) };
-  });
+  return probeLines(file, id, { header: true, read: readLine });
 }
 
-/** Newest date first: that is where the wanted one usually is, and it is wanted by its id, not by its date. */
-async function findRollout(folder: string, ending: string, depth: number): Promise<string | null> {
-  const entries = await entriesOf(folder);
-  if (depth === 0) {
-    const file = entries.find((entry) => entry.startsWith("rollout-") && entry.endsWith(ending));
-    return file === undefined ? null : join(folder, file);
-  }
-  for (const entry of entries.filter((each) => /^[0-9]+$/.test(each)).toSorted((a, b) => Number(b) - Number(a))) {
-    const found = await findRollout(join(folder, entry), ending, depth - 1);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-async function entriesOf(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
-  }
+function readLine(line: Readonly<Record<string, unknown>>): Line {
+  const payload = typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
+  const meta: Readonly<Record<string, unknown>> = line.type === "session_meta" ? payload : {};
+  return { session: textOf(meta.id), version: textOf(meta.cli_version) };
 }
 
 /** The file stays after an exit and proves nothing; the lock on it does. */
@@ -145,11 +138,19 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
   return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }
 
-/** After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. */
+/**
+ * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While it
+ * takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
+ */
 function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
   const folder = `${join(configDir, LOCKS)}/`;
-  return processes
-    .openFiles(pid)
-    .filter((file) => file.startsWith(folder) && file.endsWith(".lock"))
-    .map((file) => ({ session: file.slice(folder.length, -".lock".length), evidence: "writer lock" }));
+  const locks = processes.openFiles(pid).filter((file) => file.startsWith(folder));
+  const names = locks.map((file) => file.slice(folder.length));
+  if (names.includes(".coordination.lock")) return [];
+  return names.flatMap((name) => {
+    const session = /^([0-9a-f-]{36})\.lock$/.exec(name)?.[1];
+    if (session === undefined) return [];
+    const sinceMs = statSync(join(folder, name), { throwIfNoEntry: false })?.birthtimeMs;
+    return [{ session, evidence: "writer lock", sinceMs }];
+  });
 }

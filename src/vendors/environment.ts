@@ -1,6 +1,6 @@
 /** Of one process or one conversation: recorded, they would speak of one that is long gone. */
 export const VENDOR_SESSION_VARIABLES: readonly RegExp[] = [
-  /_(PID|SESSION_ID|SESSION_NAME|THREAD_ID|LOADER_PID|LAUNCHER_PID|ENV_FILE)$/,
+  /_(PID|SESSION_ID|SESSION_NAME|THREAD_ID|LOADER_PID|LAUNCHER_PID|ENV_FILE|CHILD_SESSION|SESSION_ATTENDED|TOOL_CALL_ID)$/,
   /_MESSAGING_(SOCKET|TOKEN)$/,
   /^PI_INTERCOM_/,
 ];

@@ -12,16 +12,22 @@ export const EVENT_PREFIX = "event.";
  */
 export function hookScript(runDir: string): LaunchFile {
   const text = `umask 077
-cd ${quoted(runDir)} || exit 0
+PATH=$PATH:/usr/bin:/bin
+cd ${quoted(runDir)} 2>/dev/null || exit 0
 perdure_n=0
 while [ -e "${EVENT_PREFIX}$$.$perdure_n" ]; do perdure_n=$((perdure_n + 1)); done
-/bin/cat > ".$$.tmp" && /bin/mv ".$$.tmp" "${EVENT_PREFIX}$$.$perdure_n"
-if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then /bin/cat ${TOLD_FILE}; fi
+cat > ".$$.tmp" && mv ".$$.tmp" "${EVENT_PREFIX}$$.$perdure_n"
+if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then cat ${TOLD_FILE}; fi
 exit 0
 `;
   return { name: "hook", text };
 }
 
-export function quoted(text: string): string {
+/** With the run's folder gone it must still be silent and end well: an agent may take a failed hook for a veto. */
+export function hookCommand(runDir: string, event: string): string {
+  return `/bin/sh ${quoted(`${runDir}/hook`)} ${event} 2>/dev/null || :`;
+}
+
+function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,7 @@ import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./program
 
 export interface Match {
   vendor: string;
-  /** Which word of the command is the vendor's program; its arguments follow. */
+  /** The word of the command after which the vendor's arguments follow: its program, or a `--` behind it. */
   programAt: number;
 }
 
@@ -16,19 +16,31 @@ const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   yarn: ["exec", "dlx"],
   bun: ["x", "run"],
 };
+/** Any other tool that runs what stands behind a `--`: `mise exec -- claude`, `op run -- claude`. */
+const RUNS: ReadonlySet<string> = new Set(["exec", "x", "run"]);
 const WRAPPER_VALUED: ReadonlySet<string> = new Set("-u -C -n -p --package --unset --chdir --adjustment".split(" "));
 
 /**
- * The vendor a command starts: by its program's name or path, through `env X=1`, `npx` and the like, behind a `--`
- * (`mise exec -- claude`), or as a link to it (`file` is where the first word leads to). Null for any other program.
+ * The vendor a command starts: by its program's name or path, through `env X=1`, `npx` and the like, or as a link to it
+ * (`file` is where the first word leads to). Null for any other program.
  */
 export function matchCommand(command: readonly string[], file: string | null): Match | null {
-  const dashes = command.indexOf("--");
-  return (
-    matchAt(command, wrappedAt(command)) ??
-    (dashes > 0 ? matchAt(command, dashes + 1) : null) ??
-    (file === null ? null : matched(programOfFile(file), 0))
-  );
+  return matchFrom(command, 0) ?? (file === null ? null : matched(programOfFile(file), 0));
+}
+
+function matchFrom(command: readonly string[], from: number): Match | null {
+  const at = wrappedAt(command, from);
+  const found = matchAt(command, at);
+  if (found) return basename(command[from] ?? "") === "npm" ? behindDashes(command, found) : found;
+  const dashes = command.indexOf("--", at);
+  const runs = dashes > at && command.slice(at + 1, dashes).some((word) => RUNS.has(word));
+  return runs ? matchFrom(command, dashes + 1) : null;
+}
+
+/** npm takes what stands before a `--` for its own options: without one there is no place for the program's. */
+function behindDashes(command: readonly string[], found: Match): Match | null {
+  if (command[found.programAt - 1] === "--") return found;
+  return command[found.programAt + 1] === "--" ? { ...found, programAt: found.programAt + 1 } : null;
 }
 
 function matchAt(command: readonly string[], at: number): Match | null {
@@ -42,8 +54,8 @@ function matched(program: VendorProgram | null, programAt: number): Match | null
 }
 
 /** The first word that is neither a wrapper nor something a wrapper takes. */
-function wrappedAt(command: readonly string[]): number {
-  let at = 0;
+function wrappedAt(command: readonly string[], from: number): number {
+  let at = from;
   for (;;) {
     const name = basename(command[at] ?? "");
     const runs = Object.hasOwn(RUNNERS, name) && RUNNERS[name]?.includes(command[at + 1] ?? "");
@@ -69,9 +81,12 @@ function programOf(word: string): VendorProgram | null {
   return known ?? (name === "perdure-scripted" || name === "perdure-scripted.js" ? SCRIPTED_PROGRAM : null);
 }
 
-/** By its name without an ending, or by the package its path leads through. */
+/** By its name without an ending, by the package its path leads through, or as a version of a native install. */
 function programOfFile(file: string): VendorProgram | null {
   const name = basename(file).replace(/\.(exe|[cm]?js|sh)$/, "");
-  const inPackage = VENDOR_PROGRAMS.find((each) => each.package !== null && file.includes(`/${each.package}/`));
-  return VENDOR_PROGRAMS.find(({ program }) => program === name) ?? inPackage ?? programOf(file);
+  const inside = VENDOR_PROGRAMS.find(
+    (each) =>
+      (each.package !== null && file.includes(`/${each.package}/`)) || file.includes(`/${each.program}/versions/`),
+  );
+  return VENDOR_PROGRAMS.find(({ program }) => program === name) ?? inside ?? programOf(file);
 }

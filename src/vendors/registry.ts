@@ -13,12 +13,14 @@ export interface RegistryEntry {
  * Of a folder with one `<pid>.json` per live process. Entries of killed processes stay behind, and pids come back: one
  * that tells its start time counts only with it.
  */
-export function registryEntry(folder: string, pid: number, processes: ProcessView): RegistryEntry | null {
+export function registryEntry(folder: string, pid: number, processes: Pick<ProcessView, "look">): RegistryEntry | null {
   const fields = parseObject(readIfThere(join(folder, `${pid}.json`)) ?? "");
   const live = fields === null ? null : processes.look(pid);
   if (fields === null || live === null) return null;
   const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
-  return started === null || started === live.startedAt ? { pid, fields } : null;
+  // Alone, or behind the boot it counts from.
+  const same = started === null || started === live.startedAt || started.endsWith(`:${live.startedAt}`);
+  return same ? { pid, fields } : null;
 }
 
 export function registryEntries(folder: string, processes: ProcessView): RegistryEntry[] {

@@ -19,18 +19,19 @@ export const scripted: Adapter = {
   read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> => {
-    const own = (line: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-      line.type === "session" ? line : {};
-    return probeLines(join(configDir, "sessions", `${id}.jsonl`), id, (line) => ({
-      session: textOf(own(line).id),
-      version: textOf(own(line).version),
-    }));
-  },
+  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+    probeLines(join(configDir, "sessions", `${id}.jsonl`), id, {
+      header: true,
+      read: (line) => {
+        const own = line.type === "session" ? line : {};
+        return { session: textOf(own.id), version: textOf(own.version) };
+      },
+    }),
   holders,
   plan,
   signs: (configDir) => join(configDir, "live"),
   look,
+  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
 };
 
 const CHOSEN = "perdure chooses the conversation";
@@ -58,7 +59,7 @@ function plan({ step, session, name, args }: PlanRequest): LaunchPlan {
 
 const EVIDENCE = "its entry among live processes";
 
-function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
+function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
   const entry = registryEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   return session === null ? [] : [{ session, evidence: EVIDENCE, activity: activityOf(entry?.fields.status) }];

@@ -1,54 +1,79 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { TRANSCRIPT_LOOK_BYTES } from "../limits.ts";
+import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../limits.ts";
 import { isErrno } from "../state/files.ts";
 import type { Transcript } from "../protocol/session.ts";
 
-/** One parsed line says whether it belongs to the conversation, and which version of the program wrote it. */
-export type LineReader = (line: Readonly<Record<string, unknown>>) => {
+export interface Line {
+  /** The conversation it names. */
   session: string | null;
+  /** Of the program that wrote it. */
   version: string | null;
-};
+  /** Part of the conversation itself, not only about it; true unless told. */
+  spoken?: boolean;
+}
+
+export interface TranscriptForm {
+  read(line: Readonly<Record<string, unknown>>): Line;
+  /** The first line names the conversation, and the vendor refuses a file without it. */
+  header: boolean;
+}
 
 /**
  * A transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut off by a
- * kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, or lines of
- * another conversation, is.
+ * kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of another
+ * conversation, or a header that cannot be read, is.
  */
-export async function probeLines(file: string, session: string, read: LineReader): Promise<Transcript> {
-  let handle: FileHandle;
+export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
+  let handle: FileHandle | null = null;
   try {
     handle = await open(file, "r");
+    return await probeOpen(handle, file, session, form);
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return { state: "absent" };
-    const why = `it cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "error"})`;
+    const why = `it cannot be read (${error instanceof Error && "code" in error ? String(error.code) : String(error)})`;
     return { state: "damaged", file, why, bytes: 0 };
-  }
-  try {
-    const { size } = await handle.stat();
-    if (size === 0) return { state: "empty", file };
-    const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
-    const from = Math.max(head.length, size - TRANSCRIPT_LOOK_BYTES);
-    const tail = from < size ? await part(handle, from, size - from) : "";
-    const lines = [...parsed(head), ...parsed(tail)].map(read);
-    // One line longer than the look: an image, say. It begins as a line does and names the conversation.
-    if (lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`)) {
-      return { state: "good", file, bytes: size, version: null };
-    }
-    return judge(file, size, session, lines);
   } finally {
-    await handle.close();
+    await handle?.close();
   }
 }
 
-function judge(file: string, bytes: number, session: string, lines: ReturnType<LineReader>[]): Transcript {
-  if (lines.length === 0) return { state: "damaged", file, bytes, why: "no line of it can be read" };
+async function probeOpen(handle: FileHandle, file: string, session: string, form: TranscriptForm): Promise<Transcript> {
+  const { size } = await handle.stat();
+  if (size === 0) return { state: "empty", file };
+  const head = await headOf(handle, size, form.header);
+  const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
+  const tail = from < size ? await part(handle, from, size - from) : "";
+  const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
+  const lines = [...parsed(head), ...parsed(tail)].map((line) => form.read(line));
   const named = lines.filter((line) => line.session !== null);
-  const stranger = named.find((line) => line.session !== session);
+  const stranger = named.find((line) => line.session !== session)?.session;
   if (!named.some((line) => line.session === session)) {
-    const why = stranger ? `it is of conversation ${stranger.session}` : "no line names its conversation";
-    return { state: "damaged", file, bytes, why };
+    // One line longer than the look: an image, say. It begins as a line does and names the conversation.
+    const giant = lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`);
+    if (giant) return { state: "good", file, bytes: size, version: null };
+    if (lines.length === 0) return damaged("no line of it can be read");
+    return damaged(stranger ? `it is of conversation ${stranger}` : "no line names its conversation");
   }
-  return { state: "good", file, bytes, version: lines.findLast(({ version }) => version !== null)?.version ?? null };
+  if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
+  if (lines.every(({ spoken }) => spoken === false)) return { state: "empty", file };
+  return {
+    state: "good",
+    file,
+    bytes: size,
+    version: lines.findLast(({ version }) => version !== null)?.version ?? null,
+  };
+}
+
+function isHeader(head: string, session: string, form: TranscriptForm): boolean {
+  const line = parseObject(head.split("\n", 1)[0] ?? "");
+  return line !== null && form.read(line).session === session;
+}
+
+/** The usual look; more only if the header is longer than that. */
+async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
+  const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+  if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
+  return part(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
 }
 
 async function part(handle: FileHandle, from: number, length: number): Promise<string> {

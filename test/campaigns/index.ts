@@ -7,6 +7,7 @@ import { hostileNames } from "./16-hostile-names.ts";
 import { otherUsers } from "./19-other-users.ts";
 import { oneDaemon } from "./20-one-daemon.ts";
 import { upgrade } from "./21-upgrade.ts";
+import { exactResume } from "./23-exact-resume.ts";
 
 /** In the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
@@ -18,4 +19,5 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   otherUsers,
   oneDaemon,
   upgrade,
+  exactResume,
 ];

@@ -118,3 +118,24 @@ test("on macOS a run is found by its whole variable", () => {
   expect(table.withVariable("PERDURE_RUN", "mac.api.coder.1").map(({ pid }) => pid)).toEqual([501]);
   expect(table.withVariable("PERDURE_RUN", "none")).toEqual([]);
 });
+
+test("on macOS children, open files and lock holders are read from pgrep and lsof", () => {
+  const LSOF =
+    "p501\nfcwd\nn/Users/me/api\nf3\nn/Users/me/.v/a b.lock\nf4\nn->0x9f3c\nf5\nn127.0.0.1:52100->127.0.0.1:443\n";
+  const asked: string[] = [];
+  const table = macosProcesses((file, args) => {
+    asked.push([file, ...args].join(" "));
+    if (file.endsWith("pgrep")) return "502\n503\n";
+    return args.includes("-t") ? "501\n" : LSOF;
+  });
+  expect(table.children(501)).toEqual([502, 503]);
+  expect(table.openFiles(501)).toEqual(["/Users/me/api", "/Users/me/.v/a b.lock"]);
+  expect(table.lockHolders("/Users/me/.v/a b.lock")).toEqual([501]);
+  expect(asked).toEqual([
+    "/usr/bin/pgrep -P 501",
+    "/usr/sbin/lsof -a -p 501 -Fn",
+    "/usr/sbin/lsof -t -- /Users/me/.v/a b.lock",
+  ]);
+  const nothing = macosProcesses(() => "");
+  expect([nothing.children(1), nothing.openFiles(1), nothing.lockHolders("/x")]).toEqual([[], [], []]);
+});

@@ -5,12 +5,19 @@ import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Holder, SessionPlace, Transcript } from "../../protocol/session.ts";
 import { realPath } from "../../state/paths.ts";
 import { runById } from "../../store/runs.ts";
-import { bindSession, sessionInUse, setTranscript, type SessionRow } from "../../store/sessions.ts";
+import {
+  bindSession,
+  sessionById,
+  sessionInUse,
+  setPlace,
+  setTranscript,
+  type SessionRow,
+} from "../../store/sessions.ts";
 import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { describeSession } from "../describe.ts";
 import { record, type House } from "../house.ts";
-import { knownAdapter } from "../launch.ts";
+import { knownAdapter } from "../wanted.ts";
 import { projectOf, registerProject } from "../places.ts";
 import { bindNew } from "../sessions.ts";
 import { findOrCreate } from "../workers.ts";
@@ -35,7 +42,8 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
     }
     keepCommand(house, worker, adapter, params);
     const now = workerByName(house.db, project.id, nameKey(worker.name)) ?? worker;
-    return { address: `${project.slug}/${worker.name}`, session: describeSession(house, now, session) };
+    const bound = sessionById(house.db, session.id) ?? session;
+    return { address: `${project.slug}/${worker.name}`, session: describeSession(house, now, bound) };
   });
 }
 
@@ -51,6 +59,7 @@ function bindExisting(
     return bindNew(house, worker, null, { vendor, vendorId, configDir, variables, launchCwd, provenance: "adopted" });
   }
   bindSession(house.db, worker.id, known.id);
+  setPlace(house.db, known.id, place.launchCwd, JSON.stringify(variables));
   record(house, "session.bound", { projectId: worker.project_id, workerId: worker.id }, { session: place.id });
   return known;
 }

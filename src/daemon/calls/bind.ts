@@ -4,7 +4,8 @@ import { runById } from "../../store/runs.ts";
 import { lastSessionOfRun } from "../../store/sessions.ts";
 import { workerById } from "../../store/workers.ts";
 import { assertOwn } from "../actor.ts";
-import { orderFor, orderOfRun, placeFor, wantedOf } from "../launch.ts";
+import { orderFor, orderOfRun } from "../launch.ts";
+import { mustWant, placeFor, storeWanted } from "../wanted.ts";
 import { bindNew, enter } from "../sessions.ts";
 import type { CallContext } from "./context.ts";
 
@@ -15,9 +16,8 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
     const found = runById(house.db, params.run);
     const worker = found && workerById(house.db, found.worker_id);
     if (!found || !worker) throw new Error(`run ${params.run} is current and not there`);
-    const environment = JSON.parse(worker.environment) as Record<string, string>;
-    const wanted = wantedOf({ command: null, cwd: null, environment, vendor: null }, worker);
-    if (!wanted?.vendor) throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
+    const wanted = mustWant(params, worker);
+    if (!wanted.vendor) throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
     if (lastSessionOfRun(house.db, found.id)) {
       // Bound already, and the answer was lost.
       const again = orderOfRun(house, { address: worker.name, worker, run: found, wanted }).launch;
@@ -29,6 +29,7 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
     const place = placeFor(wanted, wanted.vendor);
     const session = bindNew(house, worker, found, { ...place, vendorId: params.session, provenance: "minted" });
     enter(house, found, session, "new");
+    storeWanted(house, worker, wanted);
     return { run: found, order: orderFor(house, { worker, run: found, wanted }, session, "new") };
   });
   house.sessions.follow(run);

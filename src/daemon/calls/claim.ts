@@ -13,18 +13,11 @@ import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { insertRun, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { sessionById, type SessionRow } from "../../store/sessions.ts";
-import {
-  leaseOf,
-  setLaunch,
-  setLease,
-  setUnresumable,
-  workerById,
-  workerByName,
-  type WorkerRow,
-} from "../../store/workers.ts";
+import { leaseOf, setLease, setUnresumable, workerById, workerByName, type WorkerRow } from "../../store/workers.ts";
 import { assertCurrent } from "../actor.ts";
 import { record, type House } from "../house.ts";
-import { orderOfRun, outlookOf, planLaunch, wantedOf, type Orders, type Outlook, type Wanted } from "../launch.ts";
+import { orderOfRun, outlookOf, planLaunch, type Orders, type Outlook } from "../launch.ts";
+import { mustWant, storeWanted, wantedOf, type Wanted } from "../wanted.ts";
 import { projectOf, registerProject } from "../places.ts";
 import { publishProjects } from "../publish.ts";
 import { findOrCreate } from "../workers.ts";
@@ -149,7 +142,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
   if (previous) house.watch.finish(previous, "replaced");
 
-  const wanted = params.kind === "run" ? storeWanted(house, params, worker) : null;
+  const wanted = params.kind === "run" ? mustWant(params, worker) : null;
   // Read again: the end of the last run, just above, may have moved it.
   if (wanted && workerById(house.db, worker.id)?.session_id !== outlook.session) throw new OutlookChanged();
   const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
@@ -171,6 +164,8 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
   const address = `${project.slug}/${worker.name}`;
   const orders = wanted && planLaunch(house, { address, worker, run, wanted, fresh: params.fresh, outlook });
+  // What has yet to be minted may fail, and must not be what the next start runs.
+  if (wanted && orders?.launch) storeWanted(house, worker, wanted);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
 }
@@ -202,26 +197,4 @@ const NO_ORDERS: Orders = { launch: null, mint: null };
 
 function commandOf(wanted: Wanted | null): { command: string[] | null; cwd: string | null } {
   return { command: wanted?.command ?? null, cwd: wanted?.cwd ?? null };
-}
-
-/** The given command, or the one of last time, in its folder of last time; kept for the next time. */
-function storeWanted(house: House, params: CallParams<"claim">, worker: WorkerRow): Wanted {
-  const wanted = wantedOf(params, worker);
-  if (wanted === null) {
-    throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
-      hint: `perdure run ${worker.name} -- COMMAND`,
-    });
-  }
-  // `claude --version` under a worker's name must not be what its next start runs.
-  const aside = wanted.vendor?.aside === true && worker.command !== null;
-  if (!aside) {
-    setLaunch(house.db, worker.id, {
-      command: JSON.stringify(wanted.command),
-      cwd: wanted.cwd,
-      environment: JSON.stringify(wanted.environment),
-      vendor: wanted.vendor?.adapter.vendor ?? null,
-      program_at: wanted.vendor?.programAt ?? null,
-    });
-  }
-  return wanted;
 }

@@ -37,8 +37,8 @@ function short(text = ""): string {
 /** One tool alone is a form to be filled in: the program wants its answer in that shape. */
 function harmless(tools: readonly Tool[]): Reply {
   const [form, ...others] = tools;
-  if (!form || others.length > 0) return { text: HARMLESS };
-  const fields = Object.entries(asObject(form.schema.properties));
+  const fields = Object.entries(asObject(form?.schema.properties));
+  if (!form || others.length > 0 || fields.length === 0) return { text: HARMLESS };
   return { tool: form, input: Object.fromEntries(fields.map(([name, field]) => [name, blank(asObject(field))])) };
 }
 

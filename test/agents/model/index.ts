@@ -14,6 +14,8 @@ import { responses } from "./wires/responses.ts";
 
 export type { ModelRequest } from "./log.ts";
 
+/** Far beyond any load: it only keeps a broken test from hanging. */
+const UNTIL_MS = 60_000;
 const WIRES: readonly Wire[] = [anthropic, responses, chat, gemini];
 
 /** A model that only says what it was told: the same question gets the same answer, and every question is written down. */
@@ -52,7 +54,7 @@ export async function startModel(): Promise<Model> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests: log.requests,
-    until: (wanted, { timeoutMs = 20_000 } = {}) => log.until(wanted, timeoutMs),
+    until: (wanted, { timeoutMs = UNTIL_MS } = {}) => log.until(wanted, timeoutMs),
     release,
     close: async () => {
       release();

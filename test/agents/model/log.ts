@@ -72,7 +72,7 @@ export class Log {
       try {
         if (wanted(request)) resolve(request);
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     };
     const timer = setTimeout(() => reject(new Error(`no such request in ${timeoutMs} ms\n${this.#told()}`)), timeoutMs);

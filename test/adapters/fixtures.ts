@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Environment } from "../../src/protocol/environment.ts";
+import type { SessionPlace, Sign, Variables } from "../../src/protocol/session.ts";
+import { adapterNames, adapterOf, type Adapter } from "../../src/vendors/index.ts";
+
+// What is known of a vendor lies in its folder of fixtures; the tests only ask each adapter whether it reads it right.
+
+const FOLDER = resolve(import.meta.dirname, "../../src/vendors/fixtures");
+
+interface Facts {
+  session: string;
+  other: string;
+  /** Where the vendor may have put the conversation's file, the usual place first. */
+  places: string[];
+  /** Where a file is not the conversation's, however much its name looks like it. */
+  nowhere: string[];
+  /** The folder in which a live process shows itself. */
+  signs: string;
+  transcripts: Record<string, { state: string; version?: string; why?: string }>;
+  config: { env: Environment; dir: string; variables: Variables }[];
+  /** What its tools find in their environment about the one process and conversation they belong to. */
+  toolVariables: string[];
+}
+
+interface ArgumentRow {
+  args: string[];
+  converses: boolean;
+  headless: boolean;
+  /** The argument that is refused. */
+  conflict: string | null;
+  new?: string[];
+  resume?: string[];
+}
+
+export interface ProcessCase {
+  what: string;
+  /** In the config dir: JSON, or text as it is. */
+  files?: Record<string, object | string>;
+  /** Start times by pid. */
+  running?: Record<string, string>;
+  open?: Record<string, string[]>;
+  locks?: Record<string, number[]>;
+  look?: Record<string, Pick<Sign, "session" | "activity">[]>;
+  holders: number[];
+}
+
+interface HookCase {
+  event: Record<string, unknown>;
+  sign: Sign | null;
+}
+
+export interface Vendor {
+  vendor: string;
+  adapter: Adapter;
+  facts: Facts;
+  arguments: ArgumentRow[];
+  processes: ProcessCase[];
+  hooks: HookCase[];
+}
+
+/** Adapters that nobody has recorded fixtures for. */
+export const UNRECORDED = adapterNames().filter((vendor) => !existsSync(join(FOLDER, vendor, "facts.json")));
+
+export const VENDORS: Vendor[] = adapterNames()
+  .filter((vendor) => !UNRECORDED.includes(vendor))
+  .map(vendorOf);
+
+function vendorOf(vendor: string): Vendor {
+  const adapter = adapterOf(vendor);
+  if (adapter === null) throw new Error(`${vendor} is listed and not there`);
+  const facts = JSON.parse(text(vendor, "facts.json")) as Facts;
+  const read = (file: string): unknown => JSON.parse(filled(text(vendor, file), { ...facts }));
+  return {
+    vendor,
+    adapter,
+    facts: read("facts.json") as Facts,
+    arguments: read("arguments.json") as ArgumentRow[],
+    processes: read("processes.json") as ProcessCase[],
+    hooks: read("hooks.json") as HookCase[],
+  };
+}
+
+/** With `{session}` and the like replaced; what is not among the values stays. */
+export function filled(template: string, values: object): string {
+  const known = new Map<string, unknown>(Object.entries(values));
+  return template.replaceAll(/\{([a-zA-Z]+)\}/g, (whole, name: string) => {
+    const value = known.get(name);
+    return typeof value === "string" ? value : whole;
+  });
+}
+
+function text(vendor: string, file: string): string {
+  return readFileSync(join(FOLDER, vendor, file), "utf8");
+}
+
+export function transcript(vendor: string, name: string, giantBytes = 0): string {
+  return filled(text(vendor, `transcripts/${name}.jsonl`), { giant: "x".repeat(giantBytes) });
+}
+
+/** A folder that is gone when the test is over. */
+export function folder(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "perdure-adapter-")));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export function put(dir: string, path: string, content: string): string {
+  const file = join(dir, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+export function placeIn(configDir: string, { vendor, facts }: Vendor): SessionPlace {
+  return { vendor, id: facts.session, configDir, launchCwd: "/home/u/api" };
+}

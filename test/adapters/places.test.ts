@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { UNRECORDED, VENDORS } from "./fixtures.ts";
+
+test("every adapter has its fixtures", () => {
+  expect(UNRECORDED).toEqual([]);
+});
+
+describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
+  test.each(facts.config)("with $env its conversations are in $dir", ({ env, dir, variables }) => {
+    expect(adapter.config(env)).toEqual({ dir, variables });
+  });
+
+  test("the variables lead to the same folder again, from anywhere", () => {
+    for (const { env, dir } of facts.config) {
+      const { variables } = adapter.config(env);
+      const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
+      const unset = Object.entries(variables).filter(([, value]) => value === null);
+      const elsewhere = { HOME: "/home/w", ...Object.fromEntries(unset.map(([name]) => [name, undefined])) };
+      expect(adapter.config({ ...elsewhere, ...Object.fromEntries(set) }).dir).toBe(dir);
+    }
+  });
+
+  test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
+    expect(adapter.leaks).toContain(name);
+  });
+
+  test("a sign of life is looked for where it appears", () => {
+    expect(adapter.signs("/home/u/.v")).toBe(`/home/u/.v/${facts.signs}`);
+  });
+});
+
+const ASSIGNED = VENDORS.flatMap(({ vendor, adapter: { identity } }) =>
+  identity.kind === "assigned" ? [{ vendor, choose: () => identity.choose() }] : [],
+);
+
+test.each(ASSIGNED)("$vendor: no two conversations get the same id", ({ choose }) => {
+  expect(new Set(Array.from({ length: 100 }, choose)).size).toBe(100);
+  expect(choose()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import type { ProcessView } from "../../src/vendors/adapter.ts";
+import { filled, folder, placeIn, put, VENDORS, type ProcessCase } from "./fixtures.ts";
+
+describe.each(VENDORS)("$vendor", (vendor) => {
+  const { adapter } = vendor;
+
+  test.each(vendor.processes)("$what", (given) => {
+    const dir = folder();
+    for (const [path, content] of Object.entries(given.files ?? {})) {
+      put(dir, path, typeof content === "string" ? content : JSON.stringify(content));
+    }
+    const view = viewOf(given, dir);
+    for (const [pid, signs] of Object.entries(given.look ?? {})) {
+      const seen = adapter.look(dir, Number(pid), view);
+      expect(seen.map(({ session, activity }) => ({ session, activity }))).toEqual(signs);
+      for (const { evidence } of seen) expect(evidence).toMatch(/\w/);
+    }
+    const holders = adapter.holders(placeIn(dir, vendor), view);
+    expect(new Set(holders.map(({ pid }) => pid))).toEqual(new Set(given.holders));
+    expect(holders).toHaveLength(given.holders.length);
+    for (const { evidence } of holders) expect(evidence).toMatch(/\w/);
+  });
+});
+
+/** A machine on which only the processes of the case run. */
+function viewOf({ running = {}, open = {}, locks = {} }: ProcessCase, config: string): ProcessView {
+  const inConfig = (path: string): string => filled(path, { config });
+  return {
+    look: (pid) => {
+      const startedAt = running[String(pid)];
+      return startedAt === undefined ? null : { pid, startedAt };
+    },
+    openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
+    lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
+  };
+}

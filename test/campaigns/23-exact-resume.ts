@@ -1,0 +1,67 @@
+import { campaign, seeded } from "../support/campaign.ts";
+import type { Home } from "../support/home.ts";
+import { LookAlike } from "./23-look-alike.ts";
+import { newTally, planner, type Tally } from "./23-plan.ts";
+import { raceRuns } from "./23-two-runs.ts";
+import { check } from "./support/check.ts";
+import { Costume } from "./support/costume.ts";
+import { VENDORS, type Vendor } from "./support/costume-looks.ts";
+import { inHome } from "./support/house.ts";
+
+interface Size {
+  workers: number;
+  rounds: number;
+  /** Resumed at the same time; all of a round's workers are alive together in the end. */
+  atOnce: number;
+  races: number;
+}
+
+export const exactResume = campaign<Size>({
+  number: 23,
+  promise: "exact resume with look-alikes",
+  reduced: { workers: 4, rounds: 3, atOnce: 4, races: 50 },
+  full: { workers: 20, rounds: 50, atOnce: 6, races: 1_000 },
+  async run(size, seed) {
+    const tally = newTally();
+    for (const vendor of VENDORS) await inHome((home) => play(home, vendor, size, seed, tally));
+    const races = await inHome((home) => raceRuns(home, size.races));
+    const { wrongConversations, silentFreshStarts, ...counted } = {
+      wrongConversations: 0,
+      silentFreshStarts: 0,
+      ...tally,
+    };
+    return { layouts: VENDORS.length, ...counted, wrongConversations, silentFreshStarts, ...races };
+  },
+});
+
+async function play(home: Home, vendor: Vendor, size: Size, seed: number, tally: Tally): Promise<void> {
+  const random = seeded(seed);
+  const costume = new Costume(home, vendor);
+  const folder = { tally, owners: new Map<string, string>() };
+  const workers = Array.from({ length: size.workers }, (_, index) => new LookAlike(costume, `w${index}`, folder));
+  const plan = planner(random);
+  for (let round = 0; round < size.rounds; round++) {
+    const plans = new Map(workers.map((worker) => [worker, plan()]));
+    const [risers, fallers] = [shuffled(random, [...plans]), shuffled(random, [...plans])];
+    await inShifts(risers, size.atOnce, ([worker, its]) => worker.comeBack(round, its));
+    await inShifts(fallers, size.atOnce, ([worker, its]) => worker.die(round, its));
+  }
+  for (const worker of workers) worker.checkUnmixed();
+  for (const alarm of ["session.mismatch", "session.opened-elsewhere", "session.foreign"]) {
+    const events = await costume.events(alarm);
+    check(events.length === 0, () => `${vendor}: ${events.length} ${alarm}, first ${JSON.stringify(events[0])}`);
+  }
+}
+
+function shuffled<T>(random: () => number, items: readonly T[]): T[] {
+  const drawn = items.map((item) => ({ item, lot: random() }));
+  return drawn.toSorted((a, b) => a.lot - b.lot).map(({ item }) => item);
+}
+
+async function inShifts<T>(items: T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const hand = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, hand));
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { decideLaunch, type LaunchDecision, type LaunchWish } from "../../src/core/launch.ts";
+import type { Transcript } from "../../src/protocol/session.ts";
+
+const ID = "01a1e1a6";
+const FILE = "/home/u/.v/01a1e1a6.jsonl";
+
+type Binding = NonNullable<LaunchWish["binding"]>;
+
+const bound: Binding = { vendor: "v", id: ID, bytes: null, writtenAtBirth: false };
+const seen: Binding = { ...bound, bytes: 100 };
+const minted: Binding = { ...bound, writtenAtBirth: true };
+const holder = { pid: 4711, evidence: "its writer lock" };
+
+const good = (bytes: number): Transcript => ({ state: "good", file: FILE, bytes, version: null });
+const empty: Transcript = { state: "empty", file: FILE };
+const damaged: Transcript = { state: "damaged", file: FILE, why: "no line of it can be read", bytes: 100 };
+const absent: Transcript = { state: "absent" };
+
+function decide(wish: Partial<LaunchWish>): LaunchDecision {
+  const nothing = { vendor: "v", aside: false, fresh: false, binding: null, transcript: null, holder: null };
+  return decideLaunch({ address: "api/coder", name: "coder", ...nothing, ...wish });
+}
+
+const STARTS: [what: string, wish: Partial<LaunchWish>, decision: LaunchDecision][] = [
+  ["the first start", {}, { step: "new", id: null }],
+  ["the first start of a program without an adapter", { vendor: null }, { step: "plain" }],
+  ["a start for something else than a conversation", { aside: true }, { step: "plain" }],
+  ["the same, bound and open elsewhere", { aside: true, binding: seen, transcript: absent, holder }, { step: "plain" }],
+  ["the same, with another vendor's program", { aside: true, vendor: "w", binding: seen }, { step: "plain" }],
+  ["the same, fresh", { aside: true, fresh: true, binding: seen }, { step: "plain" }],
+  ["fresh, bound to nothing", { fresh: true }, { step: "new", id: null }],
+  ["fresh, bound", { fresh: true, binding: seen, transcript: good(100) }, { step: "new", id: null }],
+  ["fresh, with what is lost", { fresh: true, binding: seen, transcript: damaged }, { step: "new", id: null }],
+  ["fresh, with what is open elsewhere", { fresh: true, binding: seen, holder }, { step: "new", id: null }],
+  ["fresh, with another vendor", { fresh: true, vendor: "w", binding: seen }, { step: "new", id: null }],
+  ["fresh, with any program", { fresh: true, vendor: null, binding: seen }, { step: "plain" }],
+  ["bound, and never a word said", { binding: bound, transcript: absent }, { step: "new", id: ID }],
+  ["bound, never looked at", { binding: bound }, { step: "new", id: ID }],
+  ["bound, and written since", { binding: bound, transcript: good(5) }, { step: "resume", id: ID }],
+  ["bound, as long as it was", { binding: seen, transcript: good(100) }, { step: "resume", id: ID }],
+  ["bound, and longer", { binding: seen, transcript: good(101) }, { step: "resume", id: ID }],
+  ["made by the vendor", { binding: minted, transcript: good(1) }, { step: "resume", id: ID }],
+];
+
+test.each(STARTS)("%s", (_what, wish, decision) => {
+  expect(decide(wish)).toEqual(decision);
+});
+
+const REFUSALS: [what: string, wish: Partial<LaunchWish>, message: RegExp, hint: RegExp][] = [
+  ["another vendor's program", { vendor: "w", binding: seen, transcript: good(100) }, /which w cannot/, /--fresh -- C/],
+  ["a program without an adapter", { vendor: null, binding: seen }, /which this program cannot/, /--fresh -- COMMAND/],
+  ["open elsewhere", { binding: seen, transcript: good(100), holder }, /pid 4711 \(its writer lock\)/, /run coder$/],
+  ["open elsewhere, not yet written", { binding: bound, transcript: absent, holder }, /pid 4711/, /run coder$/],
+  ["gone", { binding: seen, transcript: absent }, /is gone/, /run coder --fresh/],
+  ["gone, made by the vendor, never seen", { binding: minted, transcript: absent }, /is gone/, /run coder --fresh/],
+  ["gone, and nobody looked", { binding: seen }, /is gone/, /run coder --fresh/],
+  ["emptied", { binding: seen, transcript: empty }, /is empty \(\/home/, /adopt coder --vendor v/],
+  ["damaged", { binding: seen, transcript: damaged }, /is damaged: no line .* \(\/home/, /put the file back/],
+  ["cut short", { binding: seen, transcript: good(99) }, /cut short: it had 100 bytes and has 99/, /put the file back/],
+  ["cut short, made by the vendor", { binding: { ...minted, bytes: 9 }, transcript: good(8) }, /cut short/, /put the/],
+];
+
+test.each(REFUSALS)("refused: %s", (_what, wish, message, hint) => {
+  const decision = decide(wish);
+  expect(decision).toMatchObject({
+    step: "refuse",
+    code: "refused",
+    message: expect.stringMatching(message) as string,
+    hint: expect.stringMatching(hint) as string,
+  });
+  expect(decision).toMatchObject({
+    message: expect.stringMatching(/api\/coder.*01a1e1a6|01a1e1a6.*api\/coder/) as string,
+  });
+});
+
+test("of all there is, only what is whole, nobody else's and the program's own is resumed", () => {
+  for (const aside of [false, true])
+    for (const fresh of [false, true])
+      for (const vendor of ["v", "w", null])
+        for (const binding of [null, bound, seen, minted])
+          for (const transcript of [null, absent, empty, damaged, good(99), good(100)])
+            for (const holding of [null, holder]) {
+              const decision = decide({ aside, fresh, vendor, binding, transcript, holder: holding });
+              const back = !aside && !fresh && binding !== null;
+              const own = back && vendor === binding.vendor && holding === null;
+              const whole = transcript?.state === "good" && transcript.bytes >= (binding?.bytes ?? 0);
+              const never = binding === bound && (transcript ?? absent).state === "absent";
+              const unsaid = binding === bound && transcript?.state === "empty";
+              expect(decision.step === "plain").toBe(aside || (!back && vendor === null));
+              expect(decision.step === "resume").toBe(own && whole);
+              expect(decision.step === "refuse").toBe(back && !(own && (whole || never || unsaid)));
+              expect("id" in decision ? decision.id : null).toBe(own && (whole || never) ? ID : null);
+            }
+});
