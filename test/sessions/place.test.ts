@@ -2,6 +2,7 @@ import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { VENDORS } from "../campaigns/support/costume-looks.ts";
+import type { Costume } from "../campaigns/support/costume.ts";
 import { scenes } from "./scene.ts";
 
 const scene = scenes();
