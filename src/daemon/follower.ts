@@ -28,6 +28,7 @@ export class Follower {
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   #strangersAtMs = 0;
+  #suspects: number[] = [];
   #searchedAtMs = 0;
   /** Grows from look to look until the first sign, up to the usual poll. */
   #waitMs = PROOF_LOOK_MS;
@@ -221,8 +222,12 @@ export class Follower {
     if (!session || !this.#agent || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
     this.#strangersAtMs = now;
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const strangers = holders.filter((pid) => pid !== this.#agent?.pid);
+    const others = holders.filter((pid) => pid !== this.#agent?.pid);
+    // Seen twice: a process between fork and exec has what its parent has, for a moment.
+    const strangers = others.filter((pid) => this.#suspects.includes(pid));
+    if (others.length > strangers.length) this.#strangersAtMs = 0;
     const pids = strangers.filter((pid) => !this.strangers.includes(pid));
+    this.#suspects = others;
     this.strangers = strangers;
     const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
     if (pids.length === 0 || projectId === undefined) return;

@@ -46,8 +46,10 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       const path = realpathSync.native(file);
       const opened = (pid: number): boolean => openFiles(`${proc}/${pid}/fd`).includes(path);
       const named = [...new Set(held.map((lock) => lock.pid))].filter(opened);
-      // Whoever took the lock may be gone, and have left it to those that share its open file.
-      return named.length > 0 ? named : pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid));
+      if (named.length > 0) return named;
+      // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
+      const sharing = new Set(pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid)));
+      return [...sharing].filter((pid) => !sharing.has(look(pid)?.parentPid ?? 0));
     },
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;
