@@ -11,11 +11,11 @@ import { parseObject, textOf } from "./transcript.ts";
  * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the
  * beginning. Naming it is what writes the file.
  */
-export async function mintThread({ command, name, cwd, environment }: MintRequest): Promise<string> {
+export async function mintThread({ command, args, name, cwd, environment }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
   // In a group of its own, so that what a launcher started goes with it.
   const options = { cwd, env: environment, detached: true };
-  const child = spawn(program, [...before, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
     return await Promise.race([openThread(server, name, cwd), server.failed()]);

@@ -4,9 +4,10 @@ import type { Environment } from "../protocol/environment.ts";
 import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
-import { conflictOf, hasOption, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
+import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
 import { mintThread } from "./codex-app-server.ts";
+import { profileSettings } from "./codex-settings.ts";
 import { probeLines, textOf, type Line } from "./transcript.ts";
 
 const LOCKS = "thread-writer-locks";
@@ -22,7 +23,10 @@ export const codex: Adapter = {
   leaks: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
   read,
   config,
-  identity: { kind: "minted", mint: mintThread },
+  identity: {
+    kind: "minted",
+    mint: (request) => mintThread({ ...request, args: settingsIn(request.args, config(request.environment).dir) }),
+  },
   probe,
   holders,
   plan,
@@ -101,6 +105,18 @@ function plan({ session, args }: PlanRequest): LaunchPlan {
   const prompt = words.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
   const asked = prompt.map(({ text }) => text);
   return { args: [...alone, ...before, exec.text, ...behind, "resume", session, ...dashes, ...asked], files: [] };
+}
+
+const SETTINGS = wordSet("-c --config --enable --disable");
+
+/** What the user has set on the command line: a conversation belongs to the provider it was opened with. */
+function settingsIn(args: readonly string[], configDir: string): string[] {
+  const words = wordsOf(args, ARGUMENTS);
+  const given = words.filter(
+    (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, ARGUMENTS).some((each) => SETTINGS.has(each)),
+  );
+  const profile = words.find(({ option }) => option === "-p" || option === "--profile")?.text;
+  return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...given.map(({ text }) => text)];
 }
 
 function isOptional({ kind }: Word): boolean {

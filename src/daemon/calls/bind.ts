@@ -1,23 +1,21 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { runById } from "../../store/runs.ts";
-import { lastSessionOfRun } from "../../store/sessions.ts";
-import { workerById } from "../../store/workers.ts";
+import type { Transcript } from "../../protocol/session.ts";
+import { runById, type RunRow } from "../../store/runs.ts";
+import { lastSessionOfRun, setTranscript } from "../../store/sessions.ts";
+import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { assertOwn } from "../actor.ts";
+import type { House } from "../house.ts";
 import { orderFor, orderOfRun } from "../launch.ts";
-import { mustWant, placeFor, storeWanted } from "../wanted.ts";
+import { mustWant, placeFor, storeWanted, type VendorWanted, type Wanted } from "../wanted.ts";
 import { bindNew, enter } from "../sessions.ts";
 import type { CallContext } from "./context.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
 export async function bindCall(params: CallParams<"bind">, { house }: CallContext): Promise<CallResults["bind"]> {
+  const begun = await begunTranscript(house, params);
   const { run, order } = await house.writer.write(() => {
-    assertOwn(house, params);
-    const found = runById(house.db, params.run);
-    const worker = found && workerById(house.db, found.worker_id);
-    if (!found || !worker) throw new Error(`run ${params.run} is current and not there`);
-    const wanted = mustWant(params, worker);
-    if (!wanted.vendor) throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
+    const { run: found, worker, wanted, vendor } = claimed(house, params);
     if (lastSessionOfRun(house.db, found.id)) {
       // Bound already, and the answer was lost.
       const again = orderOfRun(house, { address: worker.name, worker, run: found, wanted }).launch;
@@ -26,12 +24,37 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
       }
       return { run: found, order: again };
     }
-    const place = placeFor(wanted, wanted.vendor);
+    const place = placeFor(wanted, vendor);
     const session = bindNew(house, worker, found, { ...place, vendorId: params.session, provenance: "minted" });
+    if (begun.state === "good") setTranscript(house.db, session.id, begun.file, begun.bytes, begun.version);
     enter(house, found, session, "new");
     storeWanted(house, worker, wanted);
     return { run: found, order: orderFor(house, { worker, run: found, wanted }, session, "new") };
   });
   house.sessions.follow(run);
   return order;
+}
+
+/** What the vendor has written before anything was said: only what comes later is the run's own doing. */
+function begunTranscript(house: House, params: CallParams<"bind">): Promise<Transcript> {
+  const { wanted, vendor } = claimed(house, params);
+  const place = placeFor(wanted, vendor);
+  return vendor.adapter.probe({ ...place, id: params.session }, null);
+}
+
+function claimed(house: House, params: CallParams<"bind">): Claimed {
+  assertOwn(house, params);
+  const run = runById(house.db, params.run);
+  const worker = run && workerById(house.db, run.worker_id);
+  if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
+  const wanted = mustWant(params, worker);
+  if (wanted.vendor) return { run, worker, wanted, vendor: wanted.vendor };
+  throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
+}
+
+interface Claimed {
+  run: RunRow;
+  worker: WorkerRow;
+  wanted: Wanted;
+  vendor: VendorWanted;
 }

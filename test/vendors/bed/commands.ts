@@ -3,7 +3,7 @@ import { finish, type Finished } from "../../support/home.ts";
 import type { VendorHome } from "./homes.ts";
 import type { Vendor } from "./vendor.ts";
 
-const HEADLESS_TIMEOUT_MS = 60_000;
+const HEADLESS_TIMEOUT_MS = 120_000;
 
 /** The words that ask one question without a terminal; `session` are the arguments that name the conversation. */
 export function headlessCommand({ name, headless }: Vendor, session: readonly string[], prompt: string): string[] {

@@ -6,6 +6,12 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 
+/** Refuses where more than loopback is up. Not `exec` at the end: the shell stays in front. */
+const ENTER = `ip link set lo up || exit 1
+[ "$(ip -o link show up | cut -d ' ' -f 2)" = lo: ] && [ -z "$(ip route)" ] || { echo "the network is still there" >&2; exit 1; }
+"$@"
+exit $?`;
+
 /** With the network cut off: loopback is up, nothing else is, and no route leads out. */
 export function isIsolated(): boolean {
   const interfaces = Object.keys(networkInterfaces());
@@ -13,19 +19,16 @@ export function isIsolated(): boolean {
   return interfaces.length === 1 && interfaces[0] === "lo" && routes.length === 0;
 }
 
-export function assertIsolated(): void {
-  if (isIsolated()) return;
-  throw new Error("the network can be reached from here; start this through test/vendors/bed/namespace.ts");
-}
-
-/** Runs a command in a network namespace of its own, to its end; the exit code. */
+/** Runs a command in namespaces of its own, to its end; the exit code. */
 export async function isolated(command: readonly string[]): Promise<number> {
   // Root of a user namespace may do in its network what only root may do otherwise.
-  const flags = process.getuid?.() === 0 ? ["-n"] : ["-r", "-n"];
-  const enter = 'ip link set lo up && exec "$@"';
-  const child = spawn("unshare", [...flags, "sh", "-c", enter, "sh", ...command], { stdio: "inherit" });
-  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-  return code ?? (signal ? 1 : 0);
+  const rights = process.getuid?.() === 0 ? [] : ["--map-root-user"];
+  // Processes too: what a program leaves behind goes when the command ends, and the shell in front reaps what has died.
+  // Where nobody does (a container without an init), a killed copilot looks alive and its session "in use".
+  const namespaces = ["--net", "--pid", "--fork", "--mount-proc", "--kill-child"];
+  const args = [...rights, ...namespaces, "sh", "-c", ENTER, "sh", ...command];
+  const [code] = (await once(spawn("unshare", args, { stdio: "inherit" }), "exit")) as [number | null];
+  return code ?? 1;
 }
 
 if (import.meta.main) process.exitCode = await isolated(process.argv.slice(2));

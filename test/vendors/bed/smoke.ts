@@ -80,6 +80,7 @@ async function interactive({ model, home, vendor }: Bed, row: Row): Promise<void
   const open = async (what: string, session: readonly string[], turns: string[]): Promise<ModelRequest> => {
     const since = performance.now();
     const terminal = await Terminal.open(tmux, vendor, interactiveCommand(vendor, session));
+    if (turns.length > 1) await terminal.shows(turns[0] ?? "");
     await terminal.ready();
     row[`${what} ready`] = Math.round(performance.now() - since);
     await terminal.prompt(turns.at(-1) ?? "");

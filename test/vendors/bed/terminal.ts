@@ -6,9 +6,10 @@ import type { Vendor } from "./vendor.ts";
 
 /** tmux tells nobody when a screen changes; more often than this costs more than it finds. */
 const LOOK_EVERY_MS = 50;
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 /** gemini takes an Enter within 40 ms of a paste for a part of it. */
 const PASTE_GUARD_MS = 150;
+const SETTLED_MS = 200;
 
 const MARK = "PERDURE_BED_TERMINAL";
 
@@ -47,13 +48,24 @@ export class Terminal {
     }
   }
 
-  /** Waits for input, with no turn running. */
-  async ready(): Promise<void> {
-    const { empty, busy } = this.#vendor.screen;
-    await this.until("ready for input", (screen) => empty.test(screen) && !busy.test(screen));
+  async shows(text: string): Promise<string> {
+    return this.until(text, (screen) => screen.includes(text));
   }
 
-  /** Pastes a prompt and sends it; it has been taken when this returns. */
+  /**
+   * Waits for input, with no turn running, and has done so for a moment: some show the line before they listen. One that
+   * resumes a conversation is ready when that is on the screen too: await `shows` first.
+   */
+  async ready(): Promise<void> {
+    const { empty, busy } = this.#vendor.screen;
+    let since = Infinity;
+    await this.until("ready for input", (screen) => {
+      since = empty.test(screen) && !busy.test(screen) ? Math.min(since, Date.now()) : Infinity;
+      return Date.now() - since >= SETTLED_MS;
+    });
+  }
+
+  /** Pastes a prompt and sends it. Whether it got there, the model's log tells. */
   async prompt(text: string): Promise<void> {
     await this.#send(async () => {
       await this.#tmux.do("set-buffer", "-b", this.#mark, "--", text);
@@ -75,12 +87,10 @@ export class Terminal {
 
   /** Never blind: an Enter that meets a dialog answers it, and one that comes too early is lost. */
   async #send(type: () => Promise<void>): Promise<void> {
-    const { empty } = this.#vendor.screen;
     await this.ready();
     await type();
-    await this.until("what was typed", (screen) => !empty.test(screen));
+    await this.until("what was typed", (screen) => !this.#vendor.screen.empty.test(screen));
     await sleep(PASTE_GUARD_MS);
     await this.#pane.keys("Enter");
-    await this.until("an empty input line after Enter", (screen) => empty.test(screen));
   }
 }

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { editJson, writeJson } from "../files.ts";
 import type { Vendor } from "../vendor.ts";
@@ -15,7 +15,11 @@ export const claude: Vendor = {
       theme: "dark",
       customApiKeyResponses: { approved: [KEY], rejected: [] },
     });
+    // Where its sockets go, which are named by pid: without it, to a folder all homes share.
+    const XDG_RUNTIME_DIR = join(home, "run");
+    mkdirSync(XDG_RUNTIME_DIR, { recursive: true, mode: 0o700 });
     return {
+      XDG_RUNTIME_DIR,
       ANTHROPIC_BASE_URL: modelUrl,
       ANTHROPIC_API_KEY: KEY,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",

@@ -17,5 +17,10 @@ export const gemini: Vendor = {
   session: { begin: (id) => ["--session-id", id], resume: (id) => ["--resume", id], header: null },
   headless: { before: ["-m", "gemini-2.5-pro"], after: (prompt) => ["-p", prompt] },
   interactive: { before: ["-m", "gemini-2.5-pro"], after: [] },
-  screen: { empty: /^ > +Type your message/m, busy: /esc to cancel/, fresh: "/clear" },
+  screen: {
+    // It draws the line first, alone under an empty screen, and loses what is typed before the rest is there.
+    empty: /(?<![^])(?!\s*\? for shortcuts)[^]*^ > +Type your message/m,
+    busy: /esc to cancel|Resuming session/,
+    fresh: "/clear",
+  },
 };

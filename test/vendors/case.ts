@@ -1,0 +1,15 @@
+import type { Stage } from "./stage.ts";
+
+export type Mode = "headless" | "tui";
+
+/** One promise, kept with the vendors' real programs. One file each in cases/; none of them knows a vendor's name. */
+export interface Case {
+  readonly letter: string;
+  readonly title: string;
+  readonly modes: readonly Mode[];
+  /** Why it makes no sense in the other mode. */
+  readonly elsewhere?: string;
+  /** Runs at every change; the others with --all. */
+  readonly core: boolean;
+  run(stage: Stage): Promise<void>;
+}

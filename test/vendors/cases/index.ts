@@ -1,0 +1,40 @@
+import type { Case } from "../case.ts";
+import { killed } from "./a-killed.ts";
+import { beforeTheFirst } from "./b-before-the-first.ts";
+import { three } from "./c-three.ts";
+import { elsewhere } from "./d-elsewhere.ts";
+import { damage } from "./e-damage.ts";
+import { second } from "./f-second.ts";
+import { unknown } from "./g-unknown.ts";
+import { keptArguments } from "./h-arguments.ts";
+import { renewed } from "./i-renewed.ts";
+import { nested } from "./j-nested.ts";
+import { configDir } from "./k-config-dir.ts";
+import { told } from "./l-history.ts";
+import { oursToo } from "./m-ours-too.ts";
+import { failedStart } from "./n-failed-start.ts";
+import { provider } from "./o-provider.ts";
+import { ends } from "./p-ends.ts";
+import { ownFolder } from "./q-own-folder.ts";
+import { bothModes } from "./r-both-modes.ts";
+
+export const CASES: readonly Case[] = [
+  killed,
+  beforeTheFirst,
+  three,
+  elsewhere,
+  damage,
+  second,
+  unknown,
+  keptArguments,
+  renewed,
+  nested,
+  configDir,
+  told,
+  oursToo,
+  failedStart,
+  provider,
+  ends,
+  ownFolder,
+  bothModes,
+];

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { headlessCommand } from "../bed/commands.ts";
+import { binFolder } from "../bed/pins.ts";
+import type { Case } from "../case.ts";
+import { expectTold } from "../expect.ts";
+
+/** Nobody tells that he looked and saw nothing new: as long as it takes to look twice. */
+const LOOKED_MS = 2_500;
+
+const HELD = "nested [[hold]]";
+
+export const nested: Case = {
+  letter: "j",
+  title: "the same program inside the worker does not rebind it",
+  modes: ["headless", "tui"],
+  core: true,
+  async run(stage) {
+    const { shell } = stage.traits;
+    const { name } = stage.vendor;
+    const worker = stage.worker("w", { args: shell.args[stage.mode] });
+    const session = await expectTold(stage, worker, await worker.say("one"), ["one"]);
+
+    // In a file: what is to be held is the nested turn, not the one that asks for it.
+    const script = join(stage.home.dir, "nested.sh");
+    const [, ...words] = headlessCommand(stage.vendor, [], HELD);
+    writeFileSync(script, `exec ${[join(binFolder(name), name), ...words].map((word) => `'${word}'`).join(" ")}\n`);
+    const outer = `start another ${shell.call(`sh ${script}`)}`;
+    const saying = worker.say(outer);
+    const own = await Promise.race([stage.model.until(({ turns }) => turns.at(-1) === HELD), failed(saying)]);
+    assert.notEqual(stage.sessionOf(own), session, "a conversation of its own");
+    await sleep(LOOKED_MS);
+    assert.equal(await worker.session(), session, "while the other one is at work");
+    stage.model.release();
+    await saying;
+    await worker.kill();
+
+    const request = await worker.say("two");
+    assert.equal(await expectTold(stage, worker, request, ["one", outer, "two"]), session);
+    const { sessions, runs } = await worker.history();
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      [session],
+    );
+    for (const run of runs)
+      assert.deepEqual(
+        run.sessions.map(({ proved, id }) => [id, proved]),
+        [[session, true]],
+      );
+  },
+};
+
+async function failed(saying: Promise<unknown>): Promise<never> {
+  await saying;
+  throw new Error("the turn was over before the other program asked anything");
+}

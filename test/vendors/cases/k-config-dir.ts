@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { realpathSync } from "node:fs";
+import type { Case } from "../case.ts";
+import { expectTold } from "../expect.ts";
+
+export const configDir: Case = {
+  letter: "k",
+  title: "the vendor's config dir belongs to the worker",
+  modes: ["headless", "tui"],
+  core: true,
+  async run(stage) {
+    const a = stage.configDir("a");
+    const b = stage.configDir("b");
+    const inA = stage.worker("in-a", { env: a.env });
+    const inB = stage.worker("in-b", { env: b.env });
+    const sessionA = await expectTold(stage, inA, await inA.say("a one"), ["a one"]);
+    const sessionB = await expectTold(stage, inB, await inB.say("b one"), ["b one"]);
+    await inA.kill();
+    await inB.kill();
+
+    inA.from({});
+    assert.equal(await expectTold(stage, inA, await inA.say("a two"), ["a one", "a two"]), sessionA, "unset");
+    await inA.kill();
+    inA.from({ env: b.env });
+    assert.equal(await expectTold(stage, inA, await inA.say("a three"), ["a one", "a two", "a three"]), sessionA, "B");
+    inB.from({ env: a.env });
+    assert.equal(await expectTold(stage, inB, await inB.say("b two"), ["b one", "b two"]), sessionB, "the other way");
+
+    for (const [worker, { dir }] of [
+      [inA, a],
+      [inB, b],
+    ] as const) {
+      const { sessions } = await worker.history();
+      assert.deepEqual(
+        sessions.map((each) => each.configDir),
+        [realpathSync(dir)],
+      );
+      assert.ok((await worker.transcript()).startsWith(dir), "the conversation is in the worker's own config dir");
+    }
+    assert.equal(stage.transcripts().length, 2, "and nowhere else");
+  },
+};

@@ -1,0 +1,78 @@
+import type { VendorName } from "./bed/pins.ts";
+import type { Case, Mode } from "./case.ts";
+import { Stage } from "./stage.ts";
+import { TRAITS } from "./traits.ts";
+
+/** One more than the cores of a small machine: in a terminal there is more waiting than work. */
+const AT_ONCE = 3;
+const MODES: readonly Mode[] = ["headless", "tui"];
+
+export interface Result {
+  vendor: VendorName;
+  letter: string;
+  title: string;
+  mode: Mode;
+  outcome: "ok" | "failed" | "cannot";
+  ms: number;
+  /** What failed, or why it cannot be done. */
+  why: string;
+  notes: string[];
+}
+
+interface Job {
+  vendor: VendorName;
+  each: Case;
+  mode: Mode;
+}
+
+/** Every case with every vendor in every mode, each in a home of its own. */
+export async function pass(vendors: readonly VendorName[], cases: readonly Case[]): Promise<Result[]> {
+  const jobs = cases.flatMap((each) => MODES.flatMap((mode) => vendors.map((vendor): Job => ({ vendor, each, mode }))));
+  const results: Result[] = [];
+  const queue = [...jobs.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await play(next[1]);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
+}
+
+async function play({ vendor, each, mode }: Job): Promise<Result> {
+  const { letter, title } = each;
+  const result: Result = { vendor, letter, title, mode, outcome: "ok", ms: 0, why: "", notes: [] };
+  const reason = reasonAgainst({ vendor, each, mode });
+  if (reason !== null) return { ...result, outcome: "cannot", why: reason };
+  const since = performance.now();
+  try {
+    result.notes = await onStage(vendor, mode, each);
+  } catch (error) {
+    result.outcome = "failed";
+    result.why = whatAndWhere(error);
+  }
+  result.ms = Math.round(performance.now() - since);
+  if (process.stderr.isTTY) process.stderr.write(`${vendor} ${letter} ${mode}: ${result.outcome}, ${result.ms} ms\n`);
+  return result;
+}
+
+async function onStage(vendor: VendorName, mode: Mode, each: Case): Promise<string[]> {
+  const stage = await Stage.open(vendor, mode);
+  try {
+    await each.run(stage);
+    return stage.notes;
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Of the stack, the lines of the cases: the others are the same every time. */
+function whatAndWhere(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const where = error.stack?.split("\n").filter((line) => /^ +at .*\/cases\//.test(line)) ?? [];
+  return [error.message, ...where].join("\n");
+}
+
+function reasonAgainst({ vendor, each, mode }: Job): string | null {
+  const cannot = TRAITS[vendor]?.cannot ?? {};
+  if (!each.modes.includes(mode)) return each.elsewhere ?? `only ${each.modes.join(" and ")}`;
+  return cannot[`${each.letter} ${mode}`] ?? cannot[each.letter] ?? null;
+}

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { finish } from "../support/home.ts";
+import { headlessCommand, interactiveCommand } from "./bed/commands.ts";
+import { killMarked } from "./bed/strays.ts";
+import type { Stage } from "./stage.ts";
+
+const MARK = "PERDURE_BED_STRANGER";
+
+export interface Stranger {
+  /** False when the program itself would not open a conversation that is open. */
+  admitted: boolean;
+  leave(): Promise<void>;
+}
+
+/** The bare program, on a conversation: in a terminal, idle; without one in the middle of a turn. */
+export async function openStranger(stage: Stage, session: string, text: string, said: string): Promise<Stranger> {
+  return stage.mode === "tui" ? inTerminal(stage, session, said) : headless(stage, session, text);
+}
+
+async function inTerminal(stage: Stage, session: string, said: string): Promise<Stranger> {
+  const { vendor, traits } = stage;
+  const terminal = await stage.terminal(interactiveCommand(vendor, vendor.session.resume(session)));
+  // Before the conversation is on the screen, nothing else there means anything.
+  const shown = await terminal.shows(said);
+  const refuses = traits.refusesSecond?.test(shown) ?? false;
+  if (!refuses) await terminal.ready();
+  return { admitted: !refuses, leave: () => terminal.kill() };
+}
+
+async function headless(stage: Stage, session: string, text: string): Promise<Stranger> {
+  const { vendor, traits, home, model } = stage;
+  const mark = randomUUID();
+  const held = `${text} [[hold]]`;
+  const [program = "", ...args] = headlessCommand(vendor, vendor.session.resume(session), held);
+  const child = spawn(program, args, {
+    cwd: home.project,
+    env: { ...home.env, [MARK]: mark },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const finished = finish(child);
+  const ended = finished.then(({ stdout, stderr }) => {
+    if (traits.refusesSecond?.test(stdout + stderr)) return false;
+    throw new Error(`the stranger ended: ${stdout}${stderr}`);
+  });
+  const asks = model.until(({ turns }) => turns.at(-1) === held).then(() => true);
+  const admitted = await Promise.race([asks, ended]);
+  for (const other of [asks, ended]) other.catch(() => undefined);
+  return {
+    admitted,
+    leave: async () => {
+      await killMarked(MARK, mark);
+      await finished;
+    },
+  };
+}
