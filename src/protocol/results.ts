@@ -44,7 +44,7 @@ export interface SessionRecord {
 }
 
 /** A conversation a run was in. */
-export interface RunSession {
+interface RunSession {
   id: string;
   began: "new" | "resume" | "rotation";
   at: string;

@@ -9,7 +9,7 @@ import { percentile } from "./sampling.ts";
 const ROUNDS = 40;
 
 /** A transcript as each vendor writes it, of a size that a long conversation has. */
-const TRANSCRIPTS: Readonly<Record<string, { file(id: string): string; lines(id: string): object[] }>> = {
+const TRANSCRIPTS: Readonly<Record<string, { file: (id: string) => string; lines: (id: string) => object[] }>> = {
   claude: {
     file: (id) => join(".claude", "projects", "-api", `${id}.jsonl`),
     lines: (id) => filler((text) => ({ type: "user", sessionId: id, message: { role: "user", content: text } })),

@@ -33,7 +33,7 @@ const BEGINNINGS = [
 const PASSAGE = new RegExp(`<(${PASSAGES.join("|")})(?:\\s[^>]*)?>[\\s\\S]*?</\\1>`, "g");
 
 /** What the user said in a text; empty when nothing of it is the user's. */
-export function ownText(text: string): string {
+function ownText(text: string): string {
   const own = text.replaceAll(PASSAGE, "").trim();
   return BEGINNINGS.some((beginning) => beginning.test(own)) ? "" : own;
 }
