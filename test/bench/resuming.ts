@@ -12,7 +12,8 @@ const ROUNDS = 40;
 const TRANSCRIPTS: Readonly<Record<string, { file: (id: string) => string; lines: (id: string) => object[] }>> = {
   claude: {
     file: (id) => join(".claude", "projects", "-api", `${id}.jsonl`),
-    lines: (id) => filler((text) => ({ type: "user", sessionId: id, message: { role: "user", content: text } })),
+    lines: (id) =>
+      filler((text) => ({ type: "user", uuid: randomUUID(), sessionId: id, message: { role: "user", content: text } })),
   },
   codex: {
     file: (id) => join(".codex", "sessions", "2026", "11", "15", `rollout-2026-11-15T10-00-00-${id}.jsonl`),
@@ -44,7 +45,8 @@ export async function resumes(home: Home): Promise<Row[]> {
         .join("\n")}\n`,
     );
     const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
-    await home.perdure(["adopt", vendor, "--vendor", vendor, "--session", id], { env });
+    const adopted = await home.perdure(["adopt", vendor, "--vendor", vendor, "--session", id], { env });
+    if (adopted.code !== 0) throw new Error(adopted.stderr);
     const direct: number[] = [];
     const ours: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
