@@ -84,7 +84,7 @@ class Daemon {
     };
     const watch: RunWatch = new RunWatch(base, {
       heard: (run) => this.#house.sessions.heard(run),
-      ending: (run) => this.#house.sessions.conclude(run),
+      ending: (run, exit) => this.#house.sessions.conclude(run, exit),
       ended: (run) => this.#house.sessions.ended(run),
     });
     const sessions = new SessionWatch({ ...base, watch });

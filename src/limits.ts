@@ -130,10 +130,13 @@ export const TRANSCRIPT_FIRST_LINE_BYTES_MAX = 16 * 1024 * 1024;
 export const PROOF_LOOK_MS = 50;
 
 /** After something changed where a vendor's processes leave their signs: several changes are one look. */
-export const SIGN_SETTLE_MS = 10;
+export const SIGN_SETTLE_MS = 1;
 
 /** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */
 export const MISMATCH_CONFIRM_MS = 2_000;
+
+/** A transcript that nobody told the place of is searched for on disk: at first every few seconds, then so seldom. */
+export const TRANSCRIPT_SEARCH_MS_MAX = 60_000;
 
 /** How often it is looked whether a stranger has opened a worker's conversation: flagged within 5 s. */
 export const STRANGER_LOOK_MS = 2_000;

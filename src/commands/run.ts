@@ -96,11 +96,17 @@ function wantedCommand(
     const programAt = adapter.command.length - 1;
     return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
   }
-  if (rest === null) return { command: null, vendor: null };
+  if (rest === null) return wantedAgain(stored);
   if (rest.length === 0) {
     throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
   }
   return { command: [...rest], vendor: vendorOf(rest, cwd) };
+}
+
+/** A worker from before its program had an adapter is matched now: from here on it has a conversation. */
+function wantedAgain(stored: WorkerDetail | null): Wanted {
+  const vendor = stored?.command && stored.vendor === null ? vendorOf(stored.command, stored.cwd ?? "/") : null;
+  return vendor === null ? { command: null, vendor } : { command: stored?.command ?? null, vendor };
 }
 
 /** Before anything is claimed: a start that cannot be must not cost a generation. */

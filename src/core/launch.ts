@@ -7,6 +7,10 @@ interface Binding {
   id: string;
   /** The most its transcript was ever seen to have; null if none was ever seen. */
   bytes: number | null;
+  /** In this boot: what a machine had not written when its power went is lost, and is no damage. */
+  sameBoot: boolean;
+  /** Something was said in it. */
+  prompted: boolean;
   /** Made by the vendor before the start, so that it has a transcript from the beginning. */
   writtenAtBirth: boolean;
 }
@@ -57,12 +61,12 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
   }
   if (transcript.state === "empty") {
     // Killed in its first moments: nothing was said, so nothing is lost; but the vendor will not take the id again.
-    return binding.bytes === null && !binding.writtenAtBirth
+    return binding.bytes === null && !binding.writtenAtBirth && !binding.prompted
       ? { step: "new", id: null }
       : lost(wish, binding, `is empty (${transcript.file})`);
   }
   if (transcript.state === "damaged") return lost(wish, binding, `is damaged: ${transcript.why} (${transcript.file})`);
-  if (binding.bytes !== null && transcript.bytes < binding.bytes) {
+  if (binding.bytes !== null && transcript.bytes < binding.bytes && binding.sameBoot) {
     const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
     return lost(wish, binding, `was cut short: ${sizes} (${transcript.file})`);
   }
@@ -85,7 +89,7 @@ function openElsewhere({ address, name }: LaunchWish, { vendor, id }: Binding, h
     code: "refused",
     message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
     lasting: false,
-    hint: `leave it there, then: perdure run ${name}`,
+    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: perdure run ${name}`,
   };
 }
 

@@ -13,6 +13,8 @@ export function goneTo<S extends Shown>(
   before: ReadonlySet<string> | null,
   shown: readonly S[],
 ): S | null {
+  // Nothing has changed there; if the current one has, it was told of sooner in another way.
+  if (before?.size === shown.length && shown.every(({ session }) => before.has(session))) return null;
   const here = shown.find(({ session }) => session === current);
   const others = shown.filter(({ session }) => session !== current);
   // It has let go of the one it was in.

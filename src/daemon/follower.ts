@@ -1,19 +1,20 @@
-import { rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
 import { walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
 import { record, type House } from "./house.ts";
 import { placeOf } from "./launch.ts";
 import { isHeadless, settleProof } from "./proof.ts";
-import { applySign } from "./sessions.ts";
+import { applySign, notePrompt } from "./sessions.ts";
 import { displaceRun, stopDisplaced } from "./stop-run.ts";
+import { TranscriptWatch } from "./transcript-watch.ts";
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
@@ -21,6 +22,7 @@ export class Follower {
   readonly #run: RunRow;
   readonly #adapter: Adapter;
   readonly #late: boolean;
+  readonly #transcript: TranscriptWatch;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
   /** The run's own agent, once it has shown a sign. */
@@ -29,7 +31,6 @@ export class Follower {
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   #strangersAtMs = 0;
   #suspects: number[] = [];
-  #searchedAtMs = 0;
   /** Grows from look to look until the first sign, up to the usual poll. */
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
@@ -48,6 +49,7 @@ export class Follower {
     this.#run = run;
     this.#adapter = adapter;
     this.#late = late;
+    this.#transcript = new TranscriptWatch(house, adapter);
     this.#lookIn(this.#waitMs);
   }
 
@@ -107,11 +109,17 @@ export class Follower {
     return this.#late ? null : (this.#doubt?.sign ?? null);
   }
 
-  /** Where a process that was killed was at its end, as far as it has left something behind. */
-  remains(): Sign[] {
+  /** Where the process is, or was when it was killed, as far as it shows or has left something behind. */
+  lastSigns(): Sign[] {
     const session = this.#session();
-    if (!session || !this.#agent) return [];
-    return this.#adapter.remains?.(session.config_dir, this.#agent) ?? [];
+    if (!session) return [];
+    const live = this.#signs();
+    const remains = this.#agent ? (this.#adapter.remains?.(session.config_dir, this.#agent) ?? []) : [];
+    const signs = live.length > 0 ? live : remains;
+    const here = signs.find((sign) => sign.session === session.vendor_id);
+    const gone = goneTo(session.vendor_id, this.#shown, signs);
+    const known = lastSessionOfRun(this.#house.db, this.#run.id)?.proved === "true" || here !== undefined;
+    return [...(here ? [here] : []), ...(gone && known ? [gone] : [])];
   }
 
   /**
@@ -150,13 +158,16 @@ export class Follower {
     if (this.#agent && isAlive(processes, this.#agent)) {
       return this.#adapter.look(session.config_dir, this.#agent.pid, processes);
     }
-    walkToAgent(processes, this.#run.pid, (pid) => {
+    const found = (pid: number): boolean => {
       const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, processes);
       if (shown.length === 0) return false;
       signs = shown;
       this.#agent = processes.look(pid);
       return true;
-    });
+    };
+    const wrapper = { pid: this.#run.pid, startedAt: this.#run.process_started, bootId: this.#run.boot_id };
+    if (isAlive(processes, wrapper)) walkToAgent(processes, this.#run.pid, found);
+    else if (this.#agent === null) this.#house.watch.allProcessesOf(this.#run).some(({ pid }) => found(pid));
     return signs;
   }
 
@@ -176,8 +187,14 @@ export class Follower {
       if (outcome === "mismatch") await this.#onMismatch();
       if (outcome === "foreign") this.foreign = sign.session;
     }
+    await this.#notePrompt(sign);
     const own = this.#session()?.vendor_id === sign.session;
     if (own && sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
+  }
+
+  async #notePrompt(sign: Sign): Promise<void> {
+    if (sign.activity !== "busy" || this.#session()?.prompted !== 0) return;
+    await this.#house.writer.write(() => notePrompt(this.#house, this.#run.id, sign));
   }
 
   /** Nobody sits in front of a headless one to see that it is in the wrong conversation: it is stopped. */
@@ -189,29 +206,11 @@ export class Follower {
     if (displaced?.id === this.#run.id) await stopDisplaced(this.#house, displaced, 0);
   }
 
-  /** Written down once it is there, and between turns: then one that is gone, or shorter, is a loss. */
   async #noteTranscript(told: string | null): Promise<void> {
     const session = this.#session();
-    const known = session?.transcript_bytes ?? null;
-    const file = told ?? session?.transcript ?? null;
-    if (!session || (known !== null && this.activity === "busy")) return;
-    if (file === null) return this.#findTranscript(session);
-    const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes <= (known ?? 0)) return;
-    // The first time it is looked into: a file in which nothing was said yet is none.
-    if (known === null) return this.#findTranscript({ ...session, transcript: file });
-    await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, null));
-  }
-
-  /** At most as often as strangers are looked for: it is a search on disk. */
-  async #findTranscript(session: SessionRow): Promise<void> {
-    const now = this.#house.monotonicMs();
-    if (session.transcript === null && now - this.#searchedAtMs < STRANGER_LOOK_MS) return;
-    this.#searchedAtMs = now;
-    const found = await this.#adapter.probe(placeOf(session), session.transcript);
-    if (found.state !== "good") return;
-    const { file, bytes, version } = found;
-    await this.#house.writer.write(() => setTranscript(this.#house.db, session.id, file, bytes, version));
+    if (!session) return;
+    if (told !== null) this.#transcript.tell(session, told);
+    await this.#transcript.look(session, this.activity === "busy");
   }
 
   /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */

@@ -2,12 +2,12 @@ import { decideLaunch } from "../core/launch.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { LaunchOrder, MintOrder } from "../protocol/results.ts";
 import type { Holder, Transcript, Variables } from "../protocol/session.ts";
-import type { RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
-import type { WorkerRow } from "../store/workers.ts";
-import { adapterOf } from "../vendors/index.ts";
+import { runById, type RunRow } from "../store/runs.ts";
+import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { workerById, type WorkerRow } from "../store/workers.ts";
+import { adapterOf, leakedVariables } from "../vendors/index.ts";
 import type { House } from "./house.ts";
-import { bindNew, enter, leaveSession } from "./sessions.ts";
+import { bindNew, enter, leaveSession, noteTranscript } from "./sessions.ts";
 import { placeFor, type VendorWanted, type Wanted } from "./wanted.ts";
 
 /** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
@@ -23,7 +23,13 @@ export async function outlookOf(house: House, session: SessionRow | null): Promi
   const place = placeOf(session);
   const transcript = await adapter.probe(place, session.transcript);
   const [holder = null] = adapter.holders(place, house.processes);
-  return { session: session.id, transcript, holder };
+  return { session: session.id, transcript, holder: holder && { ...holder, worker: ownerOf(house, holder.pid) } };
+}
+
+function ownerOf(house: House, pid: number): string | undefined {
+  const run = runById(house.db, house.processes.variable(pid, "PERDURE_RUN") ?? "");
+  const ours = run && house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
+  return ours ? workerById(house.db, run.worker_id)?.name : undefined;
 }
 
 export function placeOf(session: SessionRow): { vendor: string; id: string; configDir: string; launchCwd: string } {
@@ -34,6 +40,9 @@ export function placeOf(session: SessionRow): { vendor: string; id: string; conf
     launchCwd: session.launch_cwd,
   };
 }
+
+/** Of every vendor: a worker may be started from inside another one's agent. */
+const LEAKS: Variables = Object.fromEntries(leakedVariables().map((name) => [name, null]));
 
 export interface LaunchRequest {
   address: string;
@@ -64,6 +73,8 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
       vendor: bound.vendor,
       id: bound.vendor_id,
       bytes: bound.transcript_bytes,
+      sameBoot: bound.transcript_boot === house.processes.bootId(),
+      prompted: bound.prompted === 1,
       writtenAtBirth: bound.provenance === "minted",
     },
     transcript: outlook.transcript,
@@ -80,7 +91,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
     return { launch: plainOrder(want), mint: null };
   }
   if (decision.step === "resume" && bound) {
-    noteTranscript(house, bound, outlook.transcript);
+    if (outlook.transcript?.state === "good") noteTranscript(house, bound, outlook.transcript);
     return { launch: startIn(house, request, bound, "resume"), mint: null };
   }
   if (decision.step === "new" && decision.id !== null && bound && want.vendor.adapter.identity.kind === "assigned") {
@@ -110,11 +121,6 @@ function assertSameConfig({ wanted: want, address, worker }: LaunchRequest, boun
   throw new PerdureError("refused", message, {
     hint: `leave the variable out, or begin there anew: perdure run ${worker.name} --fresh -- COMMAND`,
   });
-}
-
-function noteTranscript(house: House, session: SessionRow, transcript: Transcript | null): void {
-  if (transcript?.state !== "good") return;
-  setTranscript(house.db, session.id, transcript.file, transcript.bytes, transcript.version);
 }
 
 function startIn(house: House, request: LaunchRequest, session: SessionRow, step: "new" | "resume"): LaunchOrder {
@@ -148,27 +154,25 @@ export function orderFor(
   const runDir = house.watch.runDir(run.id);
   const { vendor_id: id, transcript } = session;
   const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, transcript });
-  const leaks = Object.fromEntries(adapter.leaks.map((name) => [name, null]));
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
-    variables: { ...leaks, ...(JSON.parse(session.config_variables) as Variables) },
+    variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables) },
     files: plan.files,
     session: { vendor: session.vendor, id: session.vendor_id, step },
   };
 }
 
 function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: {}, files: [], session: null };
+  return { command, cwd, variables: LEAKS, files: [], session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
-  const leaks = Object.fromEntries(vendor.adapter.leaks.map((name) => [name, null]));
   return {
     vendor: vendor.adapter.vendor,
     command: want.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
     cwd: want.cwd,
-    variables: { ...leaks, ...placeFor(want, vendor).variables },
+    variables: { ...LEAKS, ...placeFor(want, vendor).variables },
   };
 }

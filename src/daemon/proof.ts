@@ -1,18 +1,18 @@
 import type { Transcript } from "../protocol/session.ts";
 import type { RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, setTranscript } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionById } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { storedCommand } from "./wanted.ts";
-import { prove } from "./sessions.ts";
+import { noteTranscript, prove } from "./sessions.ts";
 
 /**
  * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
  * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
  * nothing there has written it somewhere else.
  */
-export function settleProof(house: Pick<House, "db" | "now">, run: RunRow, transcript: Transcript): void {
+export function settleProof(house: Pick<House, "db" | "now" | "processes">, run: RunRow, transcript: Transcript): void {
   const entry = lastSessionOfRun(house.db, run.id);
   const session = entry && sessionById(house.db, entry.session_id);
   const worker = workerById(house.db, run.worker_id);
@@ -26,7 +26,7 @@ export function settleProof(house: Pick<House, "db" | "now">, run: RunRow, trans
     prove(house, worker, run, session, false, "ended well and wrote nothing to its conversation");
   }
   if (transcript.state === "good" && bytes > (session.transcript_bytes ?? 0)) {
-    setTranscript(house.db, session.id, transcript.file, bytes, transcript.version);
+    noteTranscript(house, session, transcript);
   }
 }
 

@@ -27,8 +27,8 @@ interface Tracked {
 export interface RunListener {
   /** A file other than the exit code appeared in the run's folder. */
   heard(run: string): void;
-  /** Inside the change that ends it. */
-  ending(run: RunRow): void;
+  /** Inside the change that ends it, or takes its name away. */
+  ending(run: RunRow, exit: number | null): void;
   /** After that change is on disk. */
   ended(run: string): void;
 }
@@ -126,8 +126,8 @@ export class RunWatch {
     const { db, processes } = this.#house;
     const current = runById(db, run.id);
     if (current === null || current.ended_ms !== null) return;
-    this.#listener.ending(current);
     const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
+    this.#listener.ending(current, exit);
     const reason = endReason({
       exit,
       displaced: current.displaced_ms !== null,
@@ -147,6 +147,11 @@ export class RunWatch {
       { ...subject, ...(worker ? { projectId: worker.project_id } : {}) },
       { exit, reason },
     );
+  }
+
+  /** Inside the change that takes its name away: what it has said until now still counts. */
+  lastWords(run: RunRow): void {
+    this.#listener.ending(run, null);
   }
 
   /** After the change that ended it is on disk. */

@@ -1,22 +1,24 @@
 import { watch, type FSWatcher } from "node:fs";
 import { RUN_POLL_MS } from "../limits.ts";
-import type { Activity, Sign } from "../protocol/session.ts";
+import type { Activity } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
 import type { House } from "./house.ts";
 import { placeOf } from "./launch.ts";
 import { settleProof } from "./proof.ts";
-import { applySign } from "./sessions.ts";
+import { applySign, notePrompt } from "./sessions.ts";
 
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
   readonly #house: Omit<House, "sessions">;
   readonly #followers = new Map<string, { follower: Follower; folder: string }>();
   readonly #folders = new Map<string, FSWatcher>();
+  /** Folders that are not there yet. */
+  readonly #awaited = new Set<string>();
 
   constructor(house: Omit<House, "sessions">) {
     this.#house = house;
@@ -53,27 +55,24 @@ export class SessionWatch {
     this.#followers.get(run)?.follower.heard();
   }
 
-  /** Inside the change that ends the run: what it said last still counts. */
-  conclude(run: RunRow): void {
+  /**
+   * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
+   * code, if it has one.
+   */
+  conclude(run: RunRow, exit: number | null): void {
     const session = this.#sessionOf(run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
     const follower = this.#followers.get(run.id)?.follower;
-    const unsettled = follower?.unsettled() ?? null;
+    // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
+    const unsettled = exit === 0 ? (follower?.unsettled() ?? null) : null;
     const events = readEvents(this.#house.watch.runDir(run.id), adapter).map(({ sign }) => sign);
-    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.remains() ?? [])];
+    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.lastSigns() ?? [])];
     for (const sign of last) {
       applySign(this.#house, run.id, sign);
-      this.#noteSaid(run.id, sign);
+      notePrompt(this.#house, run.id, sign);
     }
-  }
-
-  /** A prompt was sent while no daemon ran: from now on an empty transcript is a loss. */
-  #noteSaid(run: string, { session: id, activity, transcript }: Sign): void {
-    const session = this.#sessionOf(run);
-    if (session?.vendor_id !== id || session.transcript_bytes !== null) return;
-    if (activity === "busy" && transcript !== undefined) setTranscript(this.#house.db, session.id, transcript, 1, null);
   }
 
   /** After the end is on disk: a last look at what the vendor wrote. */
@@ -122,8 +121,16 @@ export class SessionWatch {
       this.#folders.set(folder, watcher);
     } catch (error) {
       if (!isErrno(error, "ENOENT")) return this.#house.log(`cannot watch ${folder}: ${String(error)}`);
-      const wanted = (): boolean => [...this.#followers.values()].some((each) => each.folder === folder);
-      setTimeout(() => wanted() && this.#watch(folder), RUN_POLL_MS).unref();
+      this.#watchLater(folder);
     }
+  }
+
+  #watchLater(folder: string): void {
+    if (this.#awaited.has(folder)) return;
+    this.#awaited.add(folder);
+    setTimeout(() => {
+      this.#awaited.delete(folder);
+      if ([...this.#followers.values()].some((each) => each.folder === folder)) this.#watch(folder);
+    }, RUN_POLL_MS).unref();
   }
 }

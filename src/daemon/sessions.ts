@@ -1,7 +1,14 @@
 import { standing } from "../core/lease.ts";
 import { observe } from "../core/proof.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { Proved, Provenance, Sign, Variables } from "../protocol/session.ts";
+import {
+  isSessionId,
+  type GoodTranscript,
+  type Proved,
+  type Provenance,
+  type Sign,
+  type Variables,
+} from "../protocol/session.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import {
   bindSession,
@@ -10,7 +17,10 @@ import {
   lastSessionOfRun,
   sessionById,
   sessionInUse,
+  setPlace,
+  setPrompted,
   setProof,
+  setTranscript,
   type RunSessionRow,
   type SessionRow,
 } from "../store/sessions.ts";
@@ -20,6 +30,7 @@ import { record, type House } from "./house.ts";
 // What happens to a worker's conversations. Everything here runs inside a change.
 
 type Store = Pick<House, "db" | "now">;
+type Machine = Pick<House, "db" | "processes">;
 
 export interface NewConversation {
   vendor: string;
@@ -85,6 +96,8 @@ export type Outcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "f
 
 /** One sign of the run's own vendor process. Fenced: a run that lost its name moves nothing. */
 export function applySign(house: Store, runId: string, sign: Sign): Outcome {
+  // It becomes a file name and an argument: from a hook or a registry it is as good as from a stranger.
+  if (!isSessionId(sign.session)) return "stale";
   const run = runById(house.db, runId);
   const worker = run && workerById(house.db, run.worker_id);
   const entry = run && lastSessionOfRun(house.db, run.id);
@@ -99,6 +112,21 @@ export function applySign(house: Store, runId: string, sign: Sign): Outcome {
   return finding.kind === "rotated" ? rotate(house, worker, run, session, sign) : finding.kind;
 }
 
+/** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
+export function noteTranscript(house: Machine, session: SessionRow, seen: Omit<GoodTranscript, "state">): void {
+  const { file, bytes, version, cwd } = seen;
+  setTranscript(house.db, session.id, { file, bytes, version, boot: house.processes.bootId() });
+  if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launch_cwd) return;
+  setPlace(house.db, session.id, cwd, session.config_variables);
+}
+
+/** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
+export function notePrompt(house: Store, runId: string, { session: id, activity }: Sign): void {
+  const entry = lastSessionOfRun(house.db, runId);
+  const session = entry && sessionById(house.db, entry.session_id);
+  if (activity === "busy" && session?.vendor_id === id && session.prompted === 0) setPrompted(house.db, session.id);
+}
+
 export function prove(
   house: Store,
   worker: WorkerRow,
@@ -109,7 +137,6 @@ export function prove(
 ): void {
   setProof(house.db, {
     run_id: run.id,
-    session_id: session.id,
     proved: proved ? "true" : "false",
     evidence,
     proved_ms: house.now(),
@@ -132,13 +159,11 @@ function rotate(house: Store, worker: WorkerRow, run: RunRow, from: SessionRow, 
   const to = known ?? bindNew(house, { ...worker, session_id: from.id }, run, rotated(from, sign.session));
   bindSession(house.db, worker.id, to.id);
   const now = house.now();
-  // Later than the entry it follows, whatever the clock says: the last one entered is the one it is in.
-  const at = Math.max(now, (lastSessionOfRun(house.db, run.id)?.at_ms ?? 0) + 1);
   enterSession(house.db, {
     run_id: run.id,
     session_id: to.id,
     began: "rotation",
-    at_ms: at,
+    at_ms: now,
     proved: "true",
     evidence: sign.evidence,
     proved_ms: now,

@@ -22,6 +22,7 @@ export function displaceRun(house: Stopper, workerId: number, by: string): RunRo
     house.watch.finish(run);
     return null;
   }
+  house.watch.lastWords(run);
   setLease(house.db, workerId, displace(lease));
   markDisplaced(house.db, run.id, house.now(), by);
   record(

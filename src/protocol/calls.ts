@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL, LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
+import { SESSION_ID } from "./session.ts";
 import type {
   AnchorOwner,
   CheckResult,
@@ -27,8 +28,7 @@ const name = text(4 * NAME_CHARS_MAX);
 const runId = text(255);
 const generation = whole(0, Number.MAX_SAFE_INTEGER);
 const pid = whole(1, 2 ** 31);
-/** Part of file names and of argument lists: nothing that could be an option or a path. */
-const sessionId = text(200).check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
+const sessionId = text(200).check(z.regex(SESSION_ID));
 const token = z.string().check(z.minLength(32), z.maxLength(128));
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */

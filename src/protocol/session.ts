@@ -18,6 +18,8 @@ export type Proved = "pending" | boolean;
 export interface Holder {
   pid: number;
   evidence: string;
+  /** Whose run it is, if it is one of ours. */
+  worker?: string | undefined;
 }
 
 /** What is on disk for a session. */
@@ -25,7 +27,16 @@ export type Transcript =
   | { state: "absent" }
   | { state: "empty"; file: string }
   | { state: "damaged"; file: string; why: string; bytes: number }
-  | { state: "good"; file: string; bytes: number; version: string | null };
+  | GoodTranscript;
+
+export interface GoodTranscript {
+  state: "good";
+  file: string;
+  bytes: number;
+  version: string | null;
+  /** The folder it began in, where the transcript tells. */
+  cwd?: string | undefined;
+}
 
 /** What a vendor's process, hook or file says about the conversation it is in. */
 export interface Sign {
@@ -42,3 +53,10 @@ export type Activity = "idle" | "busy" | "blocked";
 
 /** The variables that lead a vendor to its folder: a value, or null for one that must not be set. */
 export type Variables = Readonly<Record<string, string | null>>;
+
+/** Nothing that could be an option or a path. */
+export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
+
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text);
+}

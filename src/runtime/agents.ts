@@ -9,11 +9,11 @@ export interface AgentProcess {
 
 /** The vendor's program that this command line runs, directly or through an interpreter; null for anything else. */
 export function agentOf(argv: readonly string[]): AgentProcess | null {
-  // `sh -c TEXT` and `node -e TEXT` run no file, whatever the text ends with.
-  if (/^-[a-z]*[ce]$/.test(argv[1] ?? "")) return null;
   const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
   const [first = "", second = ""] = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
-  const interpreted = /^(node|bun|deno|npx|bunx|sh|bash|dash|zsh|env)$/.test(first);
+  const interpreted = /^(node|bun|deno)$/.test(first);
+  // `node -e TEXT` runs no file, whatever the text ends with.
+  if (interpreted && /^-(e|p|pe|-eval|-print)$/.test(argv[1] ?? "")) return null;
   const name = interpreted ? second : first;
   const known = VENDOR_PROGRAMS.find(({ program }) => program === name);
   const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);

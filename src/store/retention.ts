@@ -14,6 +14,7 @@ import { readMeta, writeMeta } from "./meta.ts";
 export function dropOldRows(db: Db, nowMs: number): void {
   dropOldEvents(db);
   dropOldRuns(db);
+  dropOldEntries(db);
   dropOldSessions(db);
   dropOldTombstones(db);
   dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
@@ -29,6 +30,15 @@ function dropOldRuns(db: Db): void {
       (SELECT generation FROM workers WHERE workers.id = runs.worker_id) - ?`;
   db.run(`DELETE FROM run_sessions WHERE run_id IN (${old})`, RUNS_KEPT_PER_WORKER);
   db.run(`DELETE FROM runs WHERE id IN (${old})`, RUNS_KEPT_PER_WORKER);
+}
+
+/** A run that goes to and fro keeps its last conversations. */
+function dropOldEntries(db: Db): void {
+  db.run(
+    `DELETE FROM run_sessions WHERE seq <=
+      (SELECT max(last.seq) FROM run_sessions AS last WHERE last.run_id = run_sessions.run_id) - ?`,
+    SESSIONS_KEPT_PER_WORKER,
+  );
 }
 
 /** The newest of each worker, and always the one it is in. */

@@ -15,10 +15,15 @@ export interface SessionRow {
   released_ms: number | null;
   transcript: string | null;
   transcript_bytes: number | null;
+  transcript_boot: string | null;
+  prompted: number;
   version: string | null;
 }
 
-export type NewSession = Omit<SessionRow, "id" | "released_ms" | "transcript" | "transcript_bytes" | "version">;
+export type NewSession = Omit<
+  SessionRow,
+  "id" | "released_ms" | "transcript" | "transcript_bytes" | "transcript_boot" | "prompted" | "version"
+>;
 
 export function insertSession(db: Db, session: NewSession): number {
   return db.insert(
@@ -68,18 +73,33 @@ export function releaseSessions(db: Db, workerId: number, nowMs: number): void {
   db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
 }
 
-export function setTranscript(db: Db, id: number, file: string, bytes: number, version: string | null): void {
+export interface SeenTranscript {
+  file: string;
+  bytes: number;
+  version: string | null;
+  /** The boot in which it was seen. */
+  boot: string;
+}
+
+export function setTranscript(db: Db, id: number, { file, bytes, version, boot }: SeenTranscript): void {
   db.run(
-    "UPDATE sessions SET transcript = ?, transcript_bytes = ?, version = coalesce(?, version) WHERE id = ?",
+    `UPDATE sessions SET transcript = ?, transcript_bytes = ?, transcript_boot = ?, version = coalesce(?, version)
+     WHERE id = ?`,
     file,
     bytes,
+    boot,
     version,
     id,
   );
 }
 
+export function setPrompted(db: Db, id: number): void {
+  db.run("UPDATE sessions SET prompted = 1 WHERE id = ?", id);
+}
+
 export interface RunSessionRow {
   run_id: string;
+  seq: number;
   session_id: number;
   began: "new" | "resume" | "rotation";
   at_ms: number;
@@ -90,12 +110,10 @@ export interface RunSessionRow {
 }
 
 /** The run is in this session from now on; once more if it comes back to one. */
-export function enterSession(db: Db, entry: RunSessionRow): void {
+export function enterSession(db: Db, entry: Omit<RunSessionRow, "seq">): void {
   db.run(
-    `INSERT INTO run_sessions (run_id, session_id, began, at_ms, proved, evidence, proved_ms, bytes_before)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run_id, session_id) DO UPDATE SET at_ms = excluded.at_ms, proved = excluded.proved,
-       evidence = excluded.evidence, proved_ms = excluded.proved_ms`,
+    `INSERT INTO run_sessions (run_id, seq, session_id, began, at_ms, proved, evidence, proved_ms, bytes_before)
+     VALUES (?1, (SELECT coalesce(max(seq), 0) + 1 FROM run_sessions WHERE run_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
     entry.run_id,
     entry.session_id,
     entry.began,
@@ -109,13 +127,13 @@ export function enterSession(db: Db, entry: RunSessionRow): void {
 
 /** The one it entered last is the one it is in. */
 export function lastSessionOfRun(db: Db, runId: string): RunSessionRow | null {
-  return db.one("SELECT * FROM run_sessions WHERE run_id = ? ORDER BY at_ms DESC, session_id DESC LIMIT 1", runId);
+  return db.one("SELECT * FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1", runId);
 }
 
 export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_id: string })[] {
   return db.all(
     `SELECT run_sessions.*, sessions.vendor_id FROM run_sessions JOIN sessions ON sessions.id = session_id
-     WHERE run_id = ? ORDER BY at_ms, session_id`,
+     WHERE run_id = ? ORDER BY seq`,
     runId,
   );
 }
@@ -124,22 +142,20 @@ export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_
 export function lastProofOfSession(db: Db, sessionId: number): RunSessionRow | null {
   return db.one(
     `SELECT run_sessions.* FROM run_sessions JOIN runs ON runs.id = run_id
-     WHERE session_id = ? ORDER BY generation DESC LIMIT 1`,
+     WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`,
     sessionId,
   );
 }
 
-export function setProof(
-  db: Db,
-  entry: Pick<RunSessionRow, "run_id" | "session_id" | "proved" | "evidence" | "proved_ms">,
-): void {
+/** Of the session the run is in now. */
+export function setProof(db: Db, entry: Pick<RunSessionRow, "run_id" | "proved" | "evidence" | "proved_ms">): void {
   db.run(
-    "UPDATE run_sessions SET proved = ?, evidence = ?, proved_ms = ? WHERE run_id = ? AND session_id = ?",
+    `UPDATE run_sessions SET proved = ?1, evidence = ?2, proved_ms = ?3
+     WHERE run_id = ?4 AND seq = (SELECT max(seq) FROM run_sessions WHERE run_id = ?4)`,
     entry.proved,
     entry.evidence,
     entry.proved_ms,
     entry.run_id,
-    entry.session_id,
   );
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import { own } from "../protocol/own.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
@@ -41,13 +42,15 @@ export const claude: Adapter = {
 };
 
 const ARGUMENTS: ArgumentTable = {
-  // Those whose value could be taken for something else. `-r [value]` and its like are refused before it matters.
+  // Those whose value could be taken for something else.
   valued:
     wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
     --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
     --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
     --plugin-url --debug-file --environment --autocompact --name -n`),
-  optional: wordSet("-d --debug -w --worktree --prompt-suggestions --remote-control"),
+  optional: wordSet(
+    "-r --resume --from-pr --teleport --cloud -d --debug -w --worktree --prompt-suggestions --remote-control",
+  ),
   many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
     --tools`),
   aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
@@ -147,6 +150,6 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
     session,
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: HEARD[name],
+    activity: own(HEARD, name),
   };
 }

@@ -115,8 +115,17 @@ function settingsIn(args: readonly string[], configDir: string): string[] {
   const given = words.filter(
     (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, ARGUMENTS).some((each) => SETTINGS.has(each)),
   );
-  const profile = words.find(({ option }) => option === "-p" || option === "--profile")?.text;
+  const profile = profileIn(words);
   return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...given.map(({ text }) => text)];
+}
+
+/** `-p x`, `-px`, `--profile x` or `--profile=x`. */
+function profileIn(words: readonly Word[]): string | undefined {
+  const apart = words.find(({ option }) => option === "-p" || option === "--profile")?.text;
+  const joined = words
+    .filter(({ kind }) => kind === "option")
+    .map(({ text }) => /^(?:-p|--profile=)(.+)$/.exec(text)?.[1]);
+  return apart ?? joined.find((name) => name !== undefined);
 }
 
 function isOptional({ kind }: Word): boolean {
@@ -145,7 +154,7 @@ function judge(file: string, id: string): Promise<Transcript> {
 function readLine(line: Readonly<Record<string, unknown>>): Line {
   const payload = typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
   const meta: Readonly<Record<string, unknown>> = line.type === "session_meta" ? payload : {};
-  return { session: textOf(meta.id), version: textOf(meta.cli_version) };
+  return { session: textOf(meta.id), version: textOf(meta.cli_version), cwd: textOf(meta.cwd) ?? undefined };
 }
 
 /** The file stays after an exit and proves nothing; the lock on it does. */

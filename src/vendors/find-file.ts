@@ -7,7 +7,8 @@ async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
+    // What cannot be read is somebody else's.
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
     throw error;
   }
 }

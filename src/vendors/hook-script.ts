@@ -17,7 +17,7 @@ cd ${quoted(runDir)} 2>/dev/null || exit 0
 perdure_n=0
 while [ -e "${EVENT_PREFIX}$$.$perdure_n" ]; do perdure_n=$((perdure_n + 1)); done
 cat > ".$$.tmp" && mv ".$$.tmp" "${EVENT_PREFIX}$$.$perdure_n"
-if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then cat ${TOLD_FILE}; fi
+if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then cat ${TOLD_FILE} && rm -f ${TOLD_FILE}; fi
 exit 0
 `;
   return { name: "hook", text };

@@ -18,3 +18,7 @@ export function adapterOf(vendor: string): Adapter | null {
 export function adapterNames(): string[] {
   return ADAPTERS.map(({ vendor }) => vendor);
 }
+
+export function leakedVariables(): string[] {
+  return ADAPTERS.flatMap(({ leaks }) => leaks);
+}

@@ -14,13 +14,23 @@ export interface RegistryEntry {
  * that tells its start time counts only with it.
  */
 export function registryEntry(folder: string, pid: number, processes: Pick<ProcessView, "look">): RegistryEntry | null {
-  const fields = parseObject(readIfThere(join(folder, `${pid}.json`)) ?? "");
+  const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));
   const live = fields === null ? null : processes.look(pid);
   if (fields === null || live === null) return null;
   const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
   // Alone, or behind the boot it counts from.
   const same = started === null || started === live.startedAt || started.endsWith(`:${live.startedAt}`);
   return same ? { pid, fields } : null;
+}
+
+/** What cannot be read is somebody else's, and no file is no entry. */
+function readIfReadable(file: string): string {
+  try {
+    return readIfThere(file) ?? "";
+  } catch (error) {
+    if (isErrno(error, "EACCES", "EPERM", "EISDIR")) return "";
+    throw error;
+  }
 }
 
 export function registryEntries(folder: string, processes: ProcessView): RegistryEntry[] {

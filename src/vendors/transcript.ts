@@ -1,4 +1,4 @@
-import { open, type FileHandle } from "node:fs/promises";
+import { open, stat, type FileHandle } from "node:fs/promises";
 import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../limits.ts";
 import { isErrno } from "../state/files.ts";
 import type { Transcript } from "../protocol/session.ts";
@@ -8,6 +8,8 @@ export interface Line {
   session: string | null;
   /** Of the program that wrote it. */
   version: string | null;
+  /** The folder the conversation began in. */
+  cwd?: string | undefined;
   /** Part of the conversation itself, not only about it; true unless told. */
   spoken?: boolean;
 }
@@ -26,6 +28,8 @@ export interface TranscriptForm {
 export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
   let handle: FileHandle | null = null;
   try {
+    // Asked first: to open a pipe would wait for its writer.
+    if (!(await stat(file)).isFile()) return { state: "damaged", file, why: "it is not a file", bytes: 0 };
     handle = await open(file, "r");
     return await probeOpen(handle, file, session, form);
   } catch (error) {
@@ -56,12 +60,8 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
   if (lines.every(({ spoken }) => spoken === false)) return { state: "empty", file };
-  return {
-    state: "good",
-    file,
-    bytes: size,
-    version: lines.findLast(({ version }) => version !== null)?.version ?? null,
-  };
+  const version = lines.findLast((line) => line.version !== null)?.version ?? null;
+  return { state: "good", file, bytes: size, version, cwd: lines.find((line) => line.cwd !== undefined)?.cwd };
 }
 
 function isHeader(head: string, session: string, form: TranscriptForm): boolean {

@@ -10,7 +10,8 @@ beforeEach(() => {
   // Shells that are called like agents: what counts is the program's name in the process tree.
   for (const agent of ["claude", "codex", "gemini"]) copyFileSync("/bin/bash", join(home.dir, "bin", agent));
   // A loader: a script of the vendor's name, run by an interpreter, that starts the real thing below it.
-  writeFileSync(join(home.dir, "bin", "gemini.js"), 'eval "$2"\n');
+  const loader = `require("child_process").spawnSync("/bin/sh", ["-c", "exec " + process.argv[3].replace(/; true$/, "")], { stdio: "inherit" });`;
+  writeFileSync(join(home.dir, "bin", "gemini.js"), loader);
 });
 afterEach(() => home.clear());
 
@@ -26,7 +27,7 @@ interface Who {
 async function whoBelow(...chain: string[]): Promise<Who> {
   const bin = (name: string): string => join(home.dir, "bin", name);
   const agent = (name: string): string =>
-    name === "sh" ? "/bin/sh" : name.endsWith(".js") ? `/bin/sh ${bin(name)}` : bin(name);
+    name === "sh" ? "/bin/sh" : name.endsWith(".js") ? `${process.execPath} ${bin(name)}` : bin(name);
   // `; true` keeps each shell in place instead of letting it become the next one.
   const script = chain.reduceRight(
     (inner, name) => `${agent(name)} -c ${quote(`${inner}; true`)}`,

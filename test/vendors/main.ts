@@ -18,7 +18,13 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-process.exitCode = await main();
+/** What was asked for cannot be run. */
+class Unusable extends Error {}
+
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Unusable ? `test:vendors: ${error.message}` : error);
+  return 2;
+});
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS });
@@ -27,7 +33,7 @@ async function main(): Promise<number> {
   const selected = chosen("case", values.case, CASES, ({ letter }) => letter);
   const cases = values.all || values.case ? selected : selected.filter(({ core }) => core);
   const missing = vendors.filter((name) => !existsSync(binFolder(name)));
-  if (missing.length > 0) throw new Error(`not installed: node scripts/vendors.js ${missing.join(" ")}`);
+  if (missing.length > 0) throw new Unusable(`not installed: node scripts/vendors.js ${missing.join(" ")}`);
   if (!isIsolated()) return isolated([process.execPath, import.meta.filename, ...process.argv.slice(2)]);
 
   const results = await pass(vendors, cases);
@@ -60,6 +66,7 @@ function chosen<T>(
 ): T[] {
   const names = (words ?? []).flatMap((word) => word.split(","));
   const unknown = names.filter((name) => !all.some((each) => nameOf(each) === name));
-  if (unknown.length > 0) throw new Error(`no ${what} ${unknown.join(", ")}; there are ${all.map(nameOf).join(", ")}`);
+  if (unknown.length > 0)
+    throw new Unusable(`no ${what} ${unknown.join(", ")}; there are ${all.map(nameOf).join(", ")}`);
   return names.length === 0 ? [...all] : all.filter((each) => names.includes(nameOf(each)));
 }

@@ -5,21 +5,14 @@ import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Holder, SessionPlace, Transcript } from "../../protocol/session.ts";
 import { realPath } from "../../state/paths.ts";
 import { runById } from "../../store/runs.ts";
-import {
-  bindSession,
-  sessionById,
-  sessionInUse,
-  setPlace,
-  setTranscript,
-  type SessionRow,
-} from "../../store/sessions.ts";
+import { bindSession, sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/sessions.ts";
 import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { describeSession } from "../describe.ts";
 import { record, type House } from "../house.ts";
 import { knownAdapter } from "../wanted.ts";
 import { projectOf, registerProject } from "../places.ts";
-import { bindNew } from "../sessions.ts";
+import { bindNew, noteTranscript } from "../sessions.ts";
 import { findOrCreate } from "../workers.ts";
 import type { CallContext } from "./context.ts";
 
@@ -38,7 +31,7 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
     assertStopped(house, worker);
     const session = bindExisting(house, worker, place, variables);
     if (transcript.state === "good") {
-      setTranscript(house.db, session.id, transcript.file, transcript.bytes, transcript.version);
+      noteTranscript(house, session, transcript);
     }
     keepCommand(house, worker, adapter, params);
     const now = workerByName(house.db, project.id, nameKey(worker.name)) ?? worker;

@@ -2,13 +2,13 @@ import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Transcript } from "../../protocol/session.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
-import { lastSessionOfRun, setTranscript } from "../../store/sessions.ts";
+import { lastSessionOfRun } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { assertOwn } from "../actor.ts";
 import type { House } from "../house.ts";
 import { orderFor, orderOfRun } from "../launch.ts";
 import { mustWant, placeFor, storeWanted, type VendorWanted, type Wanted } from "../wanted.ts";
-import { bindNew, enter } from "../sessions.ts";
+import { bindNew, enter, noteTranscript } from "../sessions.ts";
 import type { CallContext } from "./context.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
@@ -26,12 +26,12 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
     }
     const place = placeFor(wanted, vendor);
     const session = bindNew(house, worker, found, { ...place, vendorId: params.session, provenance: "minted" });
-    if (begun.state === "good") setTranscript(house.db, session.id, begun.file, begun.bytes, begun.version);
+    if (begun.state === "good") noteTranscript(house, session, begun);
     enter(house, found, session, "new");
     storeWanted(house, worker, wanted);
     return { run: found, order: orderFor(house, { worker, run: found, wanted }, session, "new") };
   });
-  house.sessions.follow(run);
+  if (runById(house.db, run.id)?.ended_ms === null) house.sessions.follow(run);
   return order;
 }
 
@@ -48,6 +48,8 @@ function claimed(house: House, params: CallParams<"bind">): Claimed {
   const worker = run && workerById(house.db, run.worker_id);
   if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
   const wanted = mustWant(params, worker);
+  // The claimer mints before it starts anything; a running program has nothing to bind.
+  if (house.watch.hasStarted(run)) throw new PerdureError("refused", `${run.id} runs already.`, { hint: "perdure ls" });
   if (wanted.vendor) return { run, worker, wanted, vendor: wanted.vendor };
   throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
 }

@@ -43,8 +43,8 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);
       if (held.length === 0) return [];
       // Another file system may have a file of the same number: the holder has this one open.
-      const path = realpathSync.native(file);
-      const opened = (pid: number): boolean => openFiles(`${proc}/${pid}/fd`).includes(path);
+      const path = realPathIfThere(file);
+      const opened = (pid: number): boolean => openFiles(`${proc}/${pid}/fd`).includes(path ?? "");
       const named = [...new Set(held.map((lock) => lock.pid))].filter(opened);
       if (named.length > 0) return named;
       // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
@@ -95,6 +95,15 @@ function lockLines(text: string): { pid: number; node: number }[] {
     const match = /^\d+: (?:FLOCK|POSIX|OFDLCK) +\S+ +WRITE +(\d+) [^:]+:[^:]+:(\d+) /.exec(line);
     return match ? [{ pid: Number(match[1]), node: Number(match[2]) }] : [];
   });
+}
+
+function realPathIfThere(file: string): string | null {
+  try {
+    return realpathSync.native(file);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return null; // cleared away since it was looked at
+    throw error;
+  }
 }
 
 function openFiles(folder: string): string[] {

@@ -24,6 +24,10 @@ CREATE TABLE sessions (
   transcript TEXT,
   -- The most the transcript was ever seen to have: they only grow.
   transcript_bytes INTEGER,
+  -- The boot in which that was seen: what the machine had not yet written is lost with it.
+  transcript_boot TEXT,
+  -- Something was said in it: from then on an empty transcript is a loss.
+  prompted INTEGER NOT NULL DEFAULT 0,
   version TEXT
 ) STRICT;
 CREATE UNIQUE INDEX sessions_in_use ON sessions (vendor, config_dir, vendor_id) WHERE released_ms IS NULL;
@@ -32,6 +36,8 @@ CREATE INDEX sessions_by_worker ON sessions (worker_id);
 -- Which conversations a run was in, and whether it proved to be.
 CREATE TABLE run_sessions (
   run_id TEXT NOT NULL REFERENCES runs (id),
+  -- In the order it entered them; one it comes back to is entered again.
+  seq INTEGER NOT NULL,
   session_id INTEGER NOT NULL REFERENCES sessions (id),
   began TEXT NOT NULL CHECK (began IN ('new', 'resume', 'rotation')),
   at_ms INTEGER NOT NULL,
@@ -40,7 +46,7 @@ CREATE TABLE run_sessions (
   proved_ms INTEGER,
   -- What the transcript had when the run began: growth is a proof.
   bytes_before INTEGER,
-  PRIMARY KEY (run_id, session_id)
+  PRIMARY KEY (run_id, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_sessions_by_session ON run_sessions (session_id);
 `;

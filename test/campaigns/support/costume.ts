@@ -74,7 +74,7 @@ export class Costume {
     return lines
       .map((line) => line.split(SEPARATOR))
       .map(([pid = "", name = "", ...args]) => ({ pid: Number(pid), name, args: args.slice(0, -1) }))
-      .filter(({ args }) => args[0] !== "app-server");
+      .filter(({ args }) => !args.includes("app-server"));
   }
 
   /** Live processes that are in this conversation, by what the vendor's own files say. */

@@ -1,0 +1,54 @@
+import { statSync } from "node:fs";
+import { STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
+import type { SessionRow } from "../store/sessions.ts";
+import type { Adapter } from "../vendors/index.ts";
+import type { House } from "./house.ts";
+import { placeOf } from "./launch.ts";
+import { noteTranscript } from "./sessions.ts";
+
+/** Keeps in mind how much a conversation's transcript had: then one that is gone, or shorter, is a loss. */
+export class TranscriptWatch {
+  readonly #house: Omit<House, "sessions">;
+  readonly #adapter: Adapter;
+  /** Where a hook said it would be. */
+  #told: { session: string; file: string } | null = null;
+  #searchAtMs = 0;
+  #searchWaitMs = STRANGER_LOOK_MS / 2;
+
+  constructor(house: Omit<House, "sessions">, adapter: Adapter) {
+    this.#house = house;
+    this.#adapter = adapter;
+  }
+
+  tell(session: SessionRow, file: string): void {
+    this.#told = { session: session.vendor_id, file };
+  }
+
+  /** Written down once it is there, and between turns. */
+  async look(session: SessionRow, busy: boolean): Promise<void> {
+    const known = session.transcript_bytes;
+    if (known !== null && busy) return;
+    const file = this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;
+    if (file === null) return this.#search(session);
+    const info = statSync(file, { throwIfNoEntry: false });
+    const bytes = info?.isFile() === true ? info.size : 0;
+    if (bytes <= (known ?? 0)) return;
+    // The first time it is looked into: a file in which nothing was said yet is none.
+    if (known === null) return this.#find({ ...session, transcript: file });
+    await this.#house.writer.write(() => noteTranscript(this.#house, session, { file, bytes, version: null }));
+  }
+
+  /** Nobody has told where it is: looked for less and less often. */
+  async #search(session: SessionRow): Promise<void> {
+    const now = this.#house.monotonicMs();
+    if (now < this.#searchAtMs) return;
+    this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
+    this.#searchAtMs = now + this.#searchWaitMs;
+    await this.#find(session);
+  }
+
+  async #find(session: SessionRow): Promise<void> {
+    const found = await this.#adapter.probe(placeOf(session), session.transcript);
+    if (found.state === "good") await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
+  }
+}
