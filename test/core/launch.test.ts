@@ -93,3 +93,20 @@ test("of all there is, only what is whole, nobody else's and the program's own i
               expect("id" in decision ? decision.id : null).toBe(own && (whole || never) ? ID : null);
             }
 });
+
+test("what a power cut has taken from a transcript is no damage, what anything else has is", () => {
+  const shorter = { vendor: "v", transcript: good(99) };
+  expect(decide({ ...shorter, binding: { ...seen, sameBoot: false } })).toMatchObject({ step: "resume" });
+  expect(decide({ ...shorter, binding: seen })).toMatchObject({ step: "refuse", lasting: true });
+});
+
+test("an empty transcript is a loss once something was said", () => {
+  expect(decide({ binding: bound, transcript: empty })).toEqual({ step: "new", id: null });
+  expect(decide({ binding: { ...bound, prompted: true }, transcript: empty })).toMatchObject({ step: "refuse" });
+  expect(decide({ binding: { ...bound, prompted: true }, transcript: absent })).toEqual({ step: "new", id: ID });
+});
+
+test("a conversation that one of our workers has open is taken over there", () => {
+  const open = decide({ binding: bound, transcript: good(100), holder: { ...holder, worker: "other" } });
+  expect(open).toMatchObject({ step: "refuse", hint: "perdure takeover other", lasting: false });
+});
