@@ -5,7 +5,7 @@ import type { Activity, Sign } from "../protocol/session.ts";
 import { walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
@@ -145,8 +145,7 @@ export class Follower {
   }
 
   #session(): SessionRow | null {
-    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
-    return entry && sessionById(this.#house.db, entry.session_id);
+    return sessionOfRun(this.#house.db, this.#run.id);
   }
 
   /** Of the run's own agent process, which may outlive the wrapper; a nested one is never asked. */

@@ -3,7 +3,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import type { LaunchOrder, MintOrder } from "../protocol/results.ts";
 import type { Holder, Transcript, Variables } from "../protocol/session.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf, leakedVariables } from "../vendors/index.ts";
 import type { House } from "./house.ts";
@@ -132,7 +132,7 @@ function startIn(house: House, request: LaunchRequest, session: SessionRow, step
 /** The order once more, for a claim or a binding whose answer was lost. */
 export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" | "fresh">): Orders {
   const entry = lastSessionOfRun(house.db, request.run.id);
-  const session = entry && sessionById(house.db, entry.session_id);
+  const session = sessionOfRun(house.db, request.run.id);
   if (session && entry) {
     return { launch: orderFor(house, request, session, entry.began === "new" ? "new" : "resume"), mint: null };
   }

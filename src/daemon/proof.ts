@@ -1,6 +1,6 @@
 import type { Transcript } from "../protocol/session.ts";
 import type { RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById } from "../store/sessions.ts";
+import { lastSessionOfRun, sessionOfRun } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
@@ -14,7 +14,7 @@ import { noteTranscript, prove } from "./sessions.ts";
  */
 export function settleProof(house: Pick<House, "db" | "now" | "processes">, run: RunRow, transcript: Transcript): void {
   const entry = lastSessionOfRun(house.db, run.id);
-  const session = entry && sessionById(house.db, entry.session_id);
+  const session = sessionOfRun(house.db, run.id);
   const worker = workerById(house.db, run.worker_id);
   if (!entry || !session || !worker) return;
   const before = entry.bytes_before;

@@ -3,7 +3,7 @@ import { RUN_POLL_MS } from "../limits.ts";
 import type { Activity } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, type SessionRow } from "../store/sessions.ts";
+import { sessionOfRun } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
@@ -26,7 +26,7 @@ export class SessionWatch {
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
   follow(run: RunRow, late = false): void {
-    const session = this.#sessionOf(run.id);
+    const session = sessionOfRun(this.#house.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.signs(session.config_dir);
@@ -60,7 +60,7 @@ export class SessionWatch {
    * code, if it has one.
    */
   conclude(run: RunRow, exit: number | null): void {
-    const session = this.#sessionOf(run.id);
+    const session = sessionOfRun(this.#house.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
@@ -95,7 +95,7 @@ export class SessionWatch {
   async #settle(run: RunRow): Promise<void> {
     try {
       clearEvents(this.#house.watch.runDir(run.id));
-      const session = this.#sessionOf(run.id);
+      const session = sessionOfRun(this.#house.db, run.id);
       if (!session) return;
       const transcript = await adapterOf(session.vendor)?.probe(placeOf(session), session.transcript);
       const ended = runById(this.#house.db, run.id);
@@ -103,11 +103,6 @@ export class SessionWatch {
     } catch (error) {
       this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }
-  }
-
-  #sessionOf(run: string): SessionRow | null {
-    const entry = lastSessionOfRun(this.#house.db, run);
-    return entry && sessionById(this.#house.db, entry.session_id);
   }
 
   /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */

@@ -17,6 +17,7 @@ import {
   lastSessionOfRun,
   sessionById,
   sessionInUse,
+  sessionOfRun,
   setPlace,
   setPrompted,
   setProof,
@@ -101,7 +102,7 @@ export function applySign(house: Store, runId: string, sign: Sign): Outcome {
   const run = runById(house.db, runId);
   const worker = run && workerById(house.db, run.worker_id);
   const entry = run && lastSessionOfRun(house.db, run.id);
-  const session = entry && sessionById(house.db, entry.session_id);
+  const session = run && sessionOfRun(house.db, run.id);
   if (!run || !worker || !entry || !session) return "stale";
   if (standing(leaseOf(worker), run.id, run.generation) !== "current") return "stale";
   const finding = observe({ session: session.vendor_id, proved: provedOf(entry) }, sign.session);
@@ -122,8 +123,7 @@ export function noteTranscript(house: Machine, session: SessionRow, seen: Omit<G
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
 export function notePrompt(house: Store, runId: string, { session: id, activity }: Sign): void {
-  const entry = lastSessionOfRun(house.db, runId);
-  const session = entry && sessionById(house.db, entry.session_id);
+  const session = sessionOfRun(house.db, runId);
   if (activity === "busy" && session?.vendor_id === id && session.prompted === 0) setPrompted(house.db, session.id);
 }
 

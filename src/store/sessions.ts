@@ -130,6 +130,15 @@ export function lastSessionOfRun(db: Db, runId: string): RunSessionRow | null {
   return db.one("SELECT * FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1", runId);
 }
 
+/** The conversation the run is in; null for one that is in none. */
+export function sessionOfRun(db: Db, runId: string): SessionRow | null {
+  return db.one(
+    `SELECT sessions.* FROM sessions JOIN run_sessions ON sessions.id = session_id
+     WHERE run_id = ? ORDER BY seq DESC LIMIT 1`,
+    runId,
+  );
+}
+
 export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_id: string })[] {
   return db.all(
     `SELECT run_sessions.*, sessions.vendor_id FROM run_sessions JOIN sessions ON sessions.id = session_id
