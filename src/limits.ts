@@ -149,3 +149,13 @@ export const SESSIONS_KEPT_PER_WORKER = 200;
 
 /** What a hook may be told in one event; a longer one is read no further. */
 export const HOOK_EVENT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** How long a vendor's program may take to answer a question about its conversations, and how much it may say. */
+export const ASK_PROGRAM_MS = 30_000;
+export const ASK_PROGRAM_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Conversations of one vendor that a listing looks into, newest first. */
+export const FOUND_PER_VENDOR = 50;
+
+/** Of what was said last, shown in a listing. */
+export const LAST_WORDS_CHARS_MAX = 200;

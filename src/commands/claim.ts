@@ -1,11 +1,11 @@
-import { realpathSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { claim, type ClaimRequest } from "../client/claim.ts";
 import { connect } from "../client/connect.ts";
 import type { Environment } from "../protocol/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/results.ts";
-import type { Variables } from "../protocol/session.ts";
+import { withVariables } from "../runtime/ask-program.ts";
 import { workerEnvironment } from "../runtime/environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
 import { adapterOf } from "../vendors/index.ts";
@@ -31,7 +31,7 @@ export async function claimForLaunch(request: Request, env: Environment = proces
     const order = grant.mint ? await mintAndBind(request, grant, grant.mint, own) : grant.launch;
     if (order === null) throw new Error("a claim to run was granted without anything to run");
     const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, order.session);
-    for (const { name, text } of order.files) writeFileSync(join(grant.runDir, name), text, { mode: 0o600 });
+    furnish(grant.runDir, order);
     return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
   } catch (error) {
     await ask("release", { run: grant.run, generation: grant.generation, token: grant.token });
@@ -49,19 +49,25 @@ async function mintAndBind(
   if (identity?.kind !== "minted") throw new Error(`${mint.vendor} makes no ids of its own`);
   const { command, cwd } = launchOf({ ...grant, command: mint.command, cwd: mint.cwd });
   const environment = withVariables(own, mint.variables);
-  const session = await identity.mint({ command, args: mint.args, name: grant.name, cwd, environment });
+  const { args, from } = mint;
+  const session = await identity.mint({ command, args, name: grant.name, cwd, environment, from });
   const { run, generation, token } = grant;
-  const { command: given, cwd: from, environment: kept, vendor } = request;
-  return ask("bind", { run, generation, token, session, command: given, cwd: from, environment: kept, vendor });
+  const { command: given, cwd: folder, environment: kept, vendor } = request;
+  return ask("bind", { run, generation, token, session, command: given, cwd: folder, environment: kept, vendor });
 }
 
-function withVariables(env: Record<string, string>, variables: Variables): Record<string, string> {
-  const changed = new Map(Object.entries(env));
-  for (const [name, value] of Object.entries(variables)) {
-    if (value === null) changed.delete(name);
-    else changed.set(name, value);
+/** What the launch needs in the run's folder: files of ours, and links to what is the user's. */
+function furnish(runDir: string, { files, mirrors }: LaunchOrder): void {
+  for (const { name, text } of files) {
+    mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(runDir, name), text, { mode: 0o600 });
   }
-  return Object.fromEntries(changed);
+  for (const { name, of } of mirrors) {
+    mkdirSync(join(runDir, name), { recursive: true, mode: 0o700 });
+    const ours = new Set(files.map((file) => file.name));
+    const entries = readdirSync(of).filter((entry) => !ours.has(join(name, entry)));
+    for (const entry of entries) symlinkSync(join(of, entry), join(runDir, name, entry));
+  }
 }
 
 /** Whose program a command starts, by its words and by where its first one leads to; null for one without an adapter. */

@@ -10,7 +10,7 @@ import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
 import { record, type House } from "./house.ts";
-import { placeOf } from "./launch.ts";
+import { placeOf, probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 import { displaceRun, stopDisplaced } from "./stop-run.ts";
@@ -49,7 +49,7 @@ export class Follower {
     this.#run = run;
     this.#adapter = adapter;
     this.#late = late;
-    this.#transcript = new TranscriptWatch(house, adapter);
+    this.#transcript = new TranscriptWatch(house);
     this.#lookIn(this.#waitMs);
   }
 
@@ -140,7 +140,7 @@ export class Follower {
     const session = this.#session();
     const entry = lastSessionOfRun(this.#house.db, this.#run.id);
     if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-    const transcript = await this.#adapter.probe(placeOf(session), session.transcript);
+    const transcript = await probeSession(this.#house, session);
     await this.#house.writer.write(() => settleProof(this.#house, this.#run, transcript));
   }
 

@@ -1,12 +1,13 @@
 import { decideLaunch } from "../core/launch.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { LaunchOrder, MintOrder } from "../protocol/results.ts";
+import type { LaunchOrder, LaunchStep, MintOrder } from "../protocol/results.ts";
 import type { Holder, Transcript, Variables } from "../protocol/session.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf, leakedVariables } from "../vendors/index.ts";
 import type { House } from "./house.ts";
+import { placeOf, probeSession } from "./looking.ts";
 import { bindNew, enter, leaveSession, noteTranscript } from "./sessions.ts";
 import { placeFor, type VendorWanted, type Wanted } from "./wanted.ts";
 
@@ -20,9 +21,8 @@ export interface Outlook {
 export async function outlookOf(house: House, session: SessionRow | null): Promise<Outlook> {
   const adapter = session && adapterOf(session.vendor);
   if (!session || !adapter) return { session: session?.id ?? null, transcript: null, holder: null };
-  const place = placeOf(session);
-  const transcript = await adapter.probe(place, session.transcript);
-  const [holder = null] = adapter.holders(place, house.processes);
+  const transcript = await probeSession(house, session);
+  const [holder = null] = adapter.holders(placeOf(session), house.processes);
   return { session: session.id, transcript, holder: holder && { ...holder, worker: ownerOf(house, holder.pid) } };
 }
 
@@ -30,15 +30,6 @@ function ownerOf(house: House, pid: number): string | undefined {
   const run = runById(house.db, house.processes.variable(pid, "PERDURE_RUN") ?? "");
   const ours = run && house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
   return ours ? workerById(house.db, run.worker_id)?.name : undefined;
-}
-
-export function placeOf(session: SessionRow): { vendor: string; id: string; configDir: string; launchCwd: string } {
-  return {
-    vendor: session.vendor,
-    id: session.vendor_id,
-    configDir: session.config_dir,
-    launchCwd: session.launch_cwd,
-  };
 }
 
 /** Of every vendor: a worker may be started from inside another one's agent. */
@@ -123,8 +114,8 @@ function assertSameConfig({ wanted: want, address, worker }: LaunchRequest, boun
   });
 }
 
-function startIn(house: House, request: LaunchRequest, session: SessionRow, step: "new" | "resume"): LaunchOrder {
-  enter(house, request.run, session, step);
+function startIn(house: House, request: LaunchRequest, session: SessionRow, step: LaunchStep): LaunchOrder {
+  enter(house, request.run, session, step === "resume" ? "resume" : "new");
   // Read again: where its transcript is was found out a moment ago.
   return orderFor(house, request, sessionById(house.db, session.id) ?? session, step);
 }
@@ -147,24 +138,26 @@ export function orderFor(
   house: House,
   { worker, run, wanted: want }: Pick<LaunchRequest, "worker" | "run" | "wanted">,
   session: SessionRow,
-  step: "new" | "resume",
+  step: LaunchStep,
 ): LaunchOrder {
   if (want.vendor === null) return plainOrder(want);
   const { adapter, programAt, args } = want.vendor;
   const runDir = house.watch.runDir(run.id);
-  const { vendor_id: id, transcript } = session;
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, transcript });
+  const { vendor_id: id, transcript, config_dir: configDir } = session;
+  const from = null;
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, configDir, transcript, from });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
-    variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables) },
+    variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
     files: plan.files,
+    mirrors: plan.mirrors ?? [],
     session: { vendor: session.vendor, id: session.vendor_id, step },
   };
 }
 
 function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: LEAKS, files: [], session: null };
+  return { command, cwd, variables: LEAKS, files: [], mirrors: [], session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
@@ -174,5 +167,6 @@ function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
     args: vendor.args,
     cwd: want.cwd,
     variables: { ...LEAKS, ...placeFor(want, vendor).variables },
+    from: null,
   };
 }

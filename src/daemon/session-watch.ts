@@ -8,7 +8,7 @@ import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
 import type { House } from "./house.ts";
-import { placeOf } from "./launch.ts";
+import { probeSession } from "./looking.ts";
 import { settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 
@@ -97,9 +97,9 @@ export class SessionWatch {
       clearEvents(this.#house.watch.runDir(run.id));
       const session = sessionOfRun(this.#house.db, run.id);
       if (!session) return;
-      const transcript = await adapterOf(session.vendor)?.probe(placeOf(session), session.transcript);
+      const transcript = await probeSession(this.#house, session);
       const ended = runById(this.#house.db, run.id);
-      if (transcript && ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
+      if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
     } catch (error) {
       this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }

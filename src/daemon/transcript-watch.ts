@@ -1,23 +1,20 @@
 import { statSync } from "node:fs";
 import { STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import type { Adapter } from "../vendors/index.ts";
 import type { House } from "./house.ts";
-import { placeOf } from "./launch.ts";
+import { probeSession } from "./looking.ts";
 import { noteTranscript } from "./sessions.ts";
 
 /** Keeps in mind how much a conversation's transcript had: then one that is gone, or shorter, is a loss. */
 export class TranscriptWatch {
   readonly #house: Omit<House, "sessions">;
-  readonly #adapter: Adapter;
   /** Where a hook said it would be. */
   #told: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #searchWaitMs = STRANGER_LOOK_MS / 2;
 
-  constructor(house: Omit<House, "sessions">, adapter: Adapter) {
+  constructor(house: Omit<House, "sessions">) {
     this.#house = house;
-    this.#adapter = adapter;
   }
 
   tell(session: SessionRow, file: string): void {
@@ -48,7 +45,7 @@ export class TranscriptWatch {
   }
 
   async #find(session: SessionRow): Promise<void> {
-    const found = await this.#adapter.probe(placeOf(session), session.transcript);
+    const found = await probeSession(this.#house, session);
     if (found.state === "good") await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
   }
 }

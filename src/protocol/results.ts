@@ -118,6 +118,9 @@ export interface ProjectSummary {
   workers: number;
 }
 
+/** A new conversation, the one it was in, or a branch of another's. */
+export type LaunchStep = "new" | "resume" | "fork";
+
 /** What to start: decided by the daemon, carried out by whoever asked. */
 export interface LaunchOrder {
   command: string[];
@@ -126,7 +129,9 @@ export interface LaunchOrder {
   variables: Variables;
   /** Written into the run's folder first. */
   files: { name: string; text: string }[];
-  session: { vendor: string; id: string; step: "new" | "resume" } | null;
+  /** Folders in the run's folder that show what is in another one. */
+  mirrors: { name: string; of: string }[];
+  session: { vendor: string; id: string; step: LaunchStep } | null;
 }
 
 /** The vendor makes its own ids: have it make one, then `bind` it to the run. */
@@ -136,6 +141,8 @@ export interface MintOrder {
   args: string[];
   cwd: string;
   variables: Variables;
+  /** The conversation to branch from; null for a new one. */
+  from: string | null;
 }
 
 export interface ClaimGrant {

@@ -38,6 +38,18 @@ export interface GoodTranscript {
   cwd?: string | undefined;
 }
 
+/** A conversation as it lies in a vendor's folder, whoever began it. */
+export interface FoundConversation {
+  id: string;
+  /** Null where the vendor keeps a database. */
+  file: string | null;
+  /** Where it began, if that is known. */
+  cwd: string | null;
+  /** What was said in it last, by a person if that can be told. */
+  words: string | null;
+  atMs: number;
+}
+
 /** What a vendor's process, hook or file says about the conversation it is in. */
 export interface Sign {
   session: string;

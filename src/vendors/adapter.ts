@@ -1,5 +1,5 @@
 import type { Environment } from "../protocol/environment.ts";
-import type { Holder, SessionPlace, Sign, Transcript, Variables } from "../protocol/session.ts";
+import type { FoundConversation, Holder, SessionPlace, Sign, Transcript, Variables } from "../protocol/session.ts";
 
 /**
  * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.
@@ -11,6 +11,10 @@ export interface Adapter {
   readonly vendor: string;
   /** What runs for `--vendor NAME`, before the arguments. */
   readonly command: readonly string[];
+  /** Versions of its program that the tests ran with. */
+  readonly tested: readonly string[];
+  /** Why nothing of this was ever seen with the real program; null when it was. Said by `doctor`, `ls` and the docs. */
+  readonly unproved: string | null;
   /** Variables that speak of one process or one conversation: a worker started from inside another must not get them. */
   readonly leaks: readonly string[];
 
@@ -23,7 +27,16 @@ export interface Adapter {
     | { kind: "assigned"; choose(): string }
     | { kind: "minted"; mint(request: MintRequest): Promise<string> };
 
-  probe(place: SessionPlace, lastSeen: string | null): Promise<Transcript>;
+  /** Whether a conversation can be branched: by a plan with the step "fork", or by minting from another one. */
+  readonly forks: boolean;
+
+  probe(place: SessionPlace, lastSeen: string | null, ask: Ask): Promise<Transcript>;
+  /** The conversations in its folder, whoever began them, newest first. */
+  list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
+  /** Other files that belong to a conversation and without which its transcript is of no use. */
+  companions?(transcript: string): string[];
+  /** For one that keeps a database: the words with which its program prints a conversation, and takes it in again. */
+  readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
   /** Live processes that have it open, ours included. */
   holders(place: SessionPlace, processes: ProcessView): Holder[];
 
@@ -33,6 +46,8 @@ export interface Adapter {
   signs(configDir: string): string;
   /** What one of its own processes shows by being there: a registry, a lock, an open file. None: nothing yet. */
   look(configDir: string, pid: number, processes: ProcessView): Sign[];
+  /** What it answers when it is asked where it is, for one that shows nothing by itself. */
+  listen?(run: { runDir: string; session: string }): Promise<Sign[]>;
   /** What a process that was killed has left behind: where it was at its end. */
   remains?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
   /** What an injected hook was told. Null: of no interest. */
@@ -56,12 +71,25 @@ export interface ConfigDir {
   variables: Variables;
 }
 
+/** Runs the vendor's own program with these arguments, in the environment of the worker, and waits for its end. */
+export type Ask = (args: readonly string[]) => Promise<Answer>;
+
+export interface Answer {
+  /** Null for one that was ended because it took too long. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
 export interface PlanRequest {
-  step: "new" | "resume";
+  /** "fork": begin as a branch of `from`, under an id of our choice. */
+  step: "new" | "resume" | "fork";
+  from: { session: string; transcript: string | null } | null;
   session: string;
   name: string;
   args: readonly string[];
   runDir: string;
+  configDir: string;
   /** Where its transcript was found; null for one that has none yet. */
   transcript: string | null;
 }
@@ -71,6 +99,16 @@ export interface LaunchPlan {
   args: string[];
   /** Written into the run's folder before the start. */
   files: LaunchFile[];
+  /** Folders in the run's folder in which everything of another one is linked, except what is in `files`. */
+  mirrors?: Mirror[];
+  /** Set for this launch, besides those that lead to its folder. */
+  variables?: Variables;
+}
+
+export interface Mirror {
+  /** In the run's folder. */
+  name: string;
+  of: string;
 }
 
 export interface LaunchFile {
@@ -85,6 +123,8 @@ export interface MintRequest {
   name: string;
   cwd: string;
   environment: Record<string, string>;
+  /** The conversation to branch from. */
+  from: string | null;
 }
 
 /** As much of the machine's processes as an adapter needs. */

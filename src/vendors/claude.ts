@@ -8,12 +8,15 @@ import { hasOption, readArguments, wordSet, type ArgumentTable } from "./argumen
 import { findFile } from "./find-file.ts";
 import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
-import { probeLines, textOf, type Line } from "./transcript.ts";
+import { listTranscripts, wordsIn } from "./listing.ts";
+import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
   vendor: "claude",
   command: ["claude"],
+  tested: ["2.1.325"],
+  unproved: null,
   leaks: [
     "CLAUDECODE",
     "CLAUDE_PID",
@@ -28,7 +31,10 @@ export const claude: Adapter = {
   read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: true,
   probe,
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
   signs: (configDir) => join(configDir, "sessions"),
@@ -83,16 +89,32 @@ function config(env: Environment): ConfigDir {
 }
 
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
-  const judge = (file: string): Promise<Transcript> => probeLines(file, id, { header: false, read: readLine });
+  const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
   const known = lastSeen === null ? null : await judge(lastSeen);
   if (known !== null && known.state !== "absent") return known;
   const file = await findFile(join(configDir, "projects"), 1, (name) => name === `${id}.jsonl`);
   return file === null ? { state: "absent" } : judge(file);
 }
 
+function idOfFile(path: string): string | null {
+  return /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = { header: false, read: readLine };
+
 /** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
 function readLine(line: Readonly<Record<string, unknown>>): Line {
-  return { session: textOf(line.sessionId), version: textOf(line.version), spoken: "uuid" in line };
+  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
+  const said =
+    line.type === "user" && line.isMeta !== true && "content" in message ? wordsIn(message.content) : undefined;
+  return {
+    session: textOf(line.sessionId),
+    version: textOf(line.version),
+    seenIn: textOf(line.cwd) ?? undefined,
+    spoken: "uuid" in line,
+    // What a tool answered has the same form, and is not text.
+    words: said?.startsWith("<") === true ? undefined : said,
+  };
 }
 
 /** One entry per live process, following `/clear` and `/rename`. */
@@ -109,11 +131,12 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
 
 /** Ours come first: some of the user's options take all words that follow. */
-function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
-  const identity = step === "new" ? ["--session-id", session] : ["--resume", session];
+function plan({ step, session, from, name, args, runDir }: PlanRequest): LaunchPlan {
+  const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
+  const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
   const given = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
   // Later the title is the user's: /rename.
-  if (step === "new" && !given("--name", "-n")) identity.push("--name", name);
+  if (step !== "resume" && !given("--name", "-n")) identity.push("--name", name);
   // Two --settings do not add up; without our hooks the registry still tells.
   if (given("--settings")) return { args: [...identity, ...args], files: [] };
   const hook = (event: string): object[] => [

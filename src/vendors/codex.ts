@@ -8,7 +8,8 @@ import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable,
 import { findFile } from "./find-file.ts";
 import { mintThread } from "./codex-app-server.ts";
 import { profileSettings } from "./codex-settings.ts";
-import { probeLines, textOf, type Line } from "./transcript.ts";
+import { listTranscripts } from "./listing.ts";
+import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -20,6 +21,8 @@ const LOCKS = "thread-writer-locks";
 export const codex: Adapter = {
   vendor: "codex",
   command: ["codex"],
+  tested: ["0.166.0"],
+  unproved: null,
   leaks: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
   read,
   config,
@@ -27,7 +30,10 @@ export const codex: Adapter = {
     kind: "minted",
     mint: (request) => mintThread({ ...request, args: settingsIn(request.args, config(request.environment).dir) }),
   },
+  forks: true,
   probe,
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
   signs: (configDir) => join(configDir, LOCKS),
@@ -148,13 +154,26 @@ async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): 
 }
 
 function judge(file: string, id: string): Promise<Transcript> {
-  return probeLines(file, id, { header: true, read: readLine });
+  return probeLines(file, id, FORM);
 }
 
+function idOfFile(path: string): string | null {
+  return /rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = { header: true, read: readLine };
+
 function readLine(line: Readonly<Record<string, unknown>>): Line {
-  const payload = typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
-  const meta: Readonly<Record<string, unknown>> = line.type === "session_meta" ? payload : {};
-  return { session: textOf(meta.id), version: textOf(meta.cli_version), cwd: textOf(meta.cwd) ?? undefined };
+  const payload: Readonly<Record<string, unknown>> =
+    typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
+  const meta = line.type === "session_meta" ? payload : {};
+  const said = line.type === "event_msg" && payload.type === "user_message" ? textOf(payload.message) : null;
+  return {
+    session: textOf(meta.id),
+    version: textOf(meta.cli_version),
+    cwd: textOf(meta.cwd) ?? undefined,
+    words: said ?? undefined,
+  };
 }
 
 /** The file stays after an exit and proves nothing; the lock on it does. */

@@ -5,7 +5,9 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
-import { probeLines, textOf } from "./transcript.ts";
+import { VERSION } from "../protocol/version.ts";
+import { listTranscripts } from "./listing.ts";
+import { probeLines, textOf, type TranscriptForm } from "./transcript.ts";
 
 /** Where the bundles lie: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
@@ -15,23 +17,35 @@ const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.
 export const scripted: Adapter = {
   vendor: "scripted",
   command: [join(dist, "..", "bin", "perdure-scripted.js")],
+  tested: [VERSION],
+  unproved: null,
   leaks: [],
   read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: false,
   probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
-    probeLines(join(configDir, "sessions", `${id}.jsonl`), id, {
-      header: true,
-      read: (line) => {
-        const own = line.type === "session" ? line : {};
-        return { session: textOf(own.id), version: textOf(own.version) };
-      },
-    }),
+    probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
   signs: (configDir) => join(configDir, "live"),
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+};
+
+function idOfFile(path: string): string | null {
+  return /^([A-Za-z0-9._-]+)\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = {
+  header: true,
+  read: (line) => {
+    const own = line.type === "session" ? line : {};
+    const words = line.type === "turn" ? (textOf(line.text) ?? undefined) : undefined;
+    return { session: textOf(own.id), version: textOf(own.version), seenIn: textOf(own.cwd) ?? undefined, words };
+  },
 };
 
 const CHOSEN = "perdure chooses the conversation";

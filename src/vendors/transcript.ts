@@ -12,6 +12,10 @@ export interface Line {
   cwd?: string | undefined;
   /** Part of the conversation itself, not only about it; true unless told. */
   spoken?: boolean;
+  /** The folder its agent was in at that moment, for a listing. */
+  seenIn?: string | undefined;
+  /** What a person said in it, for a listing. */
+  words?: string | undefined;
 }
 
 export interface TranscriptForm {
@@ -76,13 +80,13 @@ async function headOf(handle: FileHandle, size: number, header: boolean): Promis
   return part(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
 }
 
-async function part(handle: FileHandle, from: number, length: number): Promise<string> {
+export async function part(handle: FileHandle, from: number, length: number): Promise<string> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await handle.read(buffer, 0, length, from);
   return buffer.toString("utf8", 0, bytesRead);
 }
 
-function parsed(text: string): Record<string, unknown>[] {
+export function parsed(text: string): Record<string, unknown>[] {
   return text.split("\n").flatMap((line) => {
     const value = parseObject(line);
     return value === null ? [] : [value];

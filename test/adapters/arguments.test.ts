@@ -5,10 +5,26 @@ import { filled, VENDORS } from "./fixtures.ts";
 const NAME = "coder";
 const RUN_DIR = "/home/u/.local/state/perdure/runs/h.api.coder.1";
 
+const CONFIG_DIR = "/home/u/.v";
+const TRANSCRIPT = "/home/u/.v/transcript.jsonl";
+const OTHER_TRANSCRIPT = "/home/u/.v/other.jsonl";
+/** What a row of the fixtures may name. */
+const FILLED = {
+  name: NAME,
+  runDir: RUN_DIR,
+  configDir: CONFIG_DIR,
+  transcript: TRANSCRIPT,
+  otherTranscript: OTHER_TRANSCRIPT,
+};
+
 describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
-  const fill = (args: readonly string[]): string[] => args.map((arg) => filled(arg, { name: NAME, runDir: RUN_DIR }));
-  const plan = (step: "new" | "resume", args: string[]): string[] =>
-    adapter.plan({ step, session: facts.session, name: NAME, args, runDir: RUN_DIR, transcript: null }).args;
+  const fill = (args: readonly string[]): string[] => args.map((arg) => filled(arg, FILLED));
+  const plan = (step: "new" | "resume" | "fork", args: string[]): string[] => {
+    const from = step === "fork" ? { session: facts.other, transcript: OTHER_TRANSCRIPT } : null;
+    const transcript = step === "resume" ? TRANSCRIPT : null;
+    const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from };
+    return adapter.plan({ step, session: facts.session, name: NAME, args, ...places }).args;
+  };
   const titled = rows.map((row) => ({ ...row, line: JSON.stringify(row.args) }));
 
   test.each(titled)("$line is read", ({ args, converses, headless, conflict }) => {
@@ -21,6 +37,7 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   test.each(titled.filter((row) => row.new ?? row.resume))("$line is planned", (row) => {
     expect(plan("new", row.args)).toEqual(fill(row.new ?? []));
     expect(plan("resume", row.args)).toEqual(fill(row.resume ?? []));
+    if (row.fork) expect(plan("fork", row.args)).toEqual(fill(row.fork));
   });
 
   test("whatever is given, it is read and planned, with the conversation named once", () => {

@@ -33,6 +33,8 @@ interface ArgumentRow {
   conflict: string | null;
   new?: string[];
   resume?: string[];
+  /** As a branch of the other conversation, for a vendor that branches at the start. */
+  fork?: string[];
 }
 
 export interface ProcessCase {
@@ -112,6 +114,11 @@ export function put(dir: string, path: string, content: string): string {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
   return file;
+}
+
+/** For an adapter that finds on disk all it wants to know. */
+export function unasked(): never {
+  throw new Error("the vendor's program was asked");
 }
 
 export function placeIn(configDir: string, { vendor, facts }: Vendor): SessionPlace {

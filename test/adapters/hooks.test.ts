@@ -105,7 +105,9 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
     name: "coder",
     args: [],
     runDir: dir,
+    configDir: "/home/u/.v",
     transcript: null,
+    from: null,
   });
   const say = told === undefined ? undefined : adapter.tell?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);

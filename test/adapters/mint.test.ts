@@ -8,6 +8,7 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { mintThread } from "../../src/vendors/codex-app-server.ts";
 import { codex } from "../../src/vendors/codex.ts";
 import { SCRIPTED, Stage } from "../scripted/stage.ts";
+import { unasked } from "./fixtures.ts";
 import { binFolder } from "../vendors/bed/pins.ts";
 
 const MARK = "PERDURE_MINT_TEST";
@@ -31,7 +32,7 @@ function mint(command: string[]): Promise<string> {
     PERDURE_SCRIPTED_LAYOUT: "codex",
     [MARK]: mark,
   };
-  return mintThread({ command, args: [], name: "coder", cwd: stage.work, environment });
+  return mintThread({ command, args: [], name: "coder", cwd: stage.work, environment, from: null });
 }
 
 /** An app server in shell; its words are what it does with what it reads. */
@@ -58,7 +59,7 @@ const REFUSED = { code: "unavailable", message: expect.stringContaining("codex a
 test("a conversation is opened and written down, and nothing keeps running", async () => {
   const id = await mint([SCRIPTED]);
   const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
-  expect(await codex.probe(place, null)).toMatchObject({ state: "good", version: "0.166.0" });
+  expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(codex.holders(place, processTable())).toEqual([]);
   expect(await noneLeft()).toBe(true);
   const resumed = codex.plan({
@@ -67,7 +68,9 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     name: "coder",
     args: ["exec", "hi"],
     runDir: "/",
+    configDir: "/",
     transcript: null,
+    from: null,
   });
   expect(await stage.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
 });
@@ -78,7 +81,7 @@ test("the real one does the same, cut off from the network", async ({ skip }) =>
   skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
   const id = await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
   const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
-  expect(await codex.probe(place, null)).toMatchObject({ state: "good", version: "0.166.0" });
+  expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(await noneLeft()).toBe(true);
   expect(codex.holders(place, processTable())).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Holder, SessionPlace, Transcript } from "../../protocol/session.ts";
 import { realPath } from "../../state/paths.ts";
+import { asker } from "../../runtime/ask-program.ts";
 import { runById } from "../../store/runs.ts";
 import { bindSession, sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/sessions.ts";
 import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
@@ -23,7 +24,8 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
   const { dir, variables } = adapter.config(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
   const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
-  const transcript = await adapter.probe(place, null);
+  const { cwd, environment } = params;
+  const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
   assertAdoptable(params, transcript, adapter.holders(place, house.processes)[0] ?? null);
   return house.writer.write(() => {
     const project = projectOf(house, params.target) ?? registerProject(house, params.target.here);

@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Transcript } from "../../protocol/session.ts";
+import { asker } from "../../runtime/ask-program.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
 import { lastSessionOfRun } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
@@ -39,7 +40,10 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
 function begunTranscript(house: House, params: CallParams<"bind">): Promise<Transcript> {
   const { wanted, vendor } = claimed(house, params);
   const place = placeFor(wanted, vendor);
-  return vendor.adapter.probe({ ...place, id: params.session }, null);
+  const { command, cwd, environment } = wanted;
+  const program = command.slice(0, vendor.programAt + 1);
+  const ask = asker({ command: program, cwd, environment, variables: place.variables });
+  return vendor.adapter.probe({ ...place, id: params.session }, null, ask);
 }
 
 function claimed(house: House, params: CallParams<"bind">): Claimed {
