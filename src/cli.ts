@@ -90,7 +90,9 @@ function parseOptions(
     const [near] = option ? nearest(option, known) : [];
     const what = /Unknown option/.test(message)
       ? `there is no option ${option}`
-      : (message.split(/\.\s/)[0] ?? message);
+      : /ambiguous/.test(message)
+        ? `a value that begins with a dash is joined on: ${option}='-…'`
+        : (message.split(/\.\s/)[0] ?? message);
     throw usage(verb, near && near !== option ? `${what}; did you mean ${near}?` : what, command);
   }
 }

@@ -6,6 +6,8 @@ import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
 import { RunWatch } from "./daemon/run-watch.ts";
+import { Custody } from "./daemon/custody.ts";
+import { Records } from "./daemon/records.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopDisplaced } from "./daemon/stop-run.ts";
@@ -60,7 +62,7 @@ class Daemon {
     });
     const listeners = new Set<() => void>();
     let wrapper: WrapperForm | undefined;
-    const base: Omit<House, "watch" | "sessions"> = {
+    const base: Omit<House, "watch" | "sessions" | "custody"> = {
       paths,
       db,
       writer: new Writer(db, {
@@ -87,8 +89,9 @@ class Daemon {
       ending: (run, exit) => this.#house.sessions.conclude(run, exit),
       ended: (run) => this.#house.sessions.ended(run),
     });
-    const sessions = new SessionWatch({ ...base, watch });
-    this.#house = { ...base, watch, sessions };
+    const custody = new Custody(base);
+    const sessions = new SessionWatch({ ...base, watch, custody });
+    this.#house = { ...base, watch, sessions, custody };
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       house: this.#house,
@@ -121,6 +124,7 @@ class Daemon {
         this.#house.sessions.follow(run, true);
       }
       publishProjects(this.#house);
+      new Records(this.#house).start();
     } catch (error) {
       if (failureKind(error) !== "damaged") throw error;
       this.#house.db.close();

@@ -159,3 +159,27 @@ export const FOUND_PER_VENDOR = 50;
 
 /** Of what was said last, shown in a listing. */
 export const LAST_WORDS_CHARS_MAX = 200;
+
+/** How often a conversation is copied while its agent works: what a crash of everything at once can cost. */
+export const CUSTODY_BUSY_MS = 2_000;
+
+/** A transcript larger than this is not copied, and one is told. */
+export const CUSTODY_TRANSCRIPT_BYTES_MAX = 512 * 1024 * 1024;
+
+/** All copies together; beyond it the oldest go that are no worker's current conversation and in no saved session. */
+export const CUSTODY_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+
+/** How long a copy is kept of a conversation that no worker is in any more. */
+export const CUSTODY_KEPT_MS = 90 * 24 * 3_600_000;
+
+/** Read and hashed at a time: the daemon answers others in between. */
+export const CUSTODY_CHUNK_BYTES = 1024 * 1024;
+
+/** The end of a copy that is compared with the vendor's file before more is appended. */
+export const CUSTODY_SEAM_BYTES = 4096;
+
+/** Saved sessions of one project. */
+export const SAVED_PER_PROJECT_MAX = 1_000;
+
+/** A vendor's own clean-up is warned of so long before. */
+export const SWEEP_WARNING_DAYS = 7;

@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { connect, type Client } from "../client/connect.ts";
 import { readProjectConfig } from "../project/config.ts";
 import { CONFIG_FILE } from "../project/find.ts";
-import { LONG_WAIT_MS } from "../limits.ts";
+import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../limits.ts";
 import { asPerdureError } from "../protocol/errors.ts";
 import type { WorkerDetail } from "../protocol/results.ts";
 import { VERSION } from "../protocol/version.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { installedVersion } from "../runtime/installed-version.ts";
 import { detectWrapperForm } from "../runtime/wrapper.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolder } from "../state/safe-folder.ts";
+import { adapterOf, type Adapter } from "../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
 import type { Command } from "./command.ts";
 import { foundHere, placeHere } from "./here.ts";
@@ -24,6 +26,7 @@ interface Finding {
 }
 
 const BAD_EXIT = 5;
+const DAY_MS = 24 * 3_600_000;
 
 export const doctor: Command = {
   summary: "look over everything perdure needs, each with its fix",
@@ -35,7 +38,7 @@ export const doctor: Command = {
   async run({ out }) {
     const here = project();
     const readable = here.every(({ level }) => level !== "bad");
-    const findings = [...machine(), ...here, ...(await daemonAndStore(readable))];
+    const findings = [...machine(), ...agents(), ...here, ...(await daemonAndStore(readable))];
     const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
     out.result({ ok: broken.length === 0, findings }, () => {
@@ -50,7 +53,6 @@ export const doctor: Command = {
 
 function machine(): Finding[] {
   const form = detectWrapperForm();
-  const installed = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/"));
   const tmux = findProgram("tmux", process.env.PATH, "/");
   return [
     ok("node", `${process.version}, SQLite ${process.versions.sqlite}`),
@@ -60,10 +62,31 @@ function machine(): Finding[] {
     "file" in tmux
       ? ok("tmux", tmux.file)
       : note("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
-    installed.length > 0
-      ? ok("agents", installed.map(({ vendor }) => vendor).join(", "))
-      : note("agents", "none found on PATH; any program can be named", null),
   ];
+}
+
+/** Each vendor on PATH, with its version beside those that were tried. */
+function agents(): Finding[] {
+  const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
+    const place = findProgram(program, process.env.PATH, "/");
+    const adapter = adapterOf(vendor);
+    return "file" in place && adapter ? [agentFinding(adapter, place.file)] : [];
+  });
+  return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
+}
+
+function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Finding {
+  if (unproved !== null)
+    return note(vendor, `${file}; unproved: ${unproved}`, "look after the first resume: perdure history NAME");
+  const version = installedVersion(file);
+  if (version === null)
+    return note(vendor, `${file}; its version does not show; tried with ${tested.join(", ")}`, `${vendor} --version`);
+  if (tested.includes(version)) return ok(vendor, `${version}, known to work; ${file}`);
+  return note(
+    vendor,
+    `${version}; perdure was tried with ${tested.join(", ")}; ${file}`,
+    "after an upgrade: perdure drill, then perdure history NAME",
+  );
 }
 
 function project(): Finding[] {
@@ -124,7 +147,22 @@ async function workerFindings(client: Client): Promise<Finding[]> {
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
   );
-  return details.flatMap((worker) => workerFinding(worker) ?? []);
+  return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
+}
+
+/** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
+function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
+  const days = conversation && adapterOf(conversation.vendor)?.sweepsAfterDays?.(conversation.configDir);
+  const file = conversation?.transcript?.file;
+  const changedMs = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  if (!conversation || typeof days !== "number" || changedMs === undefined) return null;
+  const leftDays = Math.floor((changedMs - Date.now()) / DAY_MS + days);
+  if (leftDays > SWEEP_WARNING_DAYS) return null;
+  const when = leftDays > 0 ? `in ${leftDays} days` : "at its next start";
+  const swept = `${conversation.vendor} deletes its conversation ${when}, unused for ${days - leftDays} days`;
+  return conversation.custody
+    ? note(name, `${swept}; a copy is kept, and put back at the next start`, `or use it before: perdure run ${name}`)
+    : bad(name, `${swept}, and no copy is kept`, `perdure run ${name}`);
 }
 
 function workerFinding({ name, command, cwd, environment }: WorkerDetail): Finding | null {

@@ -5,7 +5,7 @@ import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";
 import type { Paint } from "./output.ts";
-import { shortId, table, type Cell } from "./table.ts";
+import { age, shortId, size, table, type Cell } from "./table.ts";
 
 export const history: Command = {
   summary: "the runs and the conversations of one worker, newest first",
@@ -46,15 +46,22 @@ function conversation({ sessions, displacedBy }: RunRecord): string {
 
 const BEGAN = { new: "new", resume: "resumed", rotation: "rotated to" } as const;
 
+/** The one before it, or the one it is a branch of. */
+function after({ rotatedFrom, forkedFrom }: SessionRecord): string {
+  if (forkedFrom !== null) return `branch of ${shortId(forkedFrom)}`;
+  return rotatedFrom === null ? "-" : shortId(rotatedFrom);
+}
+
 function sessionTable(sessions: SessionRecord[], paint: Paint): string {
   const rows = sessions.map((session): (string | Cell)[] => [
     { text: session.id, paint: session.current ? paint.bold : paint.dim },
     session.vendor,
     session.provenance,
-    session.rotatedFrom === null ? "-" : shortId(session.rotatedFrom),
+    after(session),
     { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
+    session.custody ? `${size(session.custody.bytes)}, ${age(session.custody.at)} ago` : "-",
     session.launchCwd,
     session.current ? "current" : "",
   ]);
-  return table(["SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "BEGAN IN", ""], rows, paint.dim);
+  return table(["SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN", ""], rows, paint.dim);
 }

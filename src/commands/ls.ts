@@ -27,7 +27,7 @@ export function workerTable(workers: WorkerSummary[], addresses: boolean, paint:
     { text: addresses ? worker.address : worker.name, paint: paint.bold },
     { text: worker.state, paint: statePaint(worker, paint) },
     worker.run ? age(worker.run.startedAt) : "-",
-    worker.vendor ?? "-",
+    vendorCell(worker, paint),
     conversation(worker, paint),
     String(worker.generation),
     worker.run ? String(worker.run.pid) : "-",
@@ -35,6 +35,10 @@ export function workerTable(workers: WorkerSummary[], addresses: boolean, paint:
     { text: worker.attention ?? lastEnd(worker), paint: worker.attention ? paint.yellow : paint.dim },
   ]);
   return table(["NAME", "STATE", "UP", "VENDOR", "CONVERSATION", "GEN", "PID", "RUN", ""], rows, paint.dim);
+}
+
+function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
+  return unproved === null ? { text: vendor ?? "-" } : { text: `${vendor} (unproved)`, paint: paint.yellow };
 }
 
 /** With a question mark until the vendor has shown it, and a cross if it showed another one. */

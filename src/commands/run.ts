@@ -5,28 +5,30 @@ import { readProjectConfig, readUserConfig } from "../project/config.ts";
 import { findProject } from "../project/find.ts";
 import type { CallParams, Target } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import type { WorkerDetail } from "../protocol/results.ts";
+import { nearest } from "../protocol/names.ts";
+import type { LaunchStep, WorkerDetail } from "../protocol/results.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { userConfigFile } from "../state/paths.ts";
 import { adapterNames, adapterOf } from "../vendors/index.ts";
 import { ask } from "./ask.ts";
 import { claimForLaunch, launchOf, programOf, vendorOf, type Launch } from "./claim.ts";
-import type { Command } from "./command.ts";
+import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import type { Output } from "./output.ts";
 import { shellWords } from "./table.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker, here, in the foreground",
-  usage: "NAME [--vendor V] [--fresh] [-- COMMAND…]",
+  usage: "NAME [--vendor V [--new W --resume W]] [--fresh] [-- COMMAND…]",
   details: [
     "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
     "command of last time is used again, in its folder of last time. The exit code is the program's own.",
     "An agent (claude, codex; scripted is built in, for trying it out) comes back in its own conversation or",
     "not at all (exit 5, with the reason), without being told to;",
     "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
-    "every start, a prompt among them too. Any other program runs as well, and always starts anew.",
+    "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",
+    "--vendor custom declares how it is told to begin (--new) and to go on (--resume).",
   ].join("\n"),
   examples: [
     "perdure run coder -- claude --model opus",
@@ -34,8 +36,14 @@ export const runCommand: Command = {
     "perdure run coder --fresh",
     "perdure run helper --vendor codex",
     "perdure run build -- make -j4",
+    "perdure run mine --vendor custom --new='--id {id}' --resume='--continue {id}' -- my-agent",
   ],
-  options: { vendor: { type: "string" }, fresh: { type: "boolean" } },
+  options: {
+    vendor: { type: "string" },
+    fresh: { type: "boolean" },
+    new: { type: "string" },
+    resume: { type: "string" },
+  },
   words: [1, 1],
   takesRest: true,
 
@@ -45,7 +53,7 @@ export const runCommand: Command = {
     const target = targetOf(words[0] ?? "", placeHere(found));
     const cwd = process.cwd();
     const stored = await storedWorker(target);
-    const wanted = wantedCommand(rest, values.vendor, stored, target.name, cwd);
+    const wanted = wantedCommand(rest, values, stored, target.name, cwd);
     assertStartable(wanted.command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
@@ -81,27 +89,56 @@ type Wanted = Pick<CallParams<"claim">, "command" | "vendor">;
 /** The command as given, or null for the stored one. */
 function wantedCommand(
   rest: readonly string[] | null,
-  vendor: string | boolean | undefined,
+  values: Invocation["values"],
   stored: WorkerDetail | null,
   name: string,
   cwd: string,
 ): Wanted {
-  if (typeof vendor === "string") {
-    const adapter = adapterOf(vendor);
-    if (adapter === null) {
-      throw new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
-        hint: `known: ${adapterNames().join(", ")}; any other program runs without --vendor`,
-      });
-    }
-    if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
-    const programAt = adapter.command.length - 1;
-    return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
-  }
+  if (typeof values.vendor === "string") return wantedOfVendor(values.vendor, rest, values, stored, name);
   if (rest === null) return wantedAgain(stored);
   if (rest.length === 0) {
     throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
   }
   return { command: [...rest], vendor: vendorOf(rest, cwd) };
+}
+
+function wantedOfVendor(
+  vendor: string,
+  rest: readonly string[] | null,
+  values: Invocation["values"],
+  stored: WorkerDetail | null,
+  name: string,
+): Wanted {
+  const adapter = adapterOf(vendor);
+  if (adapter === null) {
+    const [near] = nearest(vendor, adapterNames());
+    throw new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
+      hint: near
+        ? `did you mean ${near}?`
+        : `known: ${adapterNames().join(", ")}; any other program runs without --vendor`,
+    });
+  }
+  if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
+  // Without a program of its own: the command is whole, and how it is told is declared.
+  if (adapter.command.length === 0) return wantedDeclared(vendor, rest ?? [], values, name);
+  const programAt = adapter.command.length - 1;
+  return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
+}
+
+function wantedDeclared(vendor: string, rest: readonly string[], values: Invocation["values"], name: string): Wanted {
+  const [begin, resume] = [declaredWords(values.new), declaredWords(values.resume)];
+  if (rest.length === 0 || begin === null || resume === null) {
+    throw new PerdureError("usage", `--vendor ${vendor} needs a command, --new and --resume with {id} in both.`, {
+      hint: `perdure run ${name} --vendor ${vendor} --new='--id {id}' --resume='--continue {id}' -- COMMAND`,
+    });
+  }
+  return { command: [...rest], vendor: { name: vendor, programAt: 0, declared: { new: begin, resume } } };
+}
+
+/** Words apart by spaces; null unless one of them has the id in it. */
+function declaredWords(text: string | boolean | undefined): string[] | null {
+  const words = typeof text === "string" ? text.split(/\s+/).filter(Boolean) : [];
+  return words.some((word) => word.includes("{id}")) ? words : null;
 }
 
 /** A worker from before its program had an adapter is matched now: from here on it has a conversation. */
@@ -122,13 +159,16 @@ function assertStartable(command: string[] | null, stored: WorkerDetail | null, 
 
 function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: string, out: Output): void {
   const place = cwd === here ? "" : `  (in ${cwd})`;
-  const conversation =
-    session === null
-      ? ""
-      : `, ${session.step === "new" ? "new" : "resuming"} ${session.vendor} conversation ${session.id}`;
+  const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}${place}${conversation}`);
   else if (session !== null) out.note(`perdure: ${grant.address}${conversation}${place}`);
+  if (!session?.restored) return;
+  const { bytes, missingBytes } = session.restored;
+  const lost = missingBytes === 0 ? "" : `; ${missingBytes} bytes that were written after it are lost`;
+  out.note(`perdure: ${session.vendor} had lost it; put back from the copy that was kept (${bytes} bytes${lost})`);
 }
+
+const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
 
 function tellPredecessor({ grant, session, environment }: Launch, file: string, out: Output): void {
   out.note(`perdure: an earlier run left its context: ${file}`);

@@ -29,6 +29,14 @@ export function age(fromIso: string, nowMs = Date.now()): string {
   return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
 }
 
+/** In the largest unit it has one of: `312 B`, `4.1 kB`, `2.0 MB`. */
+export function size(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let [value, unit] = [bytes, 0];
+  while (value >= 1000 && unit < units.length - 1) [value, unit] = [value / 1000, unit + 1];
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
 /** Enough of an id to tell it from its neighbours: the end, because ids that begin with the time begin alike. */
 export function shortId(id: string): string {
   return id.length <= 13 ? id : `…${id.slice(-12)}`;

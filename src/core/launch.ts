@@ -11,6 +11,10 @@ interface Binding {
   sameBoot: boolean;
   /** Something was said in it. */
   prompted: boolean;
+  /** A run was in it. */
+  begun: boolean;
+  /** A copy of it is kept, and whole. */
+  kept: boolean;
   /** Made by the vendor before the start, so that it has a transcript from the beginning. */
   writtenAtBirth: boolean;
 }
@@ -55,6 +59,9 @@ export function decideLaunch(wish: LaunchWish): LaunchDecision {
 }
 
 function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Transcript): LaunchDecision {
+  if (transcript.state === "unseen") {
+    return binding.begun ? { step: "resume", id: binding.id } : { step: "new", id: binding.id };
+  }
   if (transcript.state === "absent") {
     const everWritten = binding.bytes !== null || binding.writtenAtBirth;
     return everWritten ? lost(wish, binding, "is gone") : { step: "new", id: binding.id };
@@ -73,13 +80,16 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
   return { step: "resume", id: binding.id };
 }
 
-function lost({ address, name }: LaunchWish, { vendor, id }: Binding, how: string): Refusal {
+function lost({ address, name }: LaunchWish, { vendor, id, kept }: Binding, how: string): Refusal {
+  const back = kept
+    ? `go back to the copy that was kept: perdure adopt ${name} --kept`
+    : "put the file back and try again";
   return {
     step: "refuse",
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
     lasting: true,
-    hint: `put the file back and try again; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ID; or start over: perdure run ${name} --fresh`,
+    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: perdure run ${name} --fresh`,
   };
 }
 

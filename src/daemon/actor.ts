@@ -19,6 +19,8 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "ls",
   "show",
   "history",
+  "saved",
+  "drill",
   "project",
   "projects",
   "events",

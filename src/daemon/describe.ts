@@ -1,5 +1,6 @@
 import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
+import { custodyOf } from "../store/custody.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type SessionRow,
 } from "../store/sessions.ts";
 import type { WorkerRow } from "../store/workers.ts";
+import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { provedOf } from "./sessions.ts";
 
@@ -28,6 +30,7 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     project: project.slug,
     name: worker.name,
     vendor: worker.vendor,
+    unproved: worker.vendor === null ? null : (adapterOf(worker.vendor)?.unproved ?? null),
     mode: run?.kind === "client" ? "client" : "foreground",
     state: stateOf(house, worker, live, processes),
     generation: worker.generation,
@@ -102,16 +105,19 @@ export function describeRun(house: House, run: RunRow): RunRecord {
 export function describeSession(house: House, worker: WorkerRow, session: SessionRow): SessionRecord {
   const proof = lastProofOfSession(house.db, session.id);
   const from = session.rotated_from === null ? null : sessionById(house.db, session.rotated_from);
+  const stem = session.forked_from === null ? null : sessionById(house.db, session.forked_from);
+  const kept = custodyOf(house.db, session.id);
   return {
     id: session.vendor_id,
     vendor: session.vendor,
     provenance: session.provenance,
     rotatedFrom: from?.vendor_id ?? null,
+    forkedFrom: stem?.vendor_id ?? null,
     launchCwd: session.launch_cwd,
     configDir: session.config_dir,
     proved: proof ? provedOf(proof) : "pending",
     evidence: proof?.evidence ?? null,
-    custody: null,
+    custody: kept && { bytes: kept.bytes, sha256: kept.sha256, at: iso(kept.kept_ms) },
     current: worker.session_id === session.id,
     version: session.version,
     transcript: session.transcript === null ? null : { file: session.transcript, bytes: session.transcript_bytes ?? 0 },

@@ -5,6 +5,7 @@ import type { Db } from "../store/db.ts";
 import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
+import type { Custody } from "./custody.ts";
 import type { RunWatch } from "./run-watch.ts";
 import type { SessionWatch } from "./session-watch.ts";
 
@@ -16,6 +17,7 @@ export interface House {
   readonly processes: ProcessTable;
   readonly watch: RunWatch;
   readonly sessions: SessionWatch;
+  readonly custody: Custody;
   readonly host: string;
   /** Takeovers under way, by run: asked twice, a run is stopped once, at the earlier of the two times. */
   readonly stopping: Map<string, Stopping>;

@@ -1,9 +1,10 @@
-import { decideLaunch } from "../core/launch.ts";
+import { decideLaunch, type LaunchWish } from "../core/launch.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { LaunchOrder, LaunchStep, MintOrder } from "../protocol/results.ts";
+import type { LaunchOrder, LaunchStep, MintOrder, Restored } from "../protocol/results.ts";
 import type { Holder, Transcript, Variables } from "../protocol/session.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
+import { custodyOf } from "../store/custody.ts";
+import { lastProofOfSession, lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf, leakedVariables } from "../vendors/index.ts";
 import type { House } from "./house.ts";
@@ -16,14 +17,39 @@ export interface Outlook {
   session: number | null;
   transcript: Transcript | null;
   holder: Holder | null;
+  /** The vendor had lost it, and it was put back from custody. */
+  restored: Restored | null;
+  /** A copy of it is kept, and is what it should be: looked at only if there is a need. */
+  kept: boolean;
 }
 
 export async function outlookOf(house: House, session: SessionRow | null): Promise<Outlook> {
   const adapter = session && adapterOf(session.vendor);
-  if (!session || !adapter) return { session: session?.id ?? null, transcript: null, holder: null };
-  const transcript = await probeSession(house, session);
+  const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, kept: false };
+  if (!session || !adapter) return nothing;
   const [holder = null] = adapter.holders(placeOf(session), house.processes);
-  return { session: session.id, transcript, holder: holder && { ...holder, worker: ownerOf(house, holder.pid) } };
+  const seen = await house.custody.compare(session, await probeSession(house, session));
+  const copy = seen.state === "good" ? null : custodyOf(house.db, session.id);
+  const restored = holder === null && isLost(house, session, seen) ? await house.custody.restore(session) : null;
+  const transcript = restored ? await probeSession(house, session) : seen;
+  // Before the start: some vendors clear away conversations, others' too, when they begin.
+  if (transcript.state === "good") await house.custody.keep(session.id, transcript.file);
+  return {
+    session: session.id,
+    transcript,
+    holder: holder && { ...holder, worker: ownerOf(house, holder.pid) },
+    restored,
+    kept: copy !== null && (await house.custody.whole(copy)) !== null,
+  };
+}
+
+/** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
+function isLost(house: House, session: SessionRow, seen: Transcript): boolean {
+  if (session.transcript_bytes === null) return false;
+  if (seen.state === "absent" || seen.state === "empty") return true;
+  const kept = custodyOf(house.db, session.id);
+  const otherBoot = session.transcript_boot !== house.processes.bootId();
+  return seen.state === "good" && otherBoot && kept !== null && seen.bytes < kept.bytes;
 }
 
 function ownerOf(house: House, pid: number): string | undefined {
@@ -60,14 +86,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
     vendor: want.vendor?.adapter.vendor ?? null,
     aside: want.vendor?.aside ?? false,
     fresh: request.fresh,
-    binding: bound && {
-      vendor: bound.vendor,
-      id: bound.vendor_id,
-      bytes: bound.transcript_bytes,
-      sameBoot: bound.transcript_boot === house.processes.bootId(),
-      prompted: bound.prompted === 1,
-      writtenAtBirth: bound.provenance === "minted",
-    },
+    binding: bound && bindingOf(house, bound, outlook.kept),
     transcript: outlook.transcript,
     holder: outlook.holder,
   });
@@ -83,19 +102,61 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   }
   if (decision.step === "resume" && bound) {
     if (outlook.transcript?.state === "good") noteTranscript(house, bound, outlook.transcript);
-    return { launch: startIn(house, request, bound, "resume"), mint: null };
+    const order = startIn(house, request, bound, "resume");
+    if (order.session) order.session.restored = outlook.restored;
+    return { launch: order, mint: null };
   }
   if (decision.step === "new" && decision.id !== null && bound && want.vendor.adapter.identity.kind === "assigned") {
-    return { launch: startIn(house, request, bound, "new"), mint: null };
+    return { launch: startIn(house, request, bound, bound.forked_from === null ? "new" : "fork"), mint: null };
   }
   const { identity } = want.vendor.adapter;
-  if (identity.kind === "minted") return { launch: null, mint: mintOrder(want, want.vendor) };
+  const source = request.fresh ? null : sourceOf(house, worker);
+  if (identity.kind === "minted") return { launch: null, mint: mintOrder(want, want.vendor, source) };
   const session = bindNew(house, worker, run, {
-    ...placeFor(want, want.vendor),
+    ...placeForNew(want, want.vendor, source),
     vendorId: identity.choose(),
     provenance: "assigned",
   });
-  return { launch: startIn(house, request, session, "new"), mint: null };
+  return { launch: startIn(house, request, session, source ? "fork" : "new"), mint: null };
+}
+
+export function bindingOf(house: House, session: SessionRow, kept: boolean): NonNullable<LaunchWish["binding"]> {
+  return {
+    vendor: session.vendor,
+    id: session.vendor_id,
+    bytes: session.transcript_bytes,
+    sameBoot: session.transcript_boot === house.processes.bootId(),
+    prompted: session.prompted === 1,
+    begun: lastProofOfSession(house.db, session.id) !== null,
+    kept,
+    writtenAtBirth: session.provenance === "minted",
+  };
+}
+
+/** The conversation the worker is to begin as a branch of. */
+export function sourceOf(house: House, worker: WorkerRow): SessionRow | null {
+  return worker.fork_of === null ? null : stemOf(house, worker.fork_of);
+}
+
+/** Without it the start would be a new one, in silence. */
+function stemOf(house: House, sessionId: number): SessionRow {
+  const stem = sessionById(house.db, sessionId);
+  if (stem) return stem;
+  throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
+    hint: "begin anew with --fresh",
+  });
+}
+
+/** A branch begins where its stem did: vendors look for it there. */
+export function placeForNew(
+  want: Wanted,
+  vendor: VendorWanted,
+  source: SessionRow | null,
+): ReturnType<typeof placeFor> & { forkedFrom: number | null } {
+  if (source === null) return { ...placeFor(want, vendor), forkedFrom: null };
+  const variables = JSON.parse(source.config_variables) as Variables;
+  const { configDir, launchCwd } = placeOf(source);
+  return { vendor: source.vendor, configDir, launchCwd, variables, forkedFrom: source.id };
 }
 
 /** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
@@ -125,11 +186,15 @@ export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" 
   const entry = lastSessionOfRun(house.db, request.run.id);
   const session = sessionOfRun(house.db, request.run.id);
   if (session && entry) {
-    return { launch: orderFor(house, request, session, entry.began === "new" ? "new" : "resume"), mint: null };
+    const begun = session.forked_from === null ? "new" : "fork";
+    return { launch: orderFor(house, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { wanted: want } = request;
   const mints = want.vendor !== null && !want.vendor.aside && want.vendor.adapter.identity.kind === "minted";
-  if (want.vendor && mints) return { launch: null, mint: mintOrder(want, want.vendor) };
+  if (want.vendor && mints) {
+    const source = sourceOf(house, request.worker);
+    return { launch: null, mint: mintOrder(want, want.vendor, source) };
+  }
   return { launch: plainOrder(want), mint: null };
 }
 
@@ -141,18 +206,20 @@ export function orderFor(
   step: LaunchStep,
 ): LaunchOrder {
   if (want.vendor === null) return plainOrder(want);
-  const { adapter, programAt, args } = want.vendor;
+  const { adapter, programAt, args, declared } = want.vendor;
   const runDir = house.watch.runDir(run.id);
   const { vendor_id: id, transcript, config_dir: configDir } = session;
-  const from = null;
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, configDir, transcript, from });
+  const stem = step === "fork" && session.forked_from !== null ? stemOf(house, session.forked_from) : null;
+  const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
+  const { name } = worker;
+  const plan = adapter.plan({ step, session: id, name, args, runDir, configDir, transcript, from, declared });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
     variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
-    session: { vendor: session.vendor, id: session.vendor_id, step },
+    session: { vendor: session.vendor, id: session.vendor_id, step, restored: null },
   };
 }
 
@@ -160,13 +227,14 @@ function plainOrder({ command, cwd }: Wanted): LaunchOrder {
   return { command, cwd, variables: LEAKS, files: [], mirrors: [], session: null };
 }
 
-function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
+function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null): MintOrder {
+  const place = placeForNew(want, vendor, source);
   return {
     vendor: vendor.adapter.vendor,
     command: want.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
-    cwd: want.cwd,
-    variables: { ...LEAKS, ...placeFor(want, vendor).variables },
-    from: null,
+    cwd: place.launchCwd,
+    variables: { ...LEAKS, ...place.variables },
+    from: source?.vendor_id ?? null,
   };
 }

@@ -16,6 +16,9 @@ export function clearOld(house: House): void {
     .write(() => dropOldRows(house.db, house.now()))
     .then(() => {
       dropOldRunFolders(house);
+      return house.custody.sweep();
+    })
+    .then(() => {
       boundLog(house.paths.log);
     })
     .catch((error: unknown) => house.log(`retention: ${String(error)}`));

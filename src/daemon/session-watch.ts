@@ -3,14 +3,14 @@ import { RUN_POLL_MS } from "../limits.ts";
 import type { Activity } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { sessionOfRun } from "../store/sessions.ts";
+import { sessionById, sessionOfRun, sessionsOfRun } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
 import type { House } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { settleProof } from "./proof.ts";
-import { applySign, notePrompt } from "./sessions.ts";
+import { applySign, notePrompt, noteTranscript } from "./sessions.ts";
 
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
@@ -100,9 +100,21 @@ export class SessionWatch {
       const transcript = await probeSession(this.#house, session);
       const ended = runById(this.#house.db, run.id);
       if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
+      for (const { session_id: each } of sessionsOfRun(this.#house.db, run.id)) await this.#keep(each);
     } catch (error) {
       this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }
+  }
+
+  /** One that the run left before anybody looked for its transcript is looked for now. */
+  async #keep(sessionId: number): Promise<void> {
+    const session = sessionById(this.#house.db, sessionId);
+    if (!session) return;
+    const found = session.transcript === null ? await probeSession(this.#house, session) : null;
+    if (found?.state === "good") {
+      await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
+    }
+    await this.#house.custody.keep(sessionId);
   }
 
   /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */

@@ -25,7 +25,8 @@ import {
   type RunSessionRow,
   type SessionRow,
 } from "../store/sessions.ts";
-import { leaseOf, workerById, type WorkerRow } from "../store/workers.ts";
+import { activeSaved, setSavedSession, touchSaved } from "../store/saved.ts";
+import { leaseOf, setForkOf, workerById, type WorkerRow } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
 
 // What happens to a worker's conversations. Everything here runs inside a change.
@@ -40,6 +41,8 @@ export interface NewConversation {
   variables: Variables;
   launchCwd: string;
   provenance: Provenance;
+  /** The session it begins as a branch of. */
+  forkedFrom?: number | null;
 }
 
 /** The worker is in this conversation from now on; the one before it stays in its lineage. */
@@ -54,12 +57,23 @@ export function bindNew(house: Store, worker: WorkerRow, run: RunRow | null, fre
     launch_cwd: fresh.launchCwd,
     provenance: fresh.provenance,
     rotated_from: worker.session_id,
+    forked_from: fresh.forkedFrom ?? null,
     created_ms: house.now(),
   });
-  bindSession(house.db, worker.id, id);
+  bind(house, worker, id);
+  if (worker.fork_of !== null) setForkOf(house.db, worker.id, null);
   const { vendor, vendorId, provenance } = fresh;
   record(house, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
   return mustBe(sessionById(house.db, id));
+}
+
+/** The worker is in this conversation, and so it is in the saved session that follows it. */
+export function bind(house: Store, worker: WorkerRow, sessionId: number): void {
+  bindSession(house.db, worker.id, sessionId);
+  const active = activeSaved(house.db, worker.project_id);
+  if (active === null) return;
+  setSavedSession(house.db, active.id, worker.id, sessionId);
+  touchSaved(house.db, active.id, house.now());
 }
 
 /** The worker goes on with a program that has none; its lineage stays. */
@@ -157,7 +171,7 @@ function rotate(house: Store, worker: WorkerRow, run: RunRow, from: SessionRow, 
     return "foreign";
   }
   const to = known ?? bindNew(house, { ...worker, session_id: from.id }, run, rotated(from, sign.session));
-  bindSession(house.db, worker.id, to.id);
+  bind(house, worker, to.id);
   const now = house.now();
   enterSession(house.db, {
     run_id: run.id,

@@ -1,16 +1,17 @@
 import { statSync } from "node:fs";
-import { STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
+import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import type { House } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { noteTranscript } from "./sessions.ts";
 
-/** Keeps in mind how much a conversation's transcript had: then one that is gone, or shorter, is a loss. */
+/** Keeps in mind how much a conversation's transcript had, and a copy of it: then one that is gone, or shorter, is a loss. */
 export class TranscriptWatch {
   readonly #house: Omit<House, "sessions">;
   /** Where a hook said it would be. */
   #told: { session: string; file: string } | null = null;
   #searchAtMs = 0;
+  #keptAtMs = 0;
   #searchWaitMs = STRANGER_LOOK_MS / 2;
 
   constructor(house: Omit<House, "sessions">) {
@@ -21,8 +22,16 @@ export class TranscriptWatch {
     this.#told = { session: session.vendor_id, file };
   }
 
-  /** Written down once it is there, and between turns. */
+  /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
   async look(session: SessionRow, busy: boolean): Promise<void> {
+    await this.#note(session, busy);
+    const now = this.#house.monotonicMs();
+    if (busy && now - this.#keptAtMs < CUSTODY_BUSY_MS) return;
+    this.#keptAtMs = now;
+    await this.#house.custody.keep(session.id);
+  }
+
+  async #note(session: SessionRow, busy: boolean): Promise<void> {
     const known = session.transcript_bytes;
     if (known !== null && busy) return;
     const file = this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;

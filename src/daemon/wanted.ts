@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
-import type { Variables } from "../protocol/session.ts";
+import type { Declared, Variables } from "../protocol/session.ts";
 import { realPath } from "../state/paths.ts";
 import { setLaunch, type WorkerRow } from "../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../vendors/index.ts";
@@ -21,6 +21,8 @@ export interface VendorWanted {
   programAt: number;
   args: string[];
   aside: boolean;
+  /** For a program without an adapter of its own. */
+  declared: Declared | null;
 }
 
 type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor">;
@@ -30,7 +32,8 @@ export function wantedOf(given: Given, worker: WorkerRow | null): Wanted | null 
   if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given.environment, given.vendor);
   const command = storedCommand(worker);
   if (worker === null || command === null) return null;
-  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0 };
+  const declared = worker.declared === null ? null : (JSON.parse(worker.declared) as Declared);
+  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0, declared };
   // The same command again, with the environment of today: keys are renewed.
   return wanted(command, worker.cwd ?? "/", given.environment, vendor);
 }
@@ -52,6 +55,7 @@ export function storeWanted(house: House, worker: WorkerRow, want: Wanted): void
     environment: JSON.stringify(want.environment),
     vendor: want.vendor?.adapter.vendor ?? null,
     program_at: want.vendor?.programAt ?? null,
+    declared: want.vendor?.declared ? JSON.stringify(want.vendor.declared) : null,
   });
 }
 
@@ -59,12 +63,7 @@ export function storedCommand(worker: WorkerRow | null): string[] | null {
   return worker === null || worker.command === null ? null : (JSON.parse(worker.command) as string[]);
 }
 
-function wanted(
-  command: string[],
-  cwd: string,
-  environment: Record<string, string>,
-  vendor: { name: string; programAt: number } | null,
-): Wanted {
+function wanted(command: string[], cwd: string, environment: Record<string, string>, vendor: Given["vendor"]): Wanted {
   if (vendor === null) return { command, cwd, environment, vendor: null };
   const adapter = knownAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
@@ -74,7 +73,8 @@ function wanted(
       hint: "leave it out; --fresh begins a new conversation, adopt takes an existing one",
     });
   }
-  return { command, cwd, environment, vendor: { adapter, programAt: vendor.programAt, args, aside: !converses } };
+  const { programAt, declared = null } = vendor;
+  return { command, cwd, environment, vendor: { adapter, programAt, args, aside: !converses, declared } };
 }
 
 export function knownAdapter(vendor: string): Adapter {

@@ -37,6 +37,7 @@ export interface Config {
   project?: string;
   name?: string;
   context?: { dir?: string; ext?: string };
+  records?: { dir?: string };
   policy?: { agents_may?: string[]; environment?: string[] };
 }
 
@@ -45,6 +46,11 @@ export function readProjectConfig(project: FoundProject): Config {
   return (
     read(join(project.here, CONFIG_FILE), PROJECT_FILE) ?? read(join(project.root, CONFIG_FILE), PROJECT_FILE) ?? {}
   );
+}
+
+/** The one in this very folder, or null. */
+export function readConfigAt(folder: string): Config | null {
+  return read(join(folder, CONFIG_FILE), PROJECT_FILE);
 }
 
 export function readUserConfig(file: string): Config {

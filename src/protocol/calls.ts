@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL, LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
 import { SESSION_ID } from "./session.ts";
+import type { DrillResult, FoundRecord, SavedRecord } from "./findings.ts";
 import type {
   AnchorOwner,
   CheckResult,
@@ -11,6 +12,7 @@ import type {
   RunRecord,
   SessionRecord,
   ProjectSummary,
+  Restored,
   TakeoverResult,
   WorkerDetail,
   WorkerSummary,
@@ -37,13 +39,18 @@ const place = z.strictObject({ identity: path, root: path, base: name });
 /** A worker by `project/name`, or by name alone in the caller's project. */
 const target = z.strictObject({ project: z.nullable(name), name, here: place });
 
+/** How a program without an adapter is told which conversation. */
+const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
+
 /** What to start; without a command, what was started last. */
 const launch = {
   command: z.nullable(z.array(z.string()).check(z.minLength(1))),
   cwd: z.nullable(path),
   environment: z.record(z.string(), z.string()),
   /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
-  vendor: z.nullable(z.strictObject({ name: text(64), programAt: whole(0, 10_000) })),
+  vendor: z.nullable(
+    z.strictObject({ name: text(64), programAt: whole(0, 10_000), declared: z.optional(z.nullable(declared)) }),
+  ),
 };
 
 const limit = whole(1, LIST_ROWS_MAX);
@@ -75,6 +82,24 @@ export const callSchemas = {
     session: sessionId,
     cwd: path,
     environment: z.record(z.string(), z.string()),
+  }),
+  /** Back to the copy that is kept of the worker's own conversation; what the vendor has is set aside. */
+  restore: z.strictObject({ target }),
+  fork: z.strictObject({ target, to: name }),
+  conversations: z.strictObject({
+    vendor: z.nullable(text(64)),
+    cwd: path,
+    environment: z.record(z.string(), z.string()),
+  }),
+  /** Without a name, the active one once more. */
+  save: z.strictObject({ here: place, project: z.nullable(name), name: z.nullable(name) }),
+  saved: z.strictObject({ here: place, project: z.nullable(name) }),
+  forget: z.strictObject({ here: place, project: z.nullable(name), name }),
+  drill: z.strictObject({
+    here: place,
+    project: z.nullable(name),
+    all: z.boolean(),
+    targets: z.array(target).check(z.maxLength(LIST_ROWS_MAX)),
   }),
   release: z.strictObject({ run: runId, generation, token }),
   hold: z.strictObject({ run: runId, generation, token }),
@@ -115,6 +140,13 @@ export interface CallResults {
   claim: ClaimGrant;
   bind: LaunchOrder;
   adopt: { address: string; session: SessionRecord };
+  restore: { address: string; session: SessionRecord; restored: Restored };
+  fork: { address: string; from: string; vendor: string; session: string };
+  conversations: { count: number };
+  save: SavedRecord;
+  saved: { count: number };
+  forget: { name: string };
+  drill: { count: number; broken: number };
   release: { released: true };
   hold: { held: false };
   ls: { count: number };
@@ -140,6 +172,9 @@ export interface StreamItems {
   projects: ProjectSummary;
   history: RunRecord;
   events: EventRecord;
+  conversations: FoundRecord;
+  saved: SavedRecord;
+  drill: DrillResult;
   /** Sent once, when the run lost its name to somebody. */
   hold: { displacedBy: string };
 }

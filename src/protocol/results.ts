@@ -29,12 +29,14 @@ export interface SessionRecord {
   provenance: Provenance;
   /** The conversation this one came after, by `/clear`, `/new` or `--fresh`. */
   rotatedFrom: string | null;
+  /** The conversation it began as a branch of. */
+  forkedFrom: string | null;
   launchCwd: string;
   configDir: string;
   proved: Proved;
   evidence: string | null;
-  /** Copies kept by perdure: none yet. */
-  custody: null;
+  /** The copy that perdure keeps of it. */
+  custody: { bytes: number; sha256: string; at: string } | null;
   /** The one the next start resumes. */
   current: boolean;
   /** Of the vendor's program, as the transcript tells it. */
@@ -64,6 +66,8 @@ export interface WorkerSummary {
   project: string;
   name: string;
   vendor: string | null;
+  /** Why what is said of its conversation was never seen with the real program; null when it was. */
+  unproved: string | null;
   mode: "foreground" | "client";
   state: WorkerState;
   generation: number;
@@ -121,6 +125,13 @@ export interface ProjectSummary {
 /** A new conversation, the one it was in, or a branch of another's. */
 export type LaunchStep = "new" | "resume" | "fork";
 
+/** The vendor had lost the conversation, and it was put back from the copy that was kept. */
+export interface Restored {
+  bytes: number;
+  /** What was written after the last copy, and is lost. */
+  missingBytes: number;
+}
+
 /** What to start: decided by the daemon, carried out by whoever asked. */
 export interface LaunchOrder {
   command: string[];
@@ -131,7 +142,7 @@ export interface LaunchOrder {
   files: { name: string; text: string }[];
   /** Folders in the run's folder that show what is in another one. */
   mirrors: { name: string; of: string }[];
-  session: { vendor: string; id: string; step: LaunchStep } | null;
+  session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;
 }
 
 /** The vendor makes its own ids: have it make one, then `bind` it to the run. */

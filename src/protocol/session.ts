@@ -25,6 +25,8 @@ export interface Holder {
 /** What is on disk for a session. */
 export type Transcript =
   | { state: "absent" }
+  /** Kept where nobody but the vendor can look. */
+  | { state: "unseen" }
   | { state: "empty"; file: string }
   | { state: "damaged"; file: string; why: string; bytes: number }
   | GoodTranscript;
@@ -36,6 +38,12 @@ export interface GoodTranscript {
   version: string | null;
   /** The folder it began in, where the transcript tells. */
   cwd?: string | undefined;
+}
+
+/** How a program is told to begin a conversation and to resume it; `{id}` and `{name}` stand for themselves. */
+export interface Declared {
+  new: string[];
+  resume: string[];
 }
 
 /** A conversation as it lies in a vendor's folder, whoever began it. */

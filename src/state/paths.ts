@@ -30,6 +30,8 @@ export interface StatePaths {
   /** Which folder is which project, for readers that must not wait for a daemon. */
   projectsFile: string;
   runs: string;
+  /** Copies of conversations. */
+  custody: string;
   log: string;
   socket: string;
 }
@@ -44,6 +46,7 @@ export function statePaths(env: Environment): StatePaths {
     daemonFile: join(dir, "daemon.json"),
     projectsFile: join(dir, "projects.json"),
     runs: join(dir, "runs"),
+    custody: join(dir, "custody"),
     log: join(dir, "logs", "daemon.log"),
     socket: socketPath(dir, env),
   };

@@ -41,13 +41,16 @@ function dropOldEntries(db: Db): void {
   );
 }
 
-/** The newest of each worker, and always the one it is in. */
+/** The newest of each worker, and always the one it is in and those in a saved session. */
 function dropOldSessions(db: Db): void {
   const old = `SELECT id FROM (
       SELECT sessions.id, row_number() OVER (PARTITION BY worker_id ORDER BY sessions.id DESC) AS age,
         sessions.id = workers.session_id AS current
-      FROM sessions JOIN workers ON workers.id = worker_id) WHERE age > ? AND NOT coalesce(current, 0)`;
+      FROM sessions JOIN workers ON workers.id = worker_id) WHERE age > ? AND NOT coalesce(current, 0)
+        AND id NOT IN (SELECT session_id FROM saved_sessions)
+        AND id NOT IN (SELECT fork_of FROM workers WHERE fork_of IS NOT NULL)`;
   db.run(`DELETE FROM run_sessions WHERE session_id IN (${old})`, SESSIONS_KEPT_PER_WORKER);
+  db.run(`DELETE FROM custody WHERE session_id IN (${old})`, SESSIONS_KEPT_PER_WORKER);
   db.run(`DELETE FROM sessions WHERE id IN (${old})`, SESSIONS_KEPT_PER_WORKER);
 }
 
@@ -66,6 +69,7 @@ function dropRetiredWorkers(db: Db, beforeMs: number): void {
     (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
   const theirs = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
   db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM custody WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);

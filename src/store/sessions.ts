@@ -11,6 +11,7 @@ export interface SessionRow {
   launch_cwd: string;
   provenance: Provenance;
   rotated_from: number | null;
+  forked_from: number | null;
   created_ms: number;
   released_ms: number | null;
   transcript: string | null;
@@ -28,7 +29,7 @@ export type NewSession = Omit<
 export function insertSession(db: Db, session: NewSession): number {
   return db.insert(
     `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
-       rotated_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       rotated_from, forked_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.worker_id,
     session.vendor,
     session.vendor_id,
@@ -37,6 +38,7 @@ export function insertSession(db: Db, session: NewSession): number {
     session.launch_cwd,
     session.provenance,
     session.rotated_from,
+    session.forked_from,
     session.created_ms,
   );
 }

@@ -19,6 +19,8 @@ export interface WorkerRow {
   program_at: number | null;
   session_id: number | null;
   unresumable: string | null;
+  fork_of: number | null;
+  declared: string | null;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
@@ -85,19 +87,25 @@ export function leaseOf(row: WorkerRow): Lease {
   return { phase: row.lease_phase, generation: row.generation, run: row.holder_run };
 }
 
-export type StoredLaunch = Pick<WorkerRow, "command" | "cwd" | "environment" | "vendor" | "program_at">;
+export type StoredLaunch = Pick<WorkerRow, "command" | "cwd" | "environment" | "vendor" | "program_at" | "declared">;
 
 export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void {
   db.run(
-    `UPDATE workers SET command = ?, cwd = ?, environment = ?, vendor = ?, program_at = ?, unresumable = NULL
+    `UPDATE workers SET command = ?, cwd = ?, environment = ?, vendor = ?, program_at = ?, declared = ?, unresumable = NULL
      WHERE id = ?`,
     launch.command,
     launch.cwd,
     launch.environment,
     launch.vendor,
     launch.program_at,
+    launch.declared,
     workerId,
   );
+}
+
+/** The conversation its next start is to branch; null once it has. */
+export function setForkOf(db: Db, workerId: number, sessionId: number | null): void {
+  db.run("UPDATE workers SET fork_of = ? WHERE id = ?", sessionId, workerId);
 }
 
 export function setUnresumable(db: Db, workerId: number, why: string | null): void {

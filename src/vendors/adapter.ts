@@ -1,5 +1,13 @@
 import type { Environment } from "../protocol/environment.ts";
-import type { FoundConversation, Holder, SessionPlace, Sign, Transcript, Variables } from "../protocol/session.ts";
+import type {
+  Declared,
+  FoundConversation,
+  Holder,
+  SessionPlace,
+  Sign,
+  Transcript,
+  Variables,
+} from "../protocol/session.ts";
 
 /**
  * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.
@@ -35,6 +43,10 @@ export interface Adapter {
   list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
   /** Other files that belong to a conversation and without which its transcript is of no use. */
   companions?(transcript: string): string[];
+  /** After how many days without a word it deletes a conversation by itself; null: never. */
+  sweepsAfterDays?(configDir: string): number | null;
+  /** Why no copy can be kept of its conversations. */
+  readonly uncopied?: string;
   /** For one that keeps a database: the words with which its program prints a conversation, and takes it in again. */
   readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
   /** Live processes that have it open, ours included. */
@@ -90,6 +102,8 @@ export interface PlanRequest {
   args: readonly string[];
   runDir: string;
   configDir: string;
+  /** For a program without an adapter of its own: how it is told. */
+  declared: Declared | null;
   /** Where its transcript was found; null for one that has none yet. */
   transcript: string | null;
 }

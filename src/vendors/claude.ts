@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { own } from "../protocol/own.ts";
+import { readIfThere } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
@@ -9,7 +10,7 @@ import { findFile } from "./find-file.ts";
 import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
-import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -35,6 +36,7 @@ export const claude: Adapter = {
   probe,
   list: (configDir, limit) =>
     listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+  sweepsAfterDays,
   holders,
   plan,
   signs: (configDir) => join(configDir, "sessions"),
@@ -115,6 +117,13 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
     // What a tool answered has the same form, and is not text.
     words: said?.startsWith("<") === true ? undefined : said,
   };
+}
+
+/** Thirty days, unless the user's settings say otherwise. */
+function sweepsAfterDays(configDir: string): number | null {
+  const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
+  const days = settings?.cleanupPeriodDays;
+  return typeof days === "number" ? days : 30;
 }
 
 /** One entry per live process, following `/clear` and `/rename`. */

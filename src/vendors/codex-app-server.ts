@@ -11,14 +11,14 @@ import { parseObject, textOf } from "./transcript.ts";
  * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the
  * beginning. Naming it is what writes the file.
  */
-export async function mintThread({ command, args, name, cwd, environment }: MintRequest): Promise<string> {
+export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
   // In a group of its own, so that what a launcher started goes with it.
   const options = { cwd, env: environment, detached: true };
   const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
-    return await Promise.race([openThread(server, name, cwd), server.failed()]);
+    return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
   } finally {
     // Without a network it would linger for seconds; all it had to write is written.
     endGroup(child.pid);
@@ -34,10 +34,13 @@ function endGroup(leader: number | undefined): void {
   }
 }
 
-async function openThread(server: AppServer, name: string, cwd: string): Promise<string> {
+/** A new one, or a branch of another. */
+async function openThread(server: AppServer, name: string, cwd: string, from: string | null): Promise<string> {
   await server.call("initialize", { clientInfo: { name: "perdure", version: VERSION } });
   server.notify("initialized");
-  const { thread } = await server.call("thread/start", { cwd });
+  const { thread } = await (from === null
+    ? server.call("thread/start", { cwd })
+    : server.call("thread/fork", { threadId: from, cwd, excludeTurns: true }));
   const id = textOf(typeof thread === "object" && thread !== null && "id" in thread ? thread.id : null);
   if (id === null) throw cannotOpen("it answered without an id");
   await server.call("thread/name/set", { threadId: id, name });

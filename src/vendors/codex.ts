@@ -8,7 +8,7 @@ import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable,
 import { findFile } from "./find-file.ts";
 import { mintThread } from "./codex-app-server.ts";
 import { profileSettings } from "./codex-settings.ts";
-import { listTranscripts } from "./listing.ts";
+import { listTranscripts, wordsIn } from "./listing.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 
 const LOCKS = "thread-writer-locks";
@@ -167,12 +167,13 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   const payload: Readonly<Record<string, unknown>> =
     typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
   const meta = line.type === "session_meta" ? payload : {};
-  const said = line.type === "event_msg" && payload.type === "user_message" ? textOf(payload.message) : null;
+  const said = line.type === "response_item" && payload.role === "user" ? wordsIn(payload.content) : undefined;
   return {
     session: textOf(meta.id),
     version: textOf(meta.cli_version),
     cwd: textOf(meta.cwd) ?? undefined,
-    words: said ?? undefined,
+    // Its own context for the model has the same form.
+    words: said?.startsWith("<") === true ? undefined : said,
   };
 }
 

@@ -23,7 +23,7 @@ export const scripted: Adapter = {
   read: (args) => readArguments(args, ARGUMENTS),
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: false,
+  forks: true,
   probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
     probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
   list: (configDir, limit) =>
@@ -43,7 +43,7 @@ const FORM: TranscriptForm = {
   header: true,
   read: (line) => {
     const own = line.type === "session" ? line : {};
-    const words = line.type === "turn" ? (textOf(line.text) ?? undefined) : undefined;
+    const words = line.type === "user" ? (textOf(line.text) ?? undefined) : undefined;
     return { session: textOf(own.id), version: textOf(own.version), seenIn: textOf(own.cwd) ?? undefined, words };
   },
 };
@@ -51,9 +51,9 @@ const FORM: TranscriptForm = {
 const CHOSEN = "perdure chooses the conversation";
 
 const ARGUMENTS: ArgumentTable = {
-  valued: wordSet("--model --name --script --layout --session-id --resume"),
+  valued: wordSet("--model --name --script --layout --session-id --resume --fork"),
   aside: wordSet("--help --version"),
-  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN },
+  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
   headless: wordSet("-p --print"),
 };
 
@@ -66,8 +66,10 @@ function config(env: Environment): ConfigDir {
   return { dir, variables: { PERDURE_SCRIPTED_HOME: dir } };
 }
 
-function plan({ step, session, name, args }: PlanRequest): LaunchPlan {
-  const identity = step === "new" ? ["--session-id", session, "--name", name] : ["--resume", session, "--name", name];
+function plan({ step, session, from, name, args }: PlanRequest): LaunchPlan {
+  const stem = from === null ? [] : ["--fork", from.session];
+  const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
+  const identity = [...chosen, "--name", name];
   return { args: [...identity, ...args], files: [] };
 }
 

@@ -22,7 +22,7 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   const plan = (step: "new" | "resume" | "fork", args: string[]): string[] => {
     const from = step === "fork" ? { session: facts.other, transcript: OTHER_TRANSCRIPT } : null;
     const transcript = step === "resume" ? TRANSCRIPT : null;
-    const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from };
+    const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from, declared: null };
     return adapter.plan({ step, session: facts.session, name: NAME, args, ...places }).args;
   };
   const titled = rows.map((row) => ({ ...row, line: JSON.stringify(row.args) }));
@@ -37,7 +37,15 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   test.each(titled.filter((row) => row.new ?? row.resume))("$line is planned", (row) => {
     expect(plan("new", row.args)).toEqual(fill(row.new ?? []));
     expect(plan("resume", row.args)).toEqual(fill(row.resume ?? []));
-    if (row.fork) expect(plan("fork", row.args)).toEqual(fill(row.fork));
+  });
+
+  test.each(titled.filter((row) => row.fork))("$line is planned as a branch", (row) => {
+    expect(plan("fork", row.args)).toEqual(fill(row.fork ?? []));
+  });
+
+  test("a vendor that can branch has a row for it, if it does so at the start", () => {
+    const rowed = rows.some((row) => row.fork !== undefined);
+    expect(rowed).toBe(adapter.forks && adapter.identity.kind === "assigned");
   });
 
   test("whatever is given, it is read and planned, with the conversation named once", () => {

@@ -108,6 +108,7 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
     configDir: "/home/u/.v",
     transcript: null,
     from: null,
+    declared: null,
   });
   const say = told === undefined ? undefined : adapter.tell?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);

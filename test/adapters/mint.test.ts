@@ -71,6 +71,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     configDir: "/",
     transcript: null,
     from: null,
+    declared: null,
   });
   expect(await stage.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
 });

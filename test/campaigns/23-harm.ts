@@ -1,17 +1,32 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plan } from "./23-plan.ts";
 import { check, whole } from "./support/check.ts";
 import type { Costume } from "./support/costume.ts";
 
 type Harm = Exclude<Plan["harm"], "none">;
 
-/** Harms a stopped worker's transcript, sees that it is refused and nothing begins in its place, and puts it back. */
-export async function harm(costume: Costume, name: string, id: string, how: Harm, random: () => number): Promise<void> {
+/**
+ * Harms a stopped worker's transcript. What the vendor lost comes back from the copy that is kept, which the next start
+ * shows (false); without a copy, and with any other harm, it is refused, nothing begins in its place, and it is put back (true).
+ */
+export async function harm(
+  costume: Costume,
+  name: string,
+  id: string,
+  how: Harm,
+  random: () => number,
+): Promise<boolean> {
   await costume.settled(name);
   const file = costume.transcript(id);
   check(file !== null, `${name} has no transcript of ${id}`);
   const intact = readFileSync(file);
+  const copy = await copyOf(costume, name, intact);
   HARMS[how](file, intact, random);
+  const isLost = how === "deleted" || how === "emptied";
+  if (isLost && random() < 0.5) return false;
+  // Cut so short that nothing said is left, it is as good as empty: then, too, only without a copy it is refused.
+  renameSync(copy, `${copy}.away`);
   const startsBefore = costume.starts().filter((start) => start.name === name).length;
 
   const refused = await costume.home.perdure(["run", name]);
@@ -26,6 +41,17 @@ export async function harm(costume: Costume, name: string, id: string, how: Harm
   const starts = costume.starts().filter((start) => start.name === name);
   check(starts.length === startsBefore, () => `${told()} was started: ${JSON.stringify(starts.at(-1))}`);
   writeFileSync(file, intact);
+  renameSync(`${copy}.away`, copy);
+  return true;
+}
+
+/** The copy that is kept of it, as soon as it is whole. */
+async function copyOf(costume: Costume, name: string, intact: Buffer): Promise<string> {
+  await costume.until(name, "to be copied", ({ conversation }) => conversation?.custody?.bytes === intact.length);
+  const copies = globSync("custody/*/transcript", { cwd: costume.home.state });
+  const copy = copies.map((path) => join(costume.home.state, path)).find((path) => readFileSync(path).equals(intact));
+  check(copy !== undefined, `no copy is kept of what ${name} said`);
+  return copy;
 }
 
 const HARMS: Readonly<Record<Harm, (file: string, bytes: Buffer, random: () => number) => void>> = {

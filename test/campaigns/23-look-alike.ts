@@ -67,9 +67,9 @@ export class LookAlike {
     else tally.killedInTurn++;
     await this.#costume.kill(this.name, talk);
     if (this.#id === null || this.#asked.length === 0 || plan.harm === "none") return;
-    await harm(this.#costume, this.name, this.#id, plan.harm, seeded(plan.seed));
-    tally.refusals++;
-    tally.putBack++;
+    const refused = await harm(this.#costume, this.name, this.#id, plan.harm, seeded(plan.seed));
+    if (refused) tally.refusals++;
+    else tally.fromCustody++;
   }
 
   /** Nobody else's words are in any of its conversations. */

@@ -42,7 +42,8 @@ export interface Tally {
   rotations: number;
   nestedRuns: number;
   refusals: number;
-  putBack: number;
+  /** Lost, and put back from the copy that is kept. */
+  fromCustody: number;
 }
 
 export function newTally(): Tally {
@@ -55,6 +56,6 @@ export function newTally(): Tally {
     rotations: 0,
     nestedRuns: 0,
     refusals: 0,
-    putBack: 0,
+    fromCustody: 0,
   };
 }

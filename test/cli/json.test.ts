@@ -18,6 +18,7 @@ const worker = (name: string): object => ({
   project: "api",
   name,
   vendor: null,
+  unproved: null,
   mode: "foreground",
   generation: 1,
   session: null,

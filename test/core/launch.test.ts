@@ -7,7 +7,16 @@ const FILE = "/home/u/.v/01a1e1a6.jsonl";
 
 type Binding = NonNullable<LaunchWish["binding"]>;
 
-const bound: Binding = { vendor: "v", id: ID, bytes: null, writtenAtBirth: false, sameBoot: true, prompted: false };
+const bound: Binding = {
+  vendor: "v",
+  id: ID,
+  bytes: null,
+  writtenAtBirth: false,
+  begun: false,
+  kept: false,
+  sameBoot: true,
+  prompted: false,
+};
 const seen: Binding = { ...bound, bytes: 100 };
 const minted: Binding = { ...bound, writtenAtBirth: true };
 const holder = { pid: 4711, evidence: "its writer lock" };

@@ -115,7 +115,7 @@ test("every table is kept within its bound, and what is in use is never dropped"
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
   const runs = RUNS_KEPT_PER_WORKER + 10;
   db.exec(`
-    INSERT INTO projects VALUES (1, 'api', 'api', '/api', '/api', 0);
+    INSERT INTO projects (id, slug, slug_key, identity, root, created_ms) VALUES (1, 'api', 'api', '/api', '/api', 0);
     INSERT INTO workers (id, project_id, name, name_key, created_ms, generation) VALUES (1, 1, 'a', 'a', 0, ${runs});
     INSERT INTO workers (id, project_id, name, name_key, created_ms, retired_ms) VALUES (2, 1, 'b', 'b', 0, 1), (3, 1, 'c', 'c', 0, ${now - 1});
     ${many(runs)} INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, ended_ms)

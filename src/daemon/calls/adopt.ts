@@ -6,14 +6,14 @@ import type { Holder, SessionPlace, Transcript } from "../../protocol/session.ts
 import { realPath } from "../../state/paths.ts";
 import { asker } from "../../runtime/ask-program.ts";
 import { runById } from "../../store/runs.ts";
-import { bindSession, sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/sessions.ts";
+import { sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/sessions.ts";
 import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { describeSession } from "../describe.ts";
 import { record, type House } from "../house.ts";
 import { knownAdapter } from "../wanted.ts";
 import { projectOf, registerProject } from "../places.ts";
-import { bindNew, noteTranscript } from "../sessions.ts";
+import { bind, bindNew, noteTranscript } from "../sessions.ts";
 import { findOrCreate } from "../workers.ts";
 import type { CallContext } from "./context.ts";
 
@@ -27,7 +27,7 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
   const { cwd, environment } = params;
   const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
   assertAdoptable(params, transcript, adapter.holders(place, house.processes)[0] ?? null);
-  return house.writer.write(() => {
+  const adopted = await house.writer.write(() => {
     const project = projectOf(house, params.target) ?? registerProject(house, params.target.here);
     const worker = findOrCreate(house, project, params.target.name, false);
     assertStopped(house, worker);
@@ -38,8 +38,10 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
     keepCommand(house, worker, adapter, params);
     const now = workerByName(house.db, project.id, nameKey(worker.name)) ?? worker;
     const bound = sessionById(house.db, session.id) ?? session;
-    return { address: `${project.slug}/${worker.name}`, session: describeSession(house, now, bound) };
+    return { address: `${project.slug}/${worker.name}`, worker: now, bound };
   });
+  await house.custody.renew(adopted.bound.id);
+  return { address: adopted.address, session: describeSession(house, adopted.worker, adopted.bound) };
 }
 
 function bindExisting(
@@ -53,7 +55,7 @@ function bindExisting(
     const { vendor, id: vendorId, configDir, launchCwd } = place;
     return bindNew(house, worker, null, { vendor, vendorId, configDir, variables, launchCwd, provenance: "adopted" });
   }
-  bindSession(house.db, worker.id, known.id);
+  bind(house, worker, known.id);
   setPlace(house.db, known.id, place.launchCwd, JSON.stringify(variables));
   record(house, "session.bound", { projectId: worker.project_id, workerId: worker.id }, { session: place.id });
   return known;
@@ -67,6 +69,7 @@ function keepCommand(house: House, worker: WorkerRow, adapter: Adapter, params: 
     cwd: params.cwd,
     environment: JSON.stringify(params.environment),
     vendor: adapter.vendor,
+    declared: same ? worker.declared : null,
     program_at: same ? worker.program_at : adapter.command.length - 1,
   });
 }
@@ -77,7 +80,7 @@ function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transc
       hint: "check the id, and that the vendor's config dir is the one it was made with",
     });
   }
-  if (found.state !== "good") {
+  if (found.state === "empty" || found.state === "damaged") {
     const why = found.state === "empty" ? "it is empty" : found.why;
     throw new PerdureError("refused", `The ${vendor} conversation ${session} cannot be resumed: ${why}.`, {
       hint: `look at ${found.file}`,
@@ -90,7 +93,7 @@ function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transc
   }
 }
 
-function assertStopped(house: House, worker: WorkerRow): void {
+export function assertStopped(house: House, worker: WorkerRow): void {
   const run = worker.holder_run === null ? null : runById(house.db, worker.holder_run);
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (!run || !holder) return;

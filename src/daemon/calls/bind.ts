@@ -7,8 +7,8 @@ import { lastSessionOfRun } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { assertOwn } from "../actor.ts";
 import type { House } from "../house.ts";
-import { orderFor, orderOfRun } from "../launch.ts";
-import { mustWant, placeFor, storeWanted, type VendorWanted, type Wanted } from "../wanted.ts";
+import { orderFor, orderOfRun, placeForNew, sourceOf } from "../launch.ts";
+import { mustWant, storeWanted, type VendorWanted, type Wanted } from "../wanted.ts";
 import { bindNew, enter, noteTranscript } from "../sessions.ts";
 import type { CallContext } from "./context.ts";
 
@@ -25,7 +25,7 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
       }
       return { run: found, order: again };
     }
-    const place = placeFor(wanted, vendor);
+    const place = placeForNew(wanted, vendor, sourceOf(house, worker));
     const session = bindNew(house, worker, found, { ...place, vendorId: params.session, provenance: "minted" });
     if (begun.state === "good") noteTranscript(house, session, begun);
     enter(house, found, session, "new");
@@ -38,8 +38,8 @@ export async function bindCall(params: CallParams<"bind">, { house }: CallContex
 
 /** What the vendor has written before anything was said: only what comes later is the run's own doing. */
 function begunTranscript(house: House, params: CallParams<"bind">): Promise<Transcript> {
-  const { wanted, vendor } = claimed(house, params);
-  const place = placeFor(wanted, vendor);
+  const { wanted, vendor, worker } = claimed(house, params);
+  const place = placeForNew(wanted, vendor, sourceOf(house, worker));
   const { command, cwd, environment } = wanted;
   const program = command.slice(0, vendor.programAt + 1);
   const ask = asker({ command: program, cwd, environment, variables: place.variables });

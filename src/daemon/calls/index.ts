@@ -4,13 +4,18 @@ import { anchorsCall } from "./anchors.ts";
 import { bindCall } from "./bind.ts";
 import { claimCall } from "./claim.ts";
 import type { CallContext } from "./context.ts";
+import { conversationsCall } from "./conversations.ts";
+import { drillCall } from "./drill.ts";
 import { eventsCall } from "./events.ts";
+import { forkCall } from "./fork.ts";
 import { holdCall } from "./hold.ts";
 import { historyCall, lsCall, showCall } from "./listing.ts";
 import { backupCall, checkCall, statusCall, stopCall } from "./maintenance.ts";
 import { renameCall, retireCall } from "./naming.ts";
 import { projectCall, projectMoveCall, projectsCall } from "./projects.ts";
 import { releaseCall } from "./release.ts";
+import { restoreCall } from "./restore.ts";
+import { forgetCall, saveCall, savedCall } from "./saved.ts";
 import { takeoverCall } from "./takeover.ts";
 
 type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext) => Promise<CallResults[N]> };
@@ -19,6 +24,13 @@ export const handlers: Handlers = {
   claim: claimCall,
   bind: bindCall,
   adopt: adoptCall,
+  restore: restoreCall,
+  fork: forkCall,
+  conversations: conversationsCall,
+  save: saveCall,
+  saved: savedCall,
+  forget: forgetCall,
+  drill: drillCall,
   release: releaseCall,
   hold: holdCall,
   ls: lsCall,

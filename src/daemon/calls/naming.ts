@@ -3,6 +3,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { runById } from "../../store/runs.ts";
 import { releaseSessions } from "../../store/sessions.ts";
+import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
@@ -76,6 +77,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   if (run) house.watch.finish(run);
   retireWorker(house.db, worker.id, house.now());
   releaseSessions(house.db, worker.id, house.now());
+  dropSavedOfWorker(house.db, worker.id);
   deleteTombstonesOfWorker(house.db, worker.id);
   record(house, "worker.retired", { projectId: project.id, workerId: worker.id });
   return { address };

@@ -20,7 +20,7 @@ import { uuid } from "../uuid.ts";
 import { plainVoice } from "../voices.ts";
 import { sayJson } from "../write.ts";
 
-const USAGE = `perdure-scripted [--session-id ID] [--resume ID] [--name N] [--model M] [--layout L] [--script "cmd; cmd"]
+const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--name N] [--model M] [--layout L] [--script "cmd; cmd"]
                  [-p|--print] [--json] [PROMPT]`;
 
 /** Its own clothes: the simplest agent that keeps a transcript and tells that it lives. */
@@ -34,7 +34,7 @@ export const scripted: Layout = {
     });
     if (values.help) throw new Refusal(USAGE, 0);
     if (values.version) throw new Refusal(VERSION, 0);
-    const { resume, "session-id": id } = values;
+    const { resume, fork, "session-id": id } = values;
     if (resume !== undefined && id !== undefined) throw usage("--resume and --session-id exclude each other");
     if (positionals.length > 1) throw usage("the prompt is one word: quote it");
     const home = homeOf(env);
@@ -44,7 +44,7 @@ export const scripted: Layout = {
       model: values.model ?? "none",
       prompt: positionals[0] ?? null,
       headless: values.print ? (values.json ? jsonVoice : plainVoice) : null,
-      sessions: sessionsIn(join(home, "sessions")),
+      sessions: sessionsIn(join(home, "sessions"), fork ?? null),
       presence: registryFile(join(home, "live"), ({ session, cwd, name, status }) => {
         return { pid: process.pid, procStart: ownStart(), session, cwd, name, status };
       }),
@@ -55,6 +55,7 @@ export const scripted: Layout = {
 const FLAGS = {
   "session-id": { type: "string" },
   resume: { type: "string" },
+  fork: { type: "string" },
   name: { type: "string" },
   model: { type: "string" },
   print: { type: "boolean", short: "p" },
@@ -72,39 +73,50 @@ function homeOf(env: Environment): string {
   return join(env.XDG_DATA_HOME || join(homeDir(env), ".local", "share"), "perdure-scripted");
 }
 
-function sessionsIn(folder: string): Sessions {
+function sessionsIn(folder: string, stem: string | null): Sessions {
   const fileOf = (id: string): string => {
     // It becomes a file's name.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id))
       throw new Refusal(`${JSON.stringify(id)} cannot be a session's id.`);
     return join(folder, `${id}.jsonl`);
   };
+  const read = (id: string): { cwd: string; turns: Turn[] } => {
+    const content = readIfThere(fileOf(id));
+    if (content === null) throw new Refusal(`There is no session ${id}.`);
+    const header = parseLine(content.split("\n")[0] ?? "");
+    if (header?.type !== "session" || header.id !== id) {
+      throw new Refusal(
+        `Session ${id} cannot be read: ${content === "" ? "its file is empty" : "its first line is broken"}.`,
+      );
+    }
+    return { cwd: String(header.cwd), turns: turnsOf(content) };
+  };
+  let branch = stem;
   return {
     mint: uuid,
     begin(id, cwd): Conversation {
       const file = fileOf(id);
       if (existsSync(file)) throw new Refusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
-      return new Transcript(id, file, formatOf(id, cwd));
+      // Only the first one is the branch: `/new` begins with nothing.
+      const turns = branch === null ? [] : read(branch).turns;
+      branch = null;
+      return new Transcript(id, file, formatOf(id, cwd, [...turns]), { turns });
     },
     resume(id): Conversation {
-      const file = fileOf(id);
-      const content = readIfThere(file);
-      if (content === null) throw new Refusal(`There is no session ${id}.`);
-      const header = parseLine(content.split("\n")[0] ?? "");
-      if (header?.type !== "session" || header.id !== id) {
-        throw new Refusal(
-          `Session ${id} cannot be read: ${content === "" ? "its file is empty" : "its first line is broken"}.`,
-        );
-      }
-      return new Transcript(id, file, formatOf(id, String(header.cwd)), { turns: turnsOf(content) });
+      const { cwd, turns } = read(id);
+      return new Transcript(id, fileOf(id), formatOf(id, cwd), { turns });
     },
   };
 }
 
-function formatOf(id: string, cwd: string): Format {
+function formatOf(id: string, cwd: string, inherited: readonly Turn[] = []): Format {
+  const line = ({ role, text }: Turn): object => ({ type: role, text });
   return {
-    opening: () => [{ type: "session", id, cwd, createdAt: new Date().toISOString(), version: VERSION }],
-    line: ({ role, text }) => ({ type: role, text }),
+    opening: () => [
+      { type: "session", id, cwd, createdAt: new Date().toISOString(), version: VERSION },
+      ...inherited.map(line),
+    ],
+    line,
   };
 }
 

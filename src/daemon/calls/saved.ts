@@ -1,0 +1,97 @@
+import { SAVED_PER_PROJECT_MAX } from "../../limits.ts";
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { checkName, nameKey, nearest } from "../../protocol/names.ts";
+import type { ProjectRow } from "../../store/projects.ts";
+import {
+  activeSaved,
+  deleteSaved,
+  dropSavedSessions,
+  insertSaved,
+  savedByName,
+  savedOfProject,
+  setActiveSaved,
+  setSavedSession,
+  touchSaved,
+  type SavedRow,
+} from "../../store/saved.ts";
+import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { record, type House } from "../house.ts";
+import { projectOf } from "../places.ts";
+import { describeSaved } from "../saved.ts";
+import type { CallContext } from "./context.ts";
+
+/** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
+export async function saveCall(params: CallParams<"save">, { house }: CallContext): Promise<CallResults["save"]> {
+  const name = params.name === null ? null : checkName(params.name, "name for a saved session");
+  return house.writer.write(() => {
+    const project = projectOf(house, params);
+    const workers = project ? workersOfProject(house.db, project.id).filter(isConversing) : [];
+    if (project === null || workers.length === 0) {
+      throw new PerdureError("not-found", "No worker of this project is in a conversation yet.", {
+        hint: "perdure run NAME -- COMMAND",
+      });
+    }
+    const saved = name === null ? mustBeActive(house, project) : findOrInsert(house, project, name);
+    dropSavedSessions(house.db, saved.id);
+    for (const worker of workers) setSavedSession(house.db, saved.id, worker.id, worker.session_id);
+    touchSaved(house.db, saved.id, house.now());
+    setActiveSaved(house.db, project.id, saved.id);
+    record(house, "saved.written", { projectId: project.id }, { name: saved.name, workers: workers.length });
+    return describeSaved(house, project, savedByName(house.db, project.id, saved.name_key) ?? saved);
+  });
+}
+
+function isConversing(worker: WorkerRow): worker is WorkerRow & { session_id: number } {
+  return worker.session_id !== null;
+}
+
+function mustBeActive(house: House, project: ProjectRow): SavedRow {
+  const active = activeSaved(house.db, project.id);
+  if (active) return active;
+  throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
+    hint: "perdure save NAME",
+  });
+}
+
+function findOrInsert(house: House, project: ProjectRow, name: string): SavedRow {
+  const known = savedByName(house.db, project.id, nameKey(name));
+  if (known) return known;
+  if (savedOfProject(house.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
+    throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
+      hint: "perdure forget NAME",
+    });
+  }
+  const now = house.now();
+  const row = { project_id: project.id, name, name_key: nameKey(name), created_ms: now, updated_ms: now };
+  return { ...row, id: insertSaved(house.db, row) };
+}
+
+export async function savedCall(params: CallParams<"saved">, context: CallContext): Promise<CallResults["saved"]> {
+  const { house } = context;
+  const project = projectOf(house, params);
+  const rows = project ? savedOfProject(house.db, project.id) : [];
+  if (project) for (const saved of rows) await context.send(describeSaved(house, project, saved));
+  return { count: rows.length };
+}
+
+/** The name alone: no conversation is touched. */
+export async function forgetCall(params: CallParams<"forget">, { house }: CallContext): Promise<CallResults["forget"]> {
+  return house.writer.write(() => {
+    const project = projectOf(house, params);
+    const rows = project ? savedOfProject(house.db, project.id) : [];
+    const saved = rows.find(({ name_key: key }) => key === nameKey(params.name));
+    if (!project || !saved) {
+      const [near] = nearest(
+        params.name,
+        rows.map(({ name }) => name),
+      );
+      throw new PerdureError("not-found", `There is no saved session ${JSON.stringify(params.name)} here.`, {
+        hint: near ? `did you mean ${near}?` : "perdure saved",
+      });
+    }
+    deleteSaved(house.db, saved.id);
+    record(house, "saved.forgotten", { projectId: project.id }, { name: saved.name });
+    return { name: saved.name };
+  });
+}

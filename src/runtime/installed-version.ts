@@ -1,0 +1,36 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isErrno, readIfThere } from "../state/files.ts";
+
+/** How far above a program its package may begin. */
+const LEVELS = 6;
+
+/** The version of an installed program, by the package it lies in; nothing is started. Null when its place does not tell. */
+export function installedVersion(program: string): string | null {
+  const file = followed(program);
+  if (file === null) return null;
+  // A native install keeps its versions side by side: …/versions/2.1.325
+  const [, beside] = /\/versions\/v?(\d+\.\d+\.\d+)(?:\/|$)/.exec(file) ?? [];
+  if (beside !== undefined) return beside;
+  let folder = dirname(file);
+  for (let level = 0; level < LEVELS && basename(folder) !== "node_modules" && folder !== dirname(folder); level++) {
+    const version = packageVersion(readIfThere(join(folder, "package.json")) ?? "");
+    if (version !== null) return version;
+    folder = dirname(folder);
+  }
+  return null;
+}
+
+function followed(program: string): string | null {
+  try {
+    return realpathSync(program);
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "EACCES", "ELOOP")) return null;
+    throw error;
+  }
+}
+
+/** Native parts carry their platform behind it: `0.166.0-linux-x64`. */
+function packageVersion(text: string): string | null {
+  return /"version"\s*:\s*"(\d+\.\d+\.\d+)[^"]*"/.exec(text)?.[1] ?? null;
+}

@@ -1,0 +1,57 @@
+import type { Db } from "./db.ts";
+
+export interface CustodyRow {
+  session_id: number;
+  bytes: number;
+  sha256: string;
+  kept_ms: number;
+  source_bytes: number;
+  /** Its time of change, in nanoseconds: more than a number holds. */
+  source_changed: string;
+}
+
+export function custodyOf(db: Db, sessionId: number): CustodyRow | null {
+  return db.one("SELECT * FROM custody WHERE session_id = ?", sessionId);
+}
+
+export function setCustody(db: Db, row: CustodyRow): void {
+  db.run(
+    `INSERT INTO custody (session_id, bytes, sha256, kept_ms, source_bytes, source_changed) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session_id) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256,
+       kept_ms = excluded.kept_ms, source_bytes = excluded.source_bytes, source_changed = excluded.source_changed`,
+    row.session_id,
+    row.bytes,
+    row.sha256,
+    row.kept_ms,
+    row.source_bytes,
+    row.source_changed,
+  );
+}
+
+export function dropCustody(db: Db, sessionId: number): void {
+  db.run("DELETE FROM custody WHERE session_id = ?", sessionId);
+}
+
+export function custodyIds(db: Db): number[] {
+  return db.all<{ session_id: number }>("SELECT session_id FROM custody").map(({ session_id: id }) => id);
+}
+
+/**
+ * Copies that nobody needs now: of conversations that are neither a worker's current one nor in a saved session. Those
+ * older than the time, and of the rest the oldest, until all copies together have room.
+ */
+export function custodyToDrop(db: Db, beforeMs: number, bytesMax: number): number[] {
+  const spare = db.all<{ session_id: number; bytes: number; kept_ms: number }>(
+    `SELECT session_id, bytes, kept_ms FROM custody
+     WHERE session_id NOT IN (SELECT session_id FROM workers WHERE session_id IS NOT NULL AND retired_ms IS NULL)
+       AND session_id NOT IN (SELECT session_id FROM saved_sessions)
+     ORDER BY kept_ms`,
+  );
+  let excess =
+    (db.one<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM custody")?.bytes ?? 0) - bytesMax;
+  return spare.flatMap(({ session_id: id, bytes, kept_ms: at }) => {
+    if (at >= beforeMs && excess <= 0) return [];
+    excess -= bytes;
+    return [id];
+  });
+}

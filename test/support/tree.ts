@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** One hash of everything below a folder: names, modes, links and bytes, except what is left out by its path. */
+export function hashTree(folder: string, leftOut: (path: string) => boolean = () => false): string {
+  const hash = createHash("sha256");
+  for (const path of pathsBelow(folder).filter((each) => !leftOut(each))) {
+    const full = join(folder, path);
+    const stat = lstatSync(full);
+    const content = stat.isSymbolicLink() ? readlinkSync(full) : stat.isFile() ? readFileSync(full) : "";
+    hash.update(`${path}\0${stat.mode}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+function pathsBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+}
