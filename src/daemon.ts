@@ -7,6 +7,8 @@ import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
 import { RunWatch } from "./daemon/run-watch.ts";
 import { Custody } from "./daemon/custody.ts";
+import { Mail } from "./daemon/mail/mail.ts";
+import { returnOffers } from "./daemon/mail/settle.ts";
 import { Records } from "./daemon/records.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
@@ -62,7 +64,7 @@ class Daemon {
     });
     const listeners = new Set<() => void>();
     let wrapper: WrapperForm | undefined;
-    const base: Omit<House, "watch" | "sessions" | "custody"> = {
+    const base: Omit<House, "watch" | "sessions" | "custody" | "mail"> = {
       paths,
       db,
       writer: new Writer(db, {
@@ -86,12 +88,16 @@ class Daemon {
     };
     const watch: RunWatch = new RunWatch(base, {
       heard: (run) => this.#house.sessions.heard(run),
-      ending: (run, exit) => this.#house.sessions.conclude(run, exit),
+      ending: (run, exit) => {
+        this.#house.sessions.conclude(run, exit);
+        returnOffers(this.#house, run.id);
+      },
       ended: (run) => this.#house.sessions.ended(run),
     });
     const custody = new Custody(base);
-    const sessions = new SessionWatch({ ...base, watch, custody });
-    this.#house = { ...base, watch, sessions, custody };
+    const mail = new Mail(base);
+    const sessions = new SessionWatch({ ...base, watch, custody, mail });
+    this.#house = { ...base, watch, sessions, custody, mail };
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       house: this.#house,
@@ -125,6 +131,7 @@ class Daemon {
       }
       publishProjects(this.#house);
       new Records(this.#house).start();
+      this.#house.mail.start();
     } catch (error) {
       if (failureKind(error) !== "damaged") throw error;
       this.#house.db.close();
@@ -142,6 +149,7 @@ class Daemon {
       await this.#server.drain();
       this.#house.watch.stop();
       this.#house.sessions.stop();
+      this.#house.mail.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {
       logLine(`while leaving: ${String(error)}`);

@@ -3,6 +3,8 @@ export { connect, Perdure } from "./library/perdure.ts";
 export type { PerdureOptions, RunEnd, StartedWorker, StartOptions } from "./library/perdure.ts";
 export type { EventOptions } from "./library/events.ts";
 export { Lease } from "./library/lease.ts";
+export type { AskOptions, ReceivedMessage, SendOptions } from "./library/mailbox.ts";
 export { PerdureError } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";
+export type { Admitted, Attachment, MailState, MessageRecord } from "./protocol/mail.ts";
 export type { EventRecord, RunRecord, WorkerState, WorkerSummary } from "./protocol/results.ts";

@@ -183,3 +183,43 @@ export const SAVED_PER_PROJECT_MAX = 1_000;
 
 /** A vendor's own clean-up is warned of so long before. */
 export const SWEEP_WARNING_DAYS = 7;
+
+/** One message; with its frame it is far below what a connection takes. Longer texts are attached. */
+export const MESSAGE_BYTES_MAX = 256 * 1024;
+
+/** On its way to one worker at most: beyond it senders are told that the box is full. */
+export const BOX_MESSAGES_MAX = 100_000;
+export const BOX_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Recipients of one call. */
+export const RECIPIENTS_MAX = 1_000;
+
+/** What one worker may send at once, and then each second: an agent in a loop is slowed down, a fleet is not. */
+export const SENDER_BURST = 2_000;
+export const SENDER_PER_SECOND = 500;
+
+/** How long an offer is somebody's before it is offered again. */
+export const OFFER_VISIBLE_MS = 60_000;
+
+/** Offers of one message before it is given up as dead: whoever takes it dies of it. */
+export const OFFERS_MAX = 100;
+
+/** Messages handed out in one call. */
+export const OFFERS_PER_CALL = 100;
+
+/** Longest life a message can be given. */
+export const TTL_MS_MAX = 365 * 24 * 3_600_000;
+
+/** How long settled mail is kept, and how much of it: read, answered, expired, cancelled, superseded, dead. */
+export const SETTLED_MAIL_KEPT_MS = 14 * 24 * 3_600_000;
+export const SETTLED_MAIL_KEPT = 200_000;
+
+/** Files sent along with a message, each, and how many. */
+export const ATTACHMENT_BYTES_MAX = 16 * 1024 * 1024;
+export const ATTACHMENTS_MAX = 16;
+
+/** How often expired mail and offers that took too long are looked for. */
+export const MAIL_SWEEP_MS = 1_000;
+
+/** How long `ask` waits unless it is told. */
+export const ASK_WAIT_MS = 10 * 60_000;

@@ -6,7 +6,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import type { FoundRecord } from "../protocol/findings.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { realPath } from "../state/paths.ts";
-import { ask, askList } from "./ask.ts";
+import { ask, askList } from "./call.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import { age, size, table, type Cell } from "./table.ts";

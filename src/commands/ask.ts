@@ -1,26 +1,79 @@
-import { connect, type Collected } from "../client/connect.ts";
-import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
+import { randomUUID } from "node:crypto";
+import { connect } from "../client/connect.ts";
+import { ASK_WAIT_MS, RECONNECT_MS } from "../limits.ts";
+import type { CallParams, CallResults } from "../protocol/calls.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
+import { parseRecipient } from "../protocol/names.ts";
+import type { Command } from "./command.ts";
+import { foundHere, ownProject, placeHere } from "./here.ts";
+import { attached, caller, declaredWorkers, messageText, textOf } from "./letter.ts";
+import { duration } from "./numbers.ts";
 
-/** One call to the daemon, for verbs that need no more. */
-export async function ask<N extends CallName>(
-  name: N,
-  params: CallParams<N>,
-  waitMs?: number,
-): Promise<CallResults[N]> {
-  const client = await connect();
-  try {
-    return await client.call(name, params, waitMs);
-  } finally {
-    client.close();
+export const askCommand: Command = {
+  summary: "mail to a worker, and wait for its answer",
+  usage: "NAME[,NAME…] TEXT [--timeout T] [--ttl T] [--attach FILE] [--file FILE]",
+  details: [
+    "Waits ten minutes unless --timeout says otherwise (exit 6; the answer then comes to the inbox), over restarts of the",
+    "daemon and of the worker. Several names are asked at once. If it can no longer be answered, it says why (exit 5).",
+  ].join("\n"),
+  examples: ['perdure ask reviewer "is this safe to merge?"', 'perdure ask a,b "are you done?" --timeout 30s'],
+  options: {
+    timeout: { type: "string" },
+    ttl: { type: "string" },
+    attach: { type: "string", multiple: true },
+    file: { type: "string" },
+    id: { type: "string" },
+  },
+  words: [1, 2],
+
+  async run({ words, values, out }) {
+    const found = foundHere();
+    const names = (words[0] ?? "").split(",");
+    const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
+    const body = textOf(words[1], values, "ask");
+    const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
+    const declared = declaredWorkers(found).map(({ name }) => name);
+    const common = {
+      ...caller(),
+      here: placeHere(found),
+      body,
+      ttlMs: duration("--ttl", values.ttl),
+      declared,
+      waitMs,
+    };
+    const asked = names.map((word) => {
+      const { project, name } = parseRecipient(word);
+      const id = names.length === 1 ? base : `${base}.${name}`;
+      return answered({ ...common, to: name, project: project ?? ownProject(), id, attach: attached(values) });
+    });
+    const answers = await Promise.all(asked);
+    const [only] = answers;
+    out.result(answers.length === 1 && only ? only : { answers }, () =>
+      answers.map(({ reply }) => (answers.length === 1 ? reply.body : messageText(reply, out.paint))).join("\n"),
+    );
+  },
+};
+
+/** Asked again under the same id after the daemon was restarted, it goes on waiting for the same answer. */
+async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
+  const deadline = performance.now() + params.waitMs;
+  for (;;) {
+    const leftMs = Math.max(0, Math.round(deadline - performance.now()));
+    try {
+      const client = await connect();
+      const wait = leftMs + PATIENCE_MS;
+      return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
+    } catch (error) {
+      if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    }
   }
 }
 
-/** The same for a call that answers with a list. */
-export async function askList<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
-  const client = await connect();
-  try {
-    return await client.collect(name, params);
-  } finally {
-    client.close();
-  }
+/** Beyond the time the daemon waits: for its own answer that there is none. */
+const PATIENCE_MS = 10_000;
+
+function withId(error: unknown, id: string): unknown {
+  if (!isPerdureError(error) || error.code !== "unavailable") return error;
+  return new PerdureError(error.code, error.message, { hint: `perdure mail ${id}`, cause: error });
 }

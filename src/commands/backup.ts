@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { LONG_WAIT_MS } from "../limits.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { shellWords } from "./table.ts";
 

@@ -10,7 +10,7 @@ import { workerEnvironment } from "../runtime/environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { matchCommand } from "../vendors/match.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 
 export interface Launch {
   grant: ClaimGrant;

@@ -1,6 +1,6 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits.ts";
 import type { RunRecord, SessionRecord } from "../protocol/results.ts";
-import { askList } from "./ask.ts";
+import { askList } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";

@@ -1,5 +1,5 @@
 import type { WorkerSummary } from "../protocol/results.ts";
-import { askList } from "./ask.ts";
+import { askList } from "./call.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 import type { Paint } from "./output.ts";
@@ -32,9 +32,10 @@ export function workerTable(workers: WorkerSummary[], addresses: boolean, paint:
     String(worker.generation),
     worker.run ? String(worker.run.pid) : "-",
     worker.run?.id ?? "-",
+    { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
     { text: worker.attention ?? lastEnd(worker), paint: worker.attention ? paint.yellow : paint.dim },
   ]);
-  return table(["NAME", "STATE", "UP", "VENDOR", "CONVERSATION", "GEN", "PID", "RUN", ""], rows, paint.dim);
+  return table(["NAME", "STATE", "UP", "VENDOR", "CONVERSATION", "GEN", "PID", "RUN", "MAIL", ""], rows, paint.dim);
 }
 
 function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {

@@ -1,4 +1,4 @@
-import { ask, askList } from "./ask.ts";
+import { ask, askList } from "./call.ts";
 import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
 import { workerTable } from "./ls.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
-import { ask, askList } from "./ask.ts";
+import { ask, askList } from "./call.ts";
 import type { Command, Invocation } from "./command.ts";
 import { placeHere } from "./here.ts";
 import { printable } from "./output.ts";

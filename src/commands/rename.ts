@@ -1,5 +1,5 @@
 import { checkName } from "../protocol/names.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 

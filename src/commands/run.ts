@@ -11,7 +11,7 @@ import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { userConfigFile } from "../state/paths.ts";
 import { adapterNames, adapterOf } from "../vendors/index.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import { claimForLaunch, launchOf, programOf, vendorOf, type Launch } from "./claim.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";

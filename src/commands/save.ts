@@ -1,4 +1,4 @@
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 

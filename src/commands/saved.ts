@@ -1,4 +1,4 @@
-import { askList } from "./ask.ts";
+import { askList } from "./call.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 import { age, shortId, table, type Cell } from "./table.ts";

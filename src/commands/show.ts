@@ -1,5 +1,5 @@
 import type { SessionRecord, WorkerDetail } from "../protocol/results.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { printable } from "./output.ts";

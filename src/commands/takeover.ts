@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
-import { ask } from "./ask.ts";
+import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";

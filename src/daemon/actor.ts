@@ -26,8 +26,28 @@ const AGENTS_MAY: ReadonlySet<CallName> = new Set([
   "events",
   "status",
   "anchors",
+  "send",
+  "ask",
+  "reply",
+  "receive",
+  "ack",
+  "inbox",
+  "pending",
+  "mail",
+  "cancel",
 ]);
-const CHANGES: ReadonlySet<CallName> = new Set(["claim", "bind", "release", "hold"]);
+const CHANGES: ReadonlySet<CallName> = new Set([
+  "claim",
+  "bind",
+  "release",
+  "hold",
+  "send",
+  "ask",
+  "reply",
+  "receive",
+  "ack",
+  "cancel",
+]);
 
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };

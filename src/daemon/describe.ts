@@ -1,6 +1,7 @@
 import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import { custodyOf } from "../store/custody.ts";
+import { boxCount } from "../store/messages.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
 import {
@@ -36,7 +37,7 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
     session: summaryOf(house, worker),
-    unread: 0,
+    unread: boxCount(house.db, worker.project_id, worker.id).messages,
     restarts: 0,
     attention: live ? attentionOf(house, live, processes) : worker.unresumable,
     lastEnd: live ? null : lastEndOf(house, worker),
@@ -51,7 +52,8 @@ function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
 }
 
 function stateOf(house: House, worker: WorkerRow, live: RunRow | null, processes: ProcessInfo[]): WorkerState {
-  if (live === null) return worker.unresumable === null ? "stopped" : "unresumable";
+  if (live === null && worker.unresumable !== null) return "unresumable";
+  if (live === null) return worker.paused === 1 ? "paused" : "stopped";
   if (worker.lease_phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
   const survivors = processes.every(({ pid }) => pid !== live.pid);

@@ -6,6 +6,7 @@ import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Custody } from "./custody.ts";
+import type { Mail } from "./mail/mail.ts";
 import type { RunWatch } from "./run-watch.ts";
 import type { SessionWatch } from "./session-watch.ts";
 
@@ -18,6 +19,7 @@ export interface House {
   readonly watch: RunWatch;
   readonly sessions: SessionWatch;
   readonly custody: Custody;
+  readonly mail: Mail;
   readonly host: string;
   /** Takeovers under way, by run: asked twice, a run is stopped once, at the earlier of the two times. */
   readonly stopping: Map<string, Stopping>;

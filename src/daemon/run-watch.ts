@@ -35,12 +35,12 @@ export interface RunListener {
 
 /** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
 export class RunWatch {
-  readonly #house: Omit<House, "watch" | "sessions" | "custody">;
+  readonly #house: Omit<House, "watch" | "sessions" | "custody" | "mail">;
   readonly #listener: RunListener;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(house: Omit<House, "watch" | "sessions" | "custody">, listener: RunListener) {
+  constructor(house: Omit<House, "watch" | "sessions" | "custody" | "mail">, listener: RunListener) {
     this.#house = house;
     this.#listener = listener;
   }

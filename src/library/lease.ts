@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RECONNECT_MS } from "../limits.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/results.ts";
+import type { Admitted, MessageRecord } from "../protocol/mail.ts";
 import type { Link } from "./link.ts";
+import { Mailbox, type AskOptions, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
 
 /** A name this process owns, until it releases it, ends, or is displaced. */
 export class Lease implements AsyncDisposable {
@@ -12,13 +14,16 @@ export class Lease implements AsyncDisposable {
   /** Acts as this worker: give it to a child as PERDURE_TOKEN. */
   readonly token: string;
   readonly #link: Link;
+  readonly #mailbox: Mailbox;
   readonly #listeners = new Set<(by: string) => void>();
   #displacedBy: string | null = null;
   #over = false;
 
   /** @internal */
-  constructor(link: Link, grant: ClaimGrant) {
+  constructor(link: Link, grant: ClaimGrant, place: ConstructorParameters<typeof Mailbox>[1]) {
     this.#link = link;
+    const { run, generation, token } = grant;
+    this.#mailbox = new Mailbox(link, place, { run, generation, token });
     this.address = grant.address;
     this.run = grant.run;
     this.generation = grant.generation;
@@ -35,6 +40,21 @@ export class Lease implements AsyncDisposable {
   onDisplaced(listener: (by: string) => void): void {
     if (this.#displacedBy === null) this.#listeners.add(listener);
     else listener(this.#displacedBy);
+  }
+
+  /** Mail from this worker; on disk when it resolves. */
+  send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
+    return this.#mailbox.send(to, body, options);
+  }
+
+  /** The same, and waits for the answer. */
+  ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
+    return this.#mailbox.ask(to, body, options);
+  }
+
+  /** This worker's mail as it comes, in order, what came while nobody had the name first. Acknowledge each. */
+  receive(): AsyncGenerator<ReceivedMessage> {
+    return this.#mailbox.receive(() => this.#over);
   }
 
   /** Gives the name back. Throws `displaced` or `stale` if it was no longer ours. */

@@ -9,10 +9,12 @@ import { readProjectConfig } from "../project/config.ts";
 import { findProject } from "../project/find.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
+import type { Admitted, MessageRecord } from "../protocol/mail.ts";
 import type { EventRecord, RunRecord, WorkerSummary } from "../protocol/results.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
+import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
 
 export interface PerdureOptions {
   /** Where HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
@@ -77,7 +79,17 @@ export class Perdure implements AsyncDisposable {
     const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
     const target = this.#target(name);
     const grant = await claim(() => this.#link.client(), { ...request, target, kind: "client", pid: process.pid });
-    return new Lease(this.#link, grant);
+    return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
+  }
+
+  /** Mail to a worker, running or not; on disk when this resolves. As the operator, or as the worker this process is. */
+  send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
+    return this.#mailbox().send(to, body, options);
+  }
+
+  /** The same, and waits for the answer, over restarts of the daemon and of the worker. */
+  ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
+    return this.#mailbox().ask(to, body, options);
   }
 
   /** Starts a program under a name. It outlives this process. Throws `held` while another one has the name. */
@@ -188,6 +200,10 @@ export class Perdure implements AsyncDisposable {
       if (isPerdureError(error) && error.code === "not-found") return [];
       throw error;
     }
+  }
+
+  #mailbox(): Mailbox {
+    return new Mailbox(this.#link, { here: this.#here, project: this.#project() }, null);
   }
 
   #target(text: string, here = this.#here): Target {

@@ -38,6 +38,7 @@ export interface Config {
   name?: string;
   context?: { dir?: string; ext?: string };
   records?: { dir?: string };
+  workers?: Record<string, { count?: number; group?: string }>;
   policy?: { agents_may?: string[]; environment?: string[] };
 }
 

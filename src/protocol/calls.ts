@@ -1,6 +1,22 @@
 import * as z from "zod/mini";
-import { ANCHORS_PER_CALL, LIST_ROWS_MAX, NAME_CHARS_MAX } from "../limits.ts";
-import { SESSION_ID } from "./session.ts";
+import { ANCHORS_PER_CALL, LIST_ROWS_MAX } from "../limits.ts";
+import type { Admitted, MailState, MailStep, MessageRecord } from "./mail.ts";
+import { mailCalls } from "./mail-calls.ts";
+import {
+  generation,
+  launch,
+  limit,
+  name,
+  path,
+  pid,
+  place,
+  runId,
+  sessionId,
+  target,
+  text,
+  token,
+  whole,
+} from "./shapes.ts";
 import type { DrillResult, FoundRecord, SavedRecord } from "./findings.ts";
 import type {
   AnchorOwner,
@@ -20,40 +36,6 @@ import type {
 
 // The calls a client can make, as the daemon checks them at its door. The client uses the types only, so a
 // command line never pays for loading the validator.
-
-const text = (most: number): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(most));
-const whole = (least: number, most: number): z.ZodMiniNumberFormat => z.int().check(z.gte(least), z.lte(most));
-
-const path = text(4096).check(z.startsWith("/"));
-// Longer than any legal name, so that the answer can say what is wrong with it.
-const name = text(4 * NAME_CHARS_MAX);
-const runId = text(255);
-const generation = whole(0, Number.MAX_SAFE_INTEGER);
-const pid = whole(1, 2 ** 31);
-const sessionId = text(200).check(z.regex(SESSION_ID));
-const token = z.string().check(z.minLength(32), z.maxLength(128));
-
-/** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
-const place = z.strictObject({ identity: path, root: path, base: name });
-
-/** A worker by `project/name`, or by name alone in the caller's project. */
-const target = z.strictObject({ project: z.nullable(name), name, here: place });
-
-/** How a program without an adapter is told which conversation. */
-const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
-
-/** What to start; without a command, what was started last. */
-const launch = {
-  command: z.nullable(z.array(z.string()).check(z.minLength(1))),
-  cwd: z.nullable(path),
-  environment: z.record(z.string(), z.string()),
-  /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
-  vendor: z.nullable(
-    z.strictObject({ name: text(64), programAt: whole(0, 10_000), declared: z.optional(z.nullable(declared)) }),
-  ),
-};
-
-const limit = whole(1, LIST_ROWS_MAX);
 
 export const hello = z.strictObject({
   protocol: z.int(),
@@ -101,6 +83,7 @@ export const callSchemas = {
     all: z.boolean(),
     targets: z.array(target).check(z.maxLength(LIST_ROWS_MAX)),
   }),
+  ...mailCalls,
   release: z.strictObject({ run: runId, generation, token }),
   hold: z.strictObject({ run: runId, generation, token }),
   ls: z.strictObject({ here: place, project: z.nullable(name), all: z.boolean() }),
@@ -147,6 +130,17 @@ export interface CallResults {
   saved: { count: number };
   forget: { name: string };
   drill: { count: number; broken: number };
+  send: { messages: Admitted[] };
+  ask: { id: string; reply: MessageRecord };
+  reply: Admitted & { replyTo: string };
+  receive: { messages: MessageRecord[] };
+  ack: { acked: string[]; missed: string[] };
+  inbox: { count: number; paused: boolean };
+  pending: { count: number };
+  mail: { message: MessageRecord; steps: MailStep[]; reply: MessageRecord | null };
+  cancel: { id: string; state: MailState };
+  redeliver: { id: string; state: MailState };
+  pause: { address: string; paused: boolean };
   release: { released: true };
   hold: { held: false };
   ls: { count: number };
@@ -175,6 +169,8 @@ export interface StreamItems {
   conversations: FoundRecord;
   saved: SavedRecord;
   drill: DrillResult;
+  inbox: MessageRecord;
+  pending: MessageRecord;
   /** Sent once, when the run lost its name to somebody. */
   hold: { displacedBy: string };
 }

@@ -12,6 +12,8 @@ const EXIT_CODES = {
   refused: 5,
   unsafe: 5,
   "timed-out": 6,
+  full: 7,
+  "too-fast": 7,
   unavailable: 7,
   "disk-full": 7,
   damaged: 7,
@@ -20,7 +22,14 @@ const EXIT_CODES = {
 
 export type ErrorCode = keyof typeof EXIT_CODES;
 
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["held", "timed-out", "unavailable", "disk-full"]);
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  "held",
+  "timed-out",
+  "full",
+  "too-fast",
+  "unavailable",
+  "disk-full",
+]);
 
 export interface ErrorBody {
   code: ErrorCode;

@@ -53,6 +53,16 @@ export function slugName(raw: string): string {
   return isName(slug) ? slug : `${slug.slice(0, NAME_CHARS_MAX - 2).replace(/\./g, "-")}-1`;
 }
 
+/** Whom mail goes to: besides workers, those two words that no worker can be called. */
+export function parseRecipient(text: string): { project: string | null; name: string } {
+  const slash = text.lastIndexOf("/");
+  const name = text.slice(slash + 1);
+  if (!MAIL_WORDS.has(nameKey(name))) return parseAddress(text);
+  return { project: slash < 0 ? null : checkName(text.slice(0, slash), "project"), name: nameKey(name) };
+}
+
+const MAIL_WORDS: ReadonlySet<string> = new Set(["operator", "supervisor"]);
+
 /** `project/name`; a name alone belongs to the caller's project. */
 export function parseAddress(text: string): { project: string | null; name: string } {
   const slash = text.indexOf("/");

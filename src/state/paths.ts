@@ -32,6 +32,8 @@ export interface StatePaths {
   runs: string;
   /** Copies of conversations. */
   custody: string;
+  /** Copies of files that were sent along with mail. */
+  attachments: string;
   log: string;
   socket: string;
 }
@@ -47,6 +49,7 @@ export function statePaths(env: Environment): StatePaths {
     projectsFile: join(dir, "projects.json"),
     runs: join(dir, "runs"),
     custody: join(dir, "custody"),
+    attachments: join(dir, "attachments"),
     log: join(dir, "logs", "daemon.log"),
     socket: socketPath(dir, env),
   };

@@ -5,6 +5,8 @@ import {
   RETIRED_WORKERS_KEPT_MS,
   RUNS_KEPT_PER_WORKER,
   SESSIONS_KEPT_PER_WORKER,
+  SETTLED_MAIL_KEPT,
+  SETTLED_MAIL_KEPT_MS,
   TOMBSTONES_KEPT_PER_PROJECT,
 } from "../limits.ts";
 import type { Db } from "./db.ts";
@@ -17,6 +19,7 @@ export function dropOldRows(db: Db, nowMs: number): void {
   dropOldEntries(db);
   dropOldSessions(db);
   dropOldTombstones(db);
+  dropSettledMail(db, nowMs - SETTLED_MAIL_KEPT_MS);
   dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
   forgetEpochs(db);
 }
@@ -64,11 +67,24 @@ function dropOldTombstones(db: Db): void {
   );
 }
 
+/** What was read, answered or given up. What somebody still waits for is on its way, or unanswered, and stays. */
+function dropSettledMail(db: Db, beforeMs: number): void {
+  const settled = "state NOT IN ('queued', 'offered', 'injected') AND NOT (expects_reply = 1 AND state = 'read')";
+  db.run(`DELETE FROM messages WHERE ${settled} AND changed_ms < ?`, beforeMs);
+  db.run(
+    `DELETE FROM messages WHERE seq IN
+      (SELECT seq FROM messages WHERE ${settled} ORDER BY changed_ms DESC LIMIT -1 OFFSET ?)`,
+    SETTLED_MAIL_KEPT,
+  );
+}
+
 function dropRetiredWorkers(db: Db, beforeMs: number): void {
   const old = `SELECT id FROM workers WHERE retired_ms < ?1 OR id IN
     (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
   const theirs = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
   db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM messages WHERE to_worker IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM mailboxes WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM custody WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);

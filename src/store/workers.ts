@@ -21,6 +21,8 @@ export interface WorkerRow {
   unresumable: string | null;
   fork_of: number | null;
   declared: string | null;
+  supervisor_id: number | null;
+  paused: number;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
@@ -106,6 +108,15 @@ export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void 
 /** The conversation its next start is to branch; null once it has. */
 export function setForkOf(db: Db, workerId: number, sessionId: number | null): void {
   db.run("UPDATE workers SET fork_of = ? WHERE id = ?", sessionId, workerId);
+}
+
+/** Who started it last: a worker, or null for the operator. */
+export function setSupervisor(db: Db, workerId: number, supervisorId: number | null): void {
+  db.run("UPDATE workers SET supervisor_id = ? WHERE id = ?", supervisorId, workerId);
+}
+
+export function setPaused(db: Db, workerId: number, paused: boolean): void {
+  db.run("UPDATE workers SET paused = ? WHERE id = ?", paused ? 1 : 0, workerId);
 }
 
 export function setUnresumable(db: Db, workerId: number, why: string | null): void {

@@ -5,7 +5,7 @@ import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits.ts";
 import type { Place } from "../../protocol/calls.ts";
 import type { AnchorOwner } from "../../protocol/results.ts";
-import { ask } from "../ask.ts";
+import { ask } from "../call.ts";
 import type { Invocation } from "../command.ts";
 import { ownProject, placeHere } from "../here.ts";
 import { age, table } from "../table.ts";

@@ -13,7 +13,15 @@ import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { insertRun, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { sessionById, type SessionRow } from "../../store/sessions.ts";
-import { leaseOf, setLease, setUnresumable, workerById, workerByName, type WorkerRow } from "../../store/workers.ts";
+import {
+  leaseOf,
+  setLease,
+  setSupervisor,
+  setUnresumable,
+  workerById,
+  workerByName,
+  type WorkerRow,
+} from "../../store/workers.ts";
 import { assertCurrent } from "../actor.ts";
 import { record, type House } from "../house.ts";
 import { orderOfRun, outlookOf, planLaunch, type Orders, type Outlook } from "../launch.ts";
@@ -73,7 +81,7 @@ async function claimInConversation(
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
-        return claimName(house, params, holder, outlook);
+        return claimName(house, params, holder, outlook, actor.kind === "worker" ? actor.run.worker_id : null);
       })
       .catch((error: unknown) => {
         if (error instanceof OutlookChanged) return null;
@@ -127,7 +135,13 @@ interface Claimed extends Orders {
 }
 
 /** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
-function claimName(house: House, params: CallParams<"claim">, holder: ProcessInfo, outlook: Outlook): Claimed {
+function claimName(
+  house: House,
+  params: CallParams<"claim">,
+  holder: ProcessInfo,
+  outlook: Outlook,
+  starter: number | null,
+): Claimed {
   const known = projectOf(house, params.target);
   const project = known ?? registerProject(house, params.target.here);
   const worker = findOrCreate(house, project, params.target.name, params.ephemeral);
@@ -166,6 +180,7 @@ function claimName(house: House, params: CallParams<"claim">, holder: ProcessInf
   const orders = wanted && planLaunch(house, { address, worker, run, wanted, fresh: params.fresh, outlook });
   // What has yet to be minted may fail, and must not be what the next start runs.
   if (wanted && orders?.launch) storeWanted(house, worker, wanted);
+  setSupervisor(house.db, worker.id, starter === worker.id ? worker.supervisor_id : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
 }

@@ -1,6 +1,7 @@
 import type { CallName, CallParams, CallResults } from "../../protocol/calls.ts";
 import { adoptCall } from "./adopt.ts";
 import { anchorsCall } from "./anchors.ts";
+import { askCall } from "./ask.ts";
 import { bindCall } from "./bind.ts";
 import { claimCall } from "./claim.ts";
 import type { CallContext } from "./context.ts";
@@ -9,13 +10,17 @@ import { drillCall } from "./drill.ts";
 import { eventsCall } from "./events.ts";
 import { forkCall } from "./fork.ts";
 import { holdCall } from "./hold.ts";
+import { ackCall, inboxCall, pendingCall, receiveCall } from "./inbox.ts";
 import { historyCall, lsCall, showCall } from "./listing.ts";
+import { cancelCall, mailCall, pauseCall, redeliverCall } from "./mail.ts";
 import { backupCall, checkCall, statusCall, stopCall } from "./maintenance.ts";
 import { renameCall, retireCall } from "./naming.ts";
 import { projectCall, projectMoveCall, projectsCall } from "./projects.ts";
 import { releaseCall } from "./release.ts";
+import { replyCall } from "./reply.ts";
 import { restoreCall } from "./restore.ts";
 import { forgetCall, saveCall, savedCall } from "./saved.ts";
+import { sendCall } from "./send.ts";
 import { takeoverCall } from "./takeover.ts";
 
 type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext) => Promise<CallResults[N]> };
@@ -31,6 +36,17 @@ export const handlers: Handlers = {
   saved: savedCall,
   forget: forgetCall,
   drill: drillCall,
+  send: sendCall,
+  ask: askCall,
+  reply: replyCall,
+  receive: receiveCall,
+  ack: ackCall,
+  inbox: inboxCall,
+  pending: pendingCall,
+  mail: mailCall,
+  cancel: cancelCall,
+  redeliver: redeliverCall,
+  pause: pauseCall,
   release: releaseCall,
   hold: holdCall,
   ls: lsCall,

@@ -7,6 +7,7 @@ import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
+import { bury } from "../mail/settle.ts";
 import { findWorker, projectOf, type FoundWorker } from "../places.ts";
 import type { CallContext } from "./context.ts";
 
@@ -76,6 +77,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   }
   if (run) house.watch.finish(run);
   retireWorker(house.db, worker.id, house.now());
+  bury(house, project.id, worker.id, `${worker.name} was retired`);
   releaseSessions(house.db, worker.id, house.now());
   dropSavedOfWorker(house.db, worker.id);
   deleteTombstonesOfWorker(house.db, worker.id);

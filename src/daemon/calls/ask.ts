@@ -1,0 +1,127 @@
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Waiting } from "../../core/mail.ts";
+import { messageById, replyTo } from "../../store/messages.ts";
+import { runById } from "../../store/runs.ts";
+import { standing } from "../../core/lease.ts";
+import { leaseOf, workerById } from "../../store/workers.ts";
+import type { House } from "../house.ts";
+import { admit } from "../mail/admit.ts";
+import { attach } from "../mail/attachments.ts";
+import { describeMessage } from "../mail/describe.ts";
+import { askKey } from "../mail/keys.ts";
+import { recipientOf } from "../mail/recipients.ts";
+import { senderOf, type Sender } from "../mail/sender.ts";
+import { settle } from "../mail/settle.ts";
+import type { CallContext } from "./context.ts";
+import { expiryOf } from "./send.ts";
+
+/**
+ * Sends and waits for the answer. The id is the asker's: asked once more after the daemon was restarted, it goes on waiting
+ * for the answer to the same message.
+ */
+export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
+  const { house, actor } = context;
+  const attachments = params.attach.length === 0 ? [] : await attach(house, params.id, params.attach);
+  let done = (): void => undefined;
+  try {
+    const sender = await house.writer.write(() => {
+      const asker = senderOf(house, actor, params);
+      const recipient = recipientOf(house, asker, params, params.to, params.nested);
+      admit(house, asker, recipient, {
+        id: params.id,
+        body: params.body,
+        expiresMs: expiryOf(house.mail.now(), params.ttlMs),
+        supersedes: null,
+        replyTo: null,
+        expectsReply: true,
+        waits: true,
+        attachments,
+      });
+      // In the very change that asks: two who ask each other at once are both seen.
+      const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
+      done = house.mail.wait(waiting);
+      return asker;
+    });
+    return await answered(context, params, sender);
+  } finally {
+    done();
+  }
+}
+
+async function answered(
+  { house, closed }: CallContext,
+  { id, waitMs }: CallParams<"ask">,
+  sender: Sender,
+): Promise<CallResults["ask"]> {
+  const deadline = house.monotonicMs() + waitMs;
+  for (;;) {
+    const changed = nextChange(house, id, deadline, closed);
+    const outcome = outcomeOf(house, id, sender);
+    if (outcome) {
+      changed.stop();
+      return takeReply(house, id, outcome, sender);
+    }
+    if ((await changed.promise) === "too late") {
+      throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
+        hint: `it may still come, to your inbox: perdure mail ${id}`,
+        details: { id },
+      });
+    }
+    if (closed.aborted) throw new PerdureError("unavailable", "The daemon is leaving.", { details: { lost: true } });
+  }
+}
+
+interface Changed {
+  promise: Promise<"changed" | "too late">;
+  stop(): void;
+}
+
+function nextChange(house: House, id: string, deadline: number, closed: AbortSignal): Changed {
+  const { promise, resolve } = Promise.withResolvers<"changed" | "too late">();
+  const changed = (): void => resolve("changed");
+  const unlisten = house.mail.listen(askKey(id), changed);
+  closed.addEventListener("abort", changed, { once: true });
+  const timer = setTimeout(() => resolve("too late"), Math.max(0, deadline - house.monotonicMs()));
+  const stop = (): void => {
+    unlisten();
+    clearTimeout(timer);
+    closed.removeEventListener("abort", changed);
+  };
+  return { promise: promise.finally(stop), stop };
+}
+
+/** The reply's id once it is there; an error once there will be none; null while one may still come. */
+function outcomeOf(house: House, id: string, { run, worker }: Sender): string | null {
+  const reply = replyTo(house.db, id);
+  if (reply) return reply.id;
+  const ask = messageById(house.db, id);
+  if (ask === null || ["expired", "cancelled", "superseded", "dead"].includes(ask.state)) {
+    throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
+      hint: `perdure mail ${id}`,
+      details: { id, state: ask?.state },
+    });
+  }
+  const now = worker && workerById(house.db, worker.id);
+  const current = run && runById(house.db, run.id);
+  if (run && (!now || !current || standing(leaseOf(now), run.id, run.generation) !== "current")) {
+    throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
+      hint: "stop this process",
+    });
+  }
+  return null;
+}
+
+/** The asker has it, so it is read. One that was read before, when its answer was lost on the way, is the same one. */
+async function takeReply(house: House, id: string, replyId: string, sender: Sender): Promise<CallResults["ask"]> {
+  const run = sender.run?.id ?? null;
+  await house.writer.write(() => {
+    const reply = messageById(house.db, replyId);
+    if (reply && settle(house, reply, "offer", { run: run ?? "operator", generation: sender.run?.generation ?? 0 })) {
+      settle(house, { ...reply, state: "offered" }, "read", { run });
+    }
+  });
+  const reply = messageById(house.db, replyId);
+  if (reply === null) throw new Error(`reply ${replyId} vanished`);
+  return { id, reply: describeMessage(house, reply) };
+}

@@ -1,0 +1,106 @@
+import { LIST_ROWS_MAX, OFFERS_MAX } from "../../limits.ts";
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
+import { onTheWay, messageById, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
+import type { House } from "../house.ts";
+import { describeMessage } from "../mail/describe.ts";
+import { boxKey } from "../mail/keys.ts";
+import { projectFor } from "../mail/recipients.ts";
+import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
+import { settle } from "../mail/settle.ts";
+import { findWorker } from "../places.ts";
+import type { CallContext } from "./context.ts";
+
+/** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
+export async function receiveCall(
+  params: CallParams<"receive">,
+  { house, actor, closed }: CallContext,
+): Promise<CallResults["receive"]> {
+  const deadline = house.monotonicMs() + params.waitMs;
+  for (;;) {
+    const { messages, box } = await house.writer.write(() => offer(house, params, senderOf(house, actor, params)));
+    const leftMs = deadline - house.monotonicMs();
+    if (messages.length > 0 || leftMs <= 0 || closed.aborted) return { messages };
+    await somethingIn(house, box, leftMs, closed);
+  }
+}
+
+function offer(
+  house: House,
+  params: CallParams<"receive">,
+  sender: Sender,
+): { messages: MessageRecord[]; box: string } {
+  assertReader(params, sender);
+  const project = projectFor(house, sender, { ...params, declared: [] });
+  const to = sender.worker?.id ?? null;
+  const box = boxKey(project.id, to);
+  if (sender.worker?.paused === 1) return { messages: [], box };
+  const run = sender.run?.id ?? OPERATOR;
+  const messages = queuedFor(house.db, project.id, to, params.max).flatMap((message) => {
+    if (message.attempt >= OFFERS_MAX) {
+      settle(house, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
+      return [];
+    }
+    settle(house, message, "offer", { run, generation: sender.run?.generation ?? 0 });
+    house.mail.offered(message.seq);
+    const offered = messageById(house.db, message.id);
+    return offered ? [describeMessage(house, offered)] : [];
+  });
+  return { messages, box };
+}
+
+async function somethingIn(house: House, box: string, waitMs: number, closed: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unlisten = house.mail.listen(box, resolve);
+  const timer = setTimeout(resolve, waitMs);
+  const aborted = (): void => resolve();
+  closed.addEventListener("abort", aborted, { once: true });
+  await promise;
+  unlisten();
+  clearTimeout(timer);
+  closed.removeEventListener("abort", aborted);
+}
+
+/** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */
+export async function ackCall(params: CallParams<"ack">, { house, actor }: CallContext): Promise<CallResults["ack"]> {
+  return house.writer.write(() => {
+    const sender = senderOf(house, actor, params);
+    assertReader(params, sender);
+    const run = sender.run?.id ?? OPERATOR;
+    const acked = params.ids.filter((id) => {
+      const message = messageById(house.db, id);
+      const own = message?.offer_run === run && message.offer_generation === (sender.run?.generation ?? 0);
+      return own && settle(house, message, params.how === "read" ? "read" : "inject", { run });
+    });
+    return { acked, missed: params.ids.filter((id) => !acked.includes(id)) };
+  });
+}
+
+/** Looks into a box and takes nothing: one's own, or as the operator anybody's. */
+export async function inboxCall(params: CallParams<"inbox">, context: CallContext): Promise<CallResults["inbox"]> {
+  const { house, actor } = context;
+  const sender = senderOf(house, actor, params);
+  assertReader(params, sender);
+  const other = params.target === null || sender.worker !== null ? null : findWorker(house, params.target);
+  const project = other?.project ?? projectFor(house, sender, { ...params, declared: [] });
+  const to = other?.worker.id ?? sender.worker?.id ?? null;
+  const rows = params.all
+    ? recentMessages(house.db, project.id, to, params.limit).toReversed()
+    : onTheWay(house.db, project.id, to, params.limit);
+  for (const row of rows) await context.send(describeMessage(house, row));
+  return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === 1 };
+}
+
+/** What was asked of the caller and not answered. */
+export async function pendingCall(
+  params: CallParams<"pending">,
+  context: CallContext,
+): Promise<CallResults["pending"]> {
+  const { house, actor } = context;
+  const sender = senderOf(house, actor, params);
+  assertReader(params, sender);
+  const project = projectFor(house, sender, { ...params, declared: [] });
+  const rows = unansweredFor(house.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
+  for (const row of rows) await context.send(describeMessage(house, row));
+  return { count: rows.length };
+}

@@ -1,0 +1,73 @@
+import { LIST_ROWS_MAX } from "../../limits.ts";
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { projectById } from "../../store/projects.ts";
+import { unansweredFor, type MessageRow } from "../../store/messages.ts";
+import { workerById } from "../../store/workers.ts";
+import type { House } from "../house.ts";
+import { admit, mintId } from "../mail/admit.ts";
+import { attach } from "../mail/attachments.ts";
+import { findMessage } from "../mail/find.ts";
+import { askKey } from "../mail/keys.ts";
+import { projectFor, type Recipient } from "../mail/recipients.ts";
+import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
+import { settle } from "../mail/settle.ts";
+import type { CallContext } from "./context.ts";
+
+/** To whoever asked, running or not: what comes after the asker has gone waits for its next run. */
+export async function replyCall(
+  params: CallParams<"reply">,
+  { house, actor }: CallContext,
+): Promise<CallResults["reply"]> {
+  const id = params.messageId ?? mintId();
+  const attachments = params.attach.length === 0 ? [] : await attach(house, id, params.attach);
+  return house.writer.write(() => {
+    const sender = senderOf(house, actor, params);
+    assertReader(params, sender);
+    const asked = askedOf(house, sender, params);
+    const admitted = admit(house, sender, recipientOf(house, asked), {
+      id,
+      body: params.body,
+      expiresMs: null,
+      supersedes: null,
+      replyTo: asked.id,
+      expectsReply: false,
+      waits: false,
+      attachments,
+    });
+    if (!admitted.again) settle(house, asked, "answer", { run: sender.run?.id ?? null });
+    house.mail.tell(askKey(asked.id));
+    return { ...admitted, replyTo: asked.id };
+  });
+}
+
+/** The one that was named, or the only one that waits. */
+function askedOf(house: House, sender: Sender, params: CallParams<"reply">): MessageRow {
+  const project = projectFor(house, sender, { ...params, declared: [] });
+  const to = sender.worker?.id ?? null;
+  if (params.id !== null) {
+    const found = findMessage(house, params.id);
+    if (found.to_worker === to && (to !== null || found.project_id === project.id)) return found;
+    throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: "perdure pending" });
+  }
+  const [only, another] = unansweredFor(house.db, project.id, to, LIST_ROWS_MAX);
+  if (only && !another) return only;
+  if (!only) {
+    throw new PerdureError("not-found", `Nobody waits for an answer of ${sender.name}.`, { hint: "perdure inbox" });
+  }
+  throw new PerdureError("usage", "More than one waits for an answer: say which.", {
+    hint: "perdure pending; then: perdure reply ID TEXT",
+  });
+}
+
+function recipientOf(house: House, asked: MessageRow): Recipient {
+  const project = projectById(house.db, asked.project_id);
+  const worker = asked.from_worker === null ? null : workerById(house.db, asked.from_worker);
+  if (project === null) throw new Error(`message ${asked.id} is of no project`);
+  if (worker?.retired_ms != null) {
+    throw new PerdureError("not-found", `${asked.from_name} was retired: nobody would read the answer.`, {
+      hint: `perdure mail ${asked.id}`,
+    });
+  }
+  return { project, worker, renamedFrom: null };
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits.ts";
+import { ringClosedBy } from "../../core/mail.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { OPERATOR, type Admitted, type Attachment } from "../../protocol/mail.ts";
+import { sha256 } from "../../protocol/sha256.ts";
+import { boxCount, countInBox, insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
+import { workerById } from "../../store/workers.ts";
+import { record, type House } from "../house.ts";
+import { boxKey } from "./keys.ts";
+import type { Recipient } from "./recipients.ts";
+import type { Sender } from "./sender.ts";
+import { settle } from "./settle.ts";
+
+export interface Letter {
+  id: string;
+  body: string;
+  expiresMs: number | null;
+  /** An earlier message of the same sender to the same reader that this one stands for. */
+  supersedes: string | null;
+  replyTo: string | null;
+  expectsReply: boolean;
+  /** Its sender waits for the answer. */
+  waits: boolean;
+  attachments: Attachment[];
+}
+
+/** Twelve characters nobody can guess, easy to type. */
+export function mintId(): string {
+  return [...randomBytes(12)].map((byte) => LETTERS[byte % LETTERS.length]).join("");
+}
+
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+
+/** Inside a change. On disk before it is answered; the same id once more is the same message. */
+export function admit(house: House, sender: Sender, recipient: Recipient, letter: Letter): Admitted {
+  const { project, worker, renamedFrom } = recipient;
+  const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
+  const digest = digestOf(sender, recipient, letter);
+  const known = messageById(house.db, letter.id);
+  if (known) return again(known, digest, to, renamedFrom);
+  assertRoom(house, recipient, letter, to);
+  assertAllowed(house, sender);
+  if (letter.waits) assertNoRing(house, sender, recipient, to);
+  const nowMs = house.mail.now();
+  const seq = insertMessage(house.db, {
+    id: letter.id,
+    project_id: project.id,
+    to_worker: worker?.id ?? null,
+    from_worker: sender.worker?.id ?? null,
+    from_name: sender.name,
+    from_run: sender.run?.id ?? null,
+    body: letter.body,
+    digest,
+    created_ms: nowMs,
+    expires_ms: letter.expiresMs,
+    reply_to: letter.replyTo,
+    expects_reply: letter.expectsReply ? 1 : 0,
+    attachments: letter.attachments.length === 0 ? null : JSON.stringify(letter.attachments),
+  });
+  countInBox(house.db, project.id, worker?.id ?? null, 1, Buffer.byteLength(letter.body));
+  if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
+  const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
+  record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
+  house.mail.tell(boxKey(project.id, worker?.id ?? null));
+  return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
+}
+
+/** All the sender chose, and nothing that could be another at a retry: its run, the time, what the name is by now. */
+function digestOf(sender: Sender, { project, worker }: Recipient, letter: Letter): string {
+  const files = letter.attachments.map(({ name, sha256: hash }) => [name, hash]);
+  const parties = [sender.worker?.id ?? 0, project.id, worker?.id ?? 0];
+  return sha256(JSON.stringify([parties, letter.body, letter.replyTo, letter.expectsReply, letter.supersedes, files]));
+}
+
+function again(known: MessageRow, digest: string, to: string, renamedFrom: string | null): Admitted {
+  if (known.digest === digest) {
+    return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
+  }
+  throw new PerdureError("conflict", `The id ${known.id} was used for another message.`, {
+    hint: `choose another id; that one: perdure mail ${known.id}`,
+    details: { id: known.id, state: known.state },
+  });
+}
+
+function assertRoom(house: House, { project, worker }: Recipient, { body }: Letter, to: string): void {
+  const bytes = Buffer.byteLength(body);
+  if (bytes > MESSAGE_BYTES_MAX) {
+    throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
+      hint: "send it as a file: --attach FILE",
+    });
+  }
+  const box = boxCount(house.db, project.id, worker?.id ?? null);
+  if (box.messages < BOX_MESSAGES_MAX && box.bytes + bytes <= BOX_BYTES_MAX) return;
+  throw new PerdureError("full", `The box of ${to} is full: ${box.messages} messages, ${box.bytes} bytes.`, {
+    hint: worker ? `it has to read them: perdure run ${worker.name}, perdure inbox ${worker.name}` : "perdure inbox",
+    details: { messages: box.messages, bytes: box.bytes },
+  });
+}
+
+function assertAllowed(house: House, { worker, name }: Sender): void {
+  const waitMs = worker === null ? 0 : house.mail.waitBeforeSending(worker.id);
+  if (waitMs === 0) return;
+  throw new PerdureError("too-fast", `${name} sends faster than is taken from one worker.`, {
+    hint: `wait ${Math.ceil(waitMs)} ms, then send it again`,
+    details: { waitMs: Math.ceil(waitMs) },
+  });
+}
+
+function assertNoRing(house: House, sender: Sender, { worker }: Recipient, to: string): void {
+  const ring = ringClosedBy(sender.worker?.id ?? null, worker?.id ?? null, house.mail.waiting);
+  if (ring === null) return;
+  throw ringError(house, ring.ask, ring.from, to);
+}
+
+export function ringError(house: House, ask: string, from: number | null, to: string): PerdureError {
+  const who = from === null ? OPERATOR : (workerById(house.db, from)?.name ?? "somebody");
+  const asked = messageById(house.db, ask);
+  return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
+    hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
+    details: { ask, body: asked?.body },
+  });
+}
+
+function supersede(house: House, sender: Sender, { project, worker }: Recipient, id: string): void {
+  const old = messageById(house.db, id);
+  const theirs = old?.from_worker === (sender.worker?.id ?? null) && old.to_worker === (worker?.id ?? null);
+  if (!old || !theirs || old.project_id !== project.id) {
+    throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
+      hint: "perdure mail ID",
+    });
+  }
+  if (settle(house, old, "supersede", { run: sender.run?.id ?? null, reason: "a later message stands for it" })) return;
+  throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
+    hint: "send without --supersedes",
+  });
+}

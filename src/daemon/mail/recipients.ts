@@ -1,0 +1,73 @@
+import { PerdureError } from "../../protocol/errors.ts";
+import { nameKey } from "../../protocol/names.ts";
+import { OPERATOR, SUPERVISOR } from "../../protocol/mail.ts";
+import type { Place } from "../../protocol/calls.ts";
+import type { ProjectRow } from "../../store/projects.ts";
+import { workerById, workerByName, workersOfProject } from "../../store/workers.ts";
+import type { WorkerRow } from "../../store/workers.ts";
+import type { House } from "../house.ts";
+import { findWorker, heirOf, projectOf, registerProject } from "../places.ts";
+import { findOrCreate } from "../workers.ts";
+import type { Sender } from "./sender.ts";
+
+export interface Recipient {
+  project: ProjectRow;
+  /** Null for the operator. */
+  worker: WorkerRow | null;
+  /** The name that was used, when it is not its own any more. */
+  renamedFrom: string | null;
+}
+
+interface Wanted {
+  here: Place;
+  project: string | null;
+  /** Names that the project's file declares: they have a box before they ever ran. */
+  declared: readonly string[];
+}
+
+/** Inside a change: a declared name becomes a worker with its first message. */
+export function recipientOf(house: House, sender: Sender, wanted: Wanted, name: string, nested: boolean): Recipient {
+  const project = projectFor(house, sender, wanted);
+  const key = nameKey(name);
+  if (key === OPERATOR) return { project, worker: null, renamedFrom: null };
+  if (key === SUPERVISOR) return { project, worker: supervisorOf(house, sender, nested), renamedFrom: null };
+  const known = workerByName(house.db, project.id, key);
+  if (known) return { project, worker: known, renamedFrom: null };
+  const heir = heirOf(house, project.id, key);
+  if (heir && heir.retired_ms === null) return { project, worker: heir, renamedFrom: name };
+  const declared = wanted.declared.find((each) => nameKey(each) === key);
+  if (declared !== undefined) {
+    return { project, worker: findOrCreate(house, project, declared, false), renamedFrom: null };
+  }
+  // By a run's id, or not at all: then it says which names are near.
+  const { worker } = findWorker(house, { project: project.slug, name, here: wanted.here });
+  return { project, worker, renamedFrom: null };
+}
+
+/** Every worker of the project but the sender. */
+export function everybody(house: House, sender: Sender, wanted: Wanted): Recipient[] {
+  const project = projectFor(house, sender, wanted);
+  return workersOfProject(house.db, project.id)
+    .filter(({ id, ephemeral }) => id !== sender.worker?.id && ephemeral === 0)
+    .map((worker) => ({ project, worker, renamedFrom: null }));
+}
+
+/** A worker's mail stays in its project; the operator is at home in all of them. */
+export function projectFor(house: House, sender: Sender, { here, project }: Wanted): ProjectRow {
+  const asked = projectOf(house, { project, here });
+  if (sender.project === null) return asked ?? registerProject(house, here);
+  if (project === null || asked?.id === sender.project.id) return sender.project;
+  throw new PerdureError("refused", `${sender.name} may not mail another project (${project}).`, {
+    hint: "mail stays inside a project; the operator can pass it on: perdure send operator TEXT",
+  });
+}
+
+/** Whoever started it; a nested agent's is the worker it belongs to. The operator when nobody else did. */
+function supervisorOf(house: House, { worker }: Sender, nested: boolean): WorkerRow | null {
+  if (worker === null) {
+    throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });
+  }
+  if (nested) return worker;
+  const above = worker.supervisor_id === null ? null : workerById(house.db, worker.supervisor_id);
+  return above?.retired_ms === null ? above : null;
+}

@@ -1,0 +1,43 @@
+import type { CallParams } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { OPERATOR } from "../../protocol/mail.ts";
+import { projectById, type ProjectRow } from "../../store/projects.ts";
+import { runById, type RunRow } from "../../store/runs.ts";
+import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { assertCurrent, assertOwn, type Actor } from "../actor.ts";
+import type { House } from "../house.ts";
+
+/** Who sends or reads, as the daemon knows it: from a run's token, never from what is said. */
+export interface Sender {
+  /** Null for the operator. */
+  worker: WorkerRow | null;
+  run: RunRow | null;
+  project: ProjectRow | null;
+  /** Its address, or `operator`; of a nested agent, with the mark of one. */
+  name: string;
+}
+
+/** Inside a change, so that a takeover that was committed meanwhile counts. */
+export function senderOf(
+  house: House,
+  actor: Actor,
+  { as, nested }: Pick<CallParams<"send">, "as" | "nested">,
+): Sender {
+  if (as !== null) assertOwn(house, as);
+  const run = as === null ? (actor.kind === "worker" ? actor.run : null) : runById(house.db, as.run);
+  if (run === null) return { worker: null, run: null, project: null, name: OPERATOR };
+  assertCurrent(house, run.id, run.generation);
+  const worker = workerById(house.db, run.worker_id);
+  const project = worker && projectById(house.db, worker.project_id);
+  if (!worker || !project) throw new Error(`run ${run.id} is current and has no worker`);
+  const address = `${project.slug}/${worker.name}`;
+  return { worker, run, project, name: nested ? `${address}~nested` : address };
+}
+
+/** An agent that a worker's agent started has no box: it inherited the environment, not the identity. */
+export function assertReader({ nested }: Pick<CallParams<"send">, "nested">, { name }: Sender): void {
+  if (!nested) return;
+  throw new PerdureError("refused", `${name} is a nested agent, and those consume no mail.`, {
+    hint: "perdure send supervisor TEXT",
+  });
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ASK_WAIT_MS, OFFERS_PER_CALL, RECONNECT_MS } from "../limits.ts";
+import { isPerdureError } from "../protocol/errors.ts";
+import type { Admitted, MessageRecord } from "../protocol/mail.ts";
+import { parseRecipient } from "../protocol/names.ts";
+import type { Link } from "./link.ts";
+
+export interface SendOptions {
+  /** The same id with the same text is the same message; with another text, a conflict. */
+  id?: string;
+  /** Expires if nobody read it by then. */
+  ttlMs?: number;
+  /** An earlier message to the same reader that this one stands for. */
+  supersedes?: string;
+  expectsReply?: boolean;
+  /** Files to send along. */
+  attach?: readonly string[];
+}
+
+export interface AskOptions {
+  id?: string;
+  ttlMs?: number;
+  attach?: readonly string[];
+  /** Ten minutes by default. Then `timed-out`; the answer still comes to the box. */
+  timeoutMs?: number;
+}
+
+/** A message that was offered. Not acknowledged within a minute, or when the process ends first, it is offered again. */
+export interface ReceivedMessage extends MessageRecord {
+  /** It was read. False if it was no longer this reader's to acknowledge. */
+  ack(): Promise<boolean>;
+  /** Answers it, which acknowledges it too. */
+  reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
+}
+
+interface Place {
+  identity: string;
+  root: string;
+  base: string;
+}
+
+interface Proof {
+  run: string;
+  generation: number;
+  token: string;
+}
+
+/** How long one call waits for mail: shorter than any proxy of patience, and asked again. */
+const RECEIVE_WAIT_MS = 20_000;
+
+/**
+ * Mail on behalf of a lease, or of whoever the connection belongs to. Goes on over restarts of the daemon.
+ * @internal
+ */
+export class Mailbox {
+  readonly #link: Link;
+  readonly #who: { here: Place; project: string | null; as: Proof | null; nested: false };
+
+  constructor(link: Link, place: { here: Place; project: string | null }, as: Proof | null) {
+    this.#link = link;
+    this.#who = { ...place, as, nested: false };
+  }
+
+  async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
+    const { project, name } = parseRecipient(to);
+    // Chosen here, so that an answer that was lost on the way can be asked for again.
+    const id = options.id ?? newId();
+    const params = {
+      ...this.#who,
+      ...(project === null ? {} : { project }),
+      to: [name],
+      all: false,
+      body,
+      id,
+      ttlMs: options.ttlMs ?? null,
+      supersedes: options.supersedes ?? null,
+      expectsReply: options.expectsReply ?? false,
+      attach: filesOf(options.attach),
+      declared: [],
+    };
+    const { messages } = await this.#persist(async () => (await this.#link.client()).call("send", params));
+    const [admitted] = messages;
+    if (!admitted) throw new Error("a message was taken in and not answered for");
+    return admitted;
+  }
+
+  async ask(to: string, body: string, options: AskOptions = {}): Promise<MessageRecord> {
+    const { project, name } = parseRecipient(to);
+    const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
+    const deadline = performance.now() + waitMs;
+    const params = {
+      ...this.#who,
+      ...(project === null ? {} : { project }),
+      to: name,
+      body,
+      id: options.id ?? newId(),
+      ttlMs: options.ttlMs ?? null,
+      attach: filesOf(options.attach),
+      declared: [],
+    };
+    const { reply } = await this.#persist(async () => {
+      const leftMs = Math.max(0, Math.round(deadline - performance.now()));
+      return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
+    });
+    return reply;
+  }
+
+  /** Mail as it comes, in order. Leaving the loop takes no more; what was not acknowledged goes back in a while. */
+  async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
+    while (!over()) {
+      const { messages } = await this.#persist(async () => {
+        const client = await this.#link.client();
+        const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS };
+        return client.call("receive", params, 2 * RECEIVE_WAIT_MS);
+      });
+      for (const message of messages) yield this.#received(message);
+    }
+  }
+
+  #received(message: MessageRecord): ReceivedMessage {
+    const ack = async (): Promise<boolean> => {
+      const { as, nested } = this.#who;
+      const params = { as, nested, ids: [message.id], how: "read" as const };
+      const { acked } = await this.#persist(async () => (await this.#link.client()).call("ack", params));
+      return acked.length === 1;
+    };
+    const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
+      const messageId = options.id ?? newId();
+      const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
+      return this.#persist(async () => (await this.#link.client()).call("reply", params));
+    };
+    return { ...message, ack, reply };
+  }
+
+  /** Every call here can be made twice: ids make the second one the first. */
+  async #persist<T>(act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        const left = isPerdureError(error) && error.code === "unavailable" && !this.#link.closed;
+        if (!left) throw error;
+        await sleep(RECONNECT_MS);
+      }
+    }
+  }
+}
+
+function newId(): string {
+  return randomUUID();
+}
+
+function filesOf(files: readonly string[] = []): string[] {
+  return files.map((file) => resolve(file));
+}

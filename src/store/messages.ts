@@ -1,0 +1,211 @@
+import type { MailState } from "../protocol/mail.ts";
+import type { Db } from "./db.ts";
+
+export interface MessageRow {
+  seq: number;
+  id: string;
+  project_id: number;
+  to_worker: number | null;
+  from_worker: number | null;
+  from_name: string;
+  from_run: string | null;
+  body: string;
+  digest: string;
+  state: MailState;
+  attempt: number;
+  created_ms: number;
+  changed_ms: number;
+  expires_ms: number | null;
+  reply_to: string | null;
+  expects_reply: number;
+  attachments: string | null;
+  offer_run: string | null;
+  offer_generation: number | null;
+}
+
+export type NewMessage = Omit<
+  MessageRow,
+  "seq" | "state" | "attempt" | "changed_ms" | "offer_run" | "offer_generation"
+>;
+
+export function insertMessage(db: Db, message: NewMessage): number {
+  return db.insert(
+    `INSERT INTO messages (id, project_id, to_worker, from_worker, from_name, from_run, body, digest, state, created_ms,
+       changed_ms, expires_ms, reply_to, expects_reply, attachments)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9, ?10, ?11, ?12, ?13)`,
+    message.id,
+    message.project_id,
+    message.to_worker,
+    message.from_worker,
+    message.from_name,
+    message.from_run,
+    message.body,
+    message.digest,
+    message.created_ms,
+    message.expires_ms,
+    message.reply_to,
+    message.expects_reply,
+    message.attachments,
+  );
+}
+
+export function messageById(db: Db, id: string): MessageRow | null {
+  return db.one("SELECT * FROM messages WHERE id = ?", id);
+}
+
+export function messageBySeq(db: Db, seq: number): MessageRow | null {
+  return db.one("SELECT * FROM messages WHERE seq = ?", seq);
+}
+
+/** Those whose id begins so: two are enough to know that it is not unique. */
+export function messagesByIdStart(db: Db, start: string): MessageRow[] {
+  return db.all("SELECT * FROM messages WHERE id >= ?1 AND id < ?1 || '\u{10FFFF}' ORDER BY id LIMIT 2", start);
+}
+
+/** In the order they were taken in. `to` is null for the operator's. */
+export function onTheWay(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
+  return db.all(
+    `SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
+     ORDER BY seq LIMIT ?`,
+    projectId,
+    to,
+    limit,
+  );
+}
+
+/** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
+export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
+  return db.all(
+    `SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
+       AND state = 'queued' ORDER BY seq LIMIT ?`,
+    projectId,
+    to,
+    limit,
+  );
+}
+
+/** Everything of a box, settled mail too, newest first. */
+export function recentMessages(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
+  return db.all(
+    "SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? ORDER BY seq DESC LIMIT ?",
+    projectId,
+    to,
+    limit,
+  );
+}
+
+/** Asked and not answered, oldest first. */
+export function unansweredFor(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
+  return db.all(
+    `SELECT * FROM messages WHERE to_worker IS ?2 AND project_id = ?1 AND expects_reply = 1
+       AND state IN ('queued', 'offered', 'injected', 'read') ORDER BY seq LIMIT ?3`,
+    projectId,
+    to,
+    limit,
+  );
+}
+
+export function replyTo(db: Db, id: string): MessageRow | null {
+  return db.one("SELECT * FROM messages WHERE reply_to = ? ORDER BY seq LIMIT 1", id);
+}
+
+export function offersOf(db: Db, runId: string): MessageRow[] {
+  return db.all("SELECT * FROM messages WHERE offer_run = ? AND state = 'offered' ORDER BY seq", runId);
+}
+
+/** Every offer there is: after a restart of the daemon each gets its time anew. */
+export function allOffers(db: Db): MessageRow[] {
+  return db.all("SELECT * FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'");
+}
+
+export function expiredBy(db: Db, nowMs: number, limit: number): MessageRow[] {
+  return db.all(
+    `SELECT * FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered') AND expires_ms <= ?
+     ORDER BY expires_ms LIMIT ?`,
+    nowMs,
+    limit,
+  );
+}
+
+export function nextExpiry(db: Db): number | null {
+  const row = db.one<{ at: number | null }>(
+    "SELECT min(expires_ms) AS at FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered')",
+  );
+  return row?.at ?? null;
+}
+
+export interface Change {
+  state: MailState;
+  nowMs: number;
+  run: string | null;
+  reason: string | null;
+}
+
+/** One step, and what the message is from now on. An offer counts an attempt; any other state ends the offer. */
+export function changeMessage(db: Db, seq: number, change: Change, offerGeneration: number | null = null): void {
+  const isOffer = change.state === "offered" ? 1 : 0;
+  const stays = change.state === "injected" ? 1 : 0;
+  db.run(
+    `UPDATE messages SET state = ?1, changed_ms = ?2, attempt = attempt + ?3,
+       offer_run = CASE WHEN ?3 = 1 THEN ?4 WHEN ?6 = 1 THEN offer_run END,
+       offer_generation = CASE WHEN ?3 = 1 THEN ?5 WHEN ?6 = 1 THEN offer_generation END
+     WHERE seq = ?7`,
+    change.state,
+    change.nowMs,
+    isOffer,
+    change.run,
+    offerGeneration,
+    stays,
+    seq,
+  );
+  db.run(
+    `INSERT INTO message_steps (seq, step, state, at_ms, run_id, reason)
+     VALUES (?1, (SELECT coalesce(max(step), 0) + 1 FROM message_steps WHERE seq = ?1), ?2, ?3, ?4, ?5)`,
+    seq,
+    change.state,
+    change.nowMs,
+    change.run,
+    change.reason,
+  );
+}
+
+/** Without a limit on its life from now on. */
+export function clearExpiry(db: Db, seq: number): void {
+  db.run("UPDATE messages SET expires_ms = NULL WHERE seq = ?", seq);
+}
+
+export interface StepRow {
+  state: MailState;
+  at_ms: number;
+  run_id: string | null;
+  reason: string | null;
+}
+
+export function stepsOf(db: Db, seq: number): StepRow[] {
+  return db.all("SELECT state, at_ms, run_id, reason FROM message_steps WHERE seq = ? ORDER BY step", seq);
+}
+
+export interface BoxCount {
+  messages: number;
+  bytes: number;
+}
+
+export function boxCount(db: Db, projectId: number, to: number | null): BoxCount {
+  const row = db.one<BoxCount>(
+    "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?",
+    projectId,
+    to ?? 0,
+  );
+  return row ?? { messages: 0, bytes: 0 };
+}
+
+export function countInBox(db: Db, projectId: number, to: number | null, messages: number, bytes: number): void {
+  db.run(
+    `INSERT INTO mailboxes (project_id, worker_id, messages, bytes) VALUES (?, ?, ?, ?)
+     ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes`,
+    projectId,
+    to ?? 0,
+    messages,
+    bytes,
+  );
+}
