@@ -33,7 +33,9 @@ export const inbox: Command = {
       const found = looks
         ? await client.collect("inbox", { ...who, target, all, limit })
         : { items: await taken(limit), result: { paused: false } };
-      out.result({ messages: found.items }, () => found.items.map((each) => messageText(each, out.paint)).join("\n"));
+      out.result({ messages: found.items }, () =>
+        found.items.map((each) => messageText(each, out.paint, looks)).join("\n"),
+      );
       if (found.result.paused) out.note("Paused: nothing is delivered until perdure pause NAME --off");
       if (found.items.length === 0) out.note("No mail.");
       // Only now that it was shown: what was not is offered again.

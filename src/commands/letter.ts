@@ -68,10 +68,11 @@ export function declaredWorkers(found: FoundProject): { name: string; group: str
   });
 }
 
-export function messageText(message: MessageRecord, paint: Paint): string {
+/** With its state when it is one among others, and not just handed over. */
+export function messageText(message: MessageRecord, paint: Paint, withState = false): string {
   const wants = message.expectsReply ? paint.yellow("  wants an answer") : "";
   const about = message.replyTo === null ? "" : paint.dim(`  answers ${message.replyTo}`);
-  const state = message.state === "queued" ? "" : paint.dim(`  ${message.state}`);
+  const state = withState ? paint.dim(`  ${message.state}`) : "";
   const head = `${paint.bold(message.id)}  from ${printable(message.from)}  ${paint.dim(`${age(message.createdAt)} ago`)}`;
   const body = printable(message.body).replaceAll("\n", "\n  ");
   const files = message.attachments.map(({ name, file, bytes }) => {

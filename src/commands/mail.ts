@@ -20,7 +20,7 @@ export const mail: Command = {
       const rows = found.steps.map(({ state, at, run, reason }) => [state, at, run ?? "-", printable(reason ?? "")]);
       const steps = table(["STATE", "AT", "RUN", ""], rows, out.paint.dim);
       const answer = found.reply ? ["", messageText(found.reply, out.paint)] : [];
-      return [messageText(found.message, out.paint), `  to ${found.message.to}`, "", steps, ...answer].join("\n");
+      return [messageText(found.message, out.paint, true), `  to ${found.message.to}`, "", steps, ...answer].join("\n");
     });
   },
 };

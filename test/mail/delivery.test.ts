@@ -1,0 +1,196 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { MessageRecord } from "../../src/protocol/mail.ts";
+import { offices, type Office } from "./office.ts";
+
+const office = offices();
+
+it("send to a stopped worker, the daemon killed after each of 20: all there, in order; a retry is a no-op", async () => {
+  const post = await opened("coder");
+  for (let n = 0; n < 20; n++) {
+    expect((await post.home.perdure(["send", "coder", `message ${n}`, "--id", `id-${n}`])).code).toBe(0);
+    await post.killDaemon();
+  }
+  const numbers = Array.from({ length: 20 }, (_, n) => n);
+  expect((await post.peek("coder")).map(({ body }) => body)).toEqual(numbers.map((n) => `message ${n}`));
+
+  const again = await post.home.json<{ id: string; again: boolean; seq: number }>([
+    "send",
+    "coder",
+    "message 7",
+    "--id",
+    "id-7",
+  ]);
+  expect(again).toMatchObject({ id: "id-7", again: true });
+  expect(await post.home.perdure(["send", "coder", "another text", "--id", "id-7"])).toMatchObject({ code: 4 });
+  expect(await post.peek("coder")).toHaveLength(20);
+});
+
+it("what a run was offered and did not acknowledge is offered to the next one, with the same id", async () => {
+  const post = await opened("coder");
+  await post.send("coder", "one", { id: "one" });
+  const first = await post.lease("coder");
+  const receive = { nested: false, here: post.here, project: null, max: 10, waitMs: 0 };
+  const offered = await first.client.call("receive", { ...receive, as: first.as });
+  expect(offered.messages).toMatchObject([{ id: "one", attempt: 1, state: "offered" }]);
+  expect((await first.client.call("receive", { ...receive, as: first.as })).messages).toEqual([]);
+  await first.client.call("release", first.as);
+
+  const second = await post.lease("coder");
+  const once = await second.client.call("receive", { ...receive, as: second.as });
+  expect(once.messages).toMatchObject([{ id: "one", attempt: 2 }]);
+  await expect(
+    first.client.call("ack", { as: first.as, nested: false, ids: ["one"], how: "read" }),
+  ).rejects.toMatchObject({ code: "stale" });
+  const acked = await second.client.call("ack", { as: second.as, nested: false, ids: ["one", "no-such"], how: "read" });
+  expect(acked).toEqual({ acked: ["one"], missed: ["no-such"] });
+  expect((await post.trail("one")).map(({ state, run }) => [state, run])).toEqual([
+    ["queued", null],
+    ["offered", first.as.run],
+    ["queued", first.as.run],
+    ["offered", second.as.run],
+    ["read", second.as.run],
+  ]);
+});
+
+it("the operator looks into a worker's box and takes nothing", async () => {
+  const post = await opened("coder");
+  await post.send("coder", "for the coder");
+  for (let n = 0; n < 3; n++) expect(await post.peek("coder")).toMatchObject([{ state: "queued", attempt: 0 }]);
+  const { stdout } = await post.inside("coder", `${post.perdure} inbox --json`);
+  expect((JSON.parse(stdout) as { messages: MessageRecord[] }).messages).toMatchObject([{ body: "for the coder" }]);
+  expect(await post.peek("coder")).toEqual([]);
+});
+
+it("an ask is answered after the answering worker and the daemon were killed and came back", async () => {
+  const post = await opened("coder");
+  const ask = post.home.perdure(["ask", "coder", "done?", "--timeout", "60s"]);
+  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  const { worker } = await post.home.start("coder", ["sleep", "600"]);
+  await post.killDaemon();
+  post.home.killRun(worker.run?.id ?? "");
+  await post.killDaemon();
+  expect(await post.inside("coder", `${post.perdure} pending; ${post.perdure} reply 'yes, done'`)).toMatchObject({
+    code: 0,
+  });
+  expect(await ask).toMatchObject({ code: 0, stdout: "yes, done\n" });
+  expect((await post.peek("coder")).length).toBe(0);
+  expect((await post.home.perdure(["inbox"])).stdout).toBe("");
+});
+
+it("two who ask each other are told, not left waiting", async () => {
+  const post = await opened("a", "b");
+  const [a, b] = [await post.lease("a"), await post.lease("b")];
+  const params = {
+    nested: false,
+    here: post.here,
+    project: null,
+    ttlMs: null,
+    attach: [],
+    declared: [],
+    waitMs: 30_000,
+  };
+  const first = a.client.call("ask", { ...params, as: a.as, to: "b", body: "you?", id: "a-asks" }, 60_000);
+  await expect.poll(async () => (await post.peek("b")).length).toBe(1);
+  const second = b.client.call("ask", { ...params, as: b.as, to: "a", body: "no, you?", id: "b-asks" }, 60_000);
+  await expect(second).rejects.toMatchObject({
+    code: "conflict",
+    hint: expect.stringContaining("perdure reply a-asks") as string,
+  });
+  expect(await post.peek("a")).toEqual([]);
+  const reply = { nested: false, here: post.here, project: null, id: null, messageId: null, attach: [] };
+  await b.client.call("reply", { ...reply, as: b.as, body: "me" });
+  expect((await first).reply.body).toBe("me");
+});
+
+it("an answer to an asker that has gone waits for its next run", async () => {
+  const post = await opened("asker", "coder");
+  const asked = await post.inside("asker", `${post.perdure} ask coder 'done?' --timeout 100ms --id q`);
+  expect(asked.code).toBe(6);
+  await post.inside("coder", `${post.perdure} reply q 'yes'`);
+  expect((await post.inside("asker", `${post.perdure} inbox`)).stdout).toMatch(/answers q\n {2}yes\n$/);
+  expect((await post.trail("q")).at(-1)?.state).toBe("answered");
+});
+
+it("an ask that can no longer be answered is released with the reason", async () => {
+  const post = await opened("coder");
+  const ask = (id: string, ...more: string[]): ReturnType<typeof post.home.perdure> =>
+    post.home.perdure(["ask", "coder", "done?", "--id", id, "--timeout", "60s", ...more]);
+  const cancelled = ask("c");
+  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  await post.home.perdure(["cancel", "c"]);
+  expect(await cancelled).toMatchObject({ code: 5, stderr: expect.stringContaining("it is cancelled") as string });
+  expect(await ask("e", "--ttl", "1ms")).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("it is expired") as string,
+  });
+  const dead = ask("d");
+  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  await post.home.perdure(["retire", "coder"]);
+  expect(await dead).toMatchObject({ code: 5, stderr: expect.stringContaining("it is dead") as string });
+});
+
+it("several are asked at once", async () => {
+  const post = await opened("a", "b");
+  const both = post.home.json<{ answers: { id: string; reply: { from: string; body: string } }[] }>([
+    "ask",
+    "a,b",
+    "who?",
+    "--timeout",
+    "60s",
+  ]);
+  await expect.poll(async () => (await post.peek("a")).length + (await post.peek("b")).length).toBe(2);
+  for (const name of ["b", "a"]) await post.inside(name, `${post.perdure} reply 'I am ${name}'`);
+  expect((await both).answers.map(({ reply }) => [reply.from, reply.body])).toEqual([
+    ["api/a", "I am a"],
+    ["api/b", "I am b"],
+  ]);
+});
+
+it("a later message stands for an earlier one, until that was read", async () => {
+  const post = await opened("coder");
+  await post.home.perdure(["send", "coder", "old plan", "--id", "plan-1"]);
+  await post.home.perdure(["send", "coder", "new plan", "--id", "plan-2", "--supersedes", "plan-1"]);
+  expect((await post.peek("coder")).map(({ body }) => body)).toEqual(["new plan"]);
+  expect((await post.trail("plan-1")).at(-1)).toMatchObject({ state: "superseded" });
+  await post.inside("coder", `${post.perdure} inbox`);
+  const late = await post.home.perdure(["send", "coder", "newest plan", "--supersedes", "plan-2"]);
+  expect(late).toMatchObject({ code: 4, stderr: expect.stringContaining("it is read") as string });
+  expect(await post.peek("coder")).toEqual([]);
+});
+
+it("files go along as they were when they were sent", async () => {
+  const post = await opened("coder");
+  const file = join(post.home.project, "plan.md");
+  writeFileSync(file, "the plan");
+  await post.home.perdure(["send", "coder", "see the plan", "--attach", "plan.md"]);
+  writeFileSync(file, "another plan");
+  const [message] = await post.peek("coder");
+  expect(message?.attachments).toMatchObject([{ name: "plan.md", bytes: 8 }]);
+  expect(readFileSync(message?.attachments[0]?.file ?? "", "utf8")).toBe("the plan");
+  expect((await post.home.perdure(["send", "coder", "x", "--attach", "none"])).code).toBe(3);
+});
+
+it("whoever started a worker is its supervisor, across restarts of either; a nested agent has none of its mail", async () => {
+  const post = await opened("boss");
+  const { perdure } = post;
+  await post.inside(
+    "boss",
+    `env -u PERDURE_NAME ${perdure} run helper -- sh -c '${perdure} send supervisor "hi boss"'`,
+  );
+  expect((await post.peek("boss")).map(({ from, body }) => [from, body])).toEqual([["api/helper", "hi boss"]]);
+  await post.inside("boss", `${perdure} inbox`);
+  await post.killDaemon();
+  await post.home.perdure(["send", "helper", "x"]);
+  const first = await post.inside("helper", `${perdure} send supervisor again`);
+  expect(first.code).toBe(0);
+  // Started by the operator this time: the operator is whom it answers to.
+  expect((await post.home.perdure(["inbox", "--peek"])).stdout).toContain("again");
+});
+
+async function opened(...names: string[]): Promise<Office> {
+  const post = await office();
+  await post.workers(...names);
+  return post;
+}
