@@ -63,9 +63,9 @@ export class Writer {
     this.#queue = [];
     if (jobs.length === 0) return;
     try {
-      this.#db.exec("BEGIN IMMEDIATE");
+      this.#db.run("BEGIN IMMEDIATE");
       const applied = jobs.filter((job) => this.#apply(job));
-      this.#db.exec("COMMIT");
+      this.#db.run("COMMIT");
       for (const job of applied) job.done();
       this.#listeners.onCommit();
     } catch (error) {
@@ -74,10 +74,10 @@ export class Writer {
   }
 
   #apply(job: Job): boolean {
-    this.#db.exec("SAVEPOINT one");
+    this.#db.run("SAVEPOINT one");
     try {
       job.run();
-      this.#db.exec("RELEASE one");
+      this.#db.run("RELEASE one");
       return true;
     } catch (error) {
       // A full or broken disk concerns the whole transaction, which SQLite may already have rolled back.

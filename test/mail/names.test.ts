@@ -90,7 +90,7 @@ it("a message that is too long, and a worker that sends too fast, are told so", 
   expect(await home.perdure(["send", "coder", "-"])).toMatchObject({ code: 2 }); // nothing on standard input
   await expect(post.send("coder", "x".repeat(MESSAGE_BYTES_MAX + 1))).rejects.toMatchObject({ code: "usage" });
   const { client, as } = await post.lease("sender");
-  const sends = Array.from({ length: SENDER_BURST + 500 }, () => {
+  const sends = Array.from({ length: 3 * SENDER_BURST }, () => {
     return client.call("send", post.params("coder", "x", { as })).then(
       () => "taken",
       (error: { code: string }) => error.code,
