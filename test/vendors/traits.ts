@@ -2,6 +2,7 @@ import type { Mode } from "./case.ts";
 import type { VendorName } from "./bed/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
+import { pi } from "./cases/traits/pi.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -9,6 +10,10 @@ export interface Traits {
   readonly interactive: readonly string[];
   /** How perdure comes to the id of a conversation it begins. */
   readonly provenance: "assigned" | "minted";
+  /** The transcript says which version of the program wrote it. */
+  readonly tellsVersion: boolean;
+  /** It overwrites its command line: what it was started with is on that of its wrapper alone. */
+  readonly hidesArguments: boolean;
   readonly config: {
     /** The variable that moves everything the vendor keeps to another folder. */
     readonly variable: string;
@@ -44,4 +49,4 @@ export interface Traits {
   readonly cannot: Readonly<Record<string, string>>;
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, pi };

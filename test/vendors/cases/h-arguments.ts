@@ -46,7 +46,12 @@ async function expectOrder(stage: Stage, worker: Worker, given: readonly string[
   const table = processTable();
   const lines = stage.home.processesOf(run?.id ?? "").map(({ pid }) => table.argv(pid));
   const session = await worker.session();
-  const ofVendor = lines.find((line) => line[0]?.endsWith(`/${stage.vendor.name}`) && line.includes(session));
+  const { hidesArguments } = stage.traits;
+  // Behind the program: the wrapper has words of its own, and the program's path among them.
+  const ofProgram = lines.map((line) => line.slice(line.findIndex((word) => word.endsWith(`/${stage.vendor.name}`))));
+  const [ofVendor] = ofProgram.filter(
+    (line, at) => line.some((word) => word.includes(session)) && (hidesArguments || line.length === lines[at]?.length),
+  );
   assert.ok(ofVendor, `the vendor's own process: ${JSON.stringify(lines)}`);
   const mine = ofVendor.filter((word) => given.includes(word));
   assert.deepEqual(mine, [...given], ofVendor.join(" "));

@@ -10,6 +10,8 @@ const SETTINGS = ["--model", MODEL, "--permission-mode", "plan"];
 export const claude: Traits = {
   interactive: [],
   provenance: "assigned",
+  tellsVersion: true,
+  hidesArguments: false,
   config: { variable: "CLAUDE_CONFIG_DIR", dir: (home) => home, transcripts: "projects/*/*.jsonl" },
   shell: {
     args: { headless: SHELL, tui: SHELL },

@@ -7,6 +7,8 @@ const OPEN = ["-s", "danger-full-access"];
 export const codex: Traits = {
   interactive: [],
   provenance: "minted",
+  tellsVersion: true,
+  hidesArguments: false,
   config: {
     variable: "CODEX_HOME",
     dir: (home) => join(home, ".codex"),
