@@ -37,16 +37,20 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   test.each(titled.filter((row) => row.new ?? row.resume))("$line is planned", (row) => {
     expect(plan("new", row.args)).toEqual(fill(row.new ?? []));
     expect(plan("resume", row.args)).toEqual(fill(row.resume ?? []));
-    if (row.fork) expect(plan("fork", row.args)).toEqual(fill(row.fork));
   });
 
-  test("whatever is given, it is read and planned, with the conversation named once", () => {
+  test.each(titled.filter(({ fork }) => fork))("$line is planned as a branch", (row) => {
+    expect(plan("fork", row.args)).toEqual(fill(row.fork ?? []));
+  });
+
+  test("whatever is given, it is read and planned, with the conversation named once, by its id or its file", () => {
     const word = fc.oneof(fc.constantFrom(...rows.flatMap(({ args }) => args)), fc.string());
     fc.assert(
       fc.property(fc.array(word, { maxLength: 6 }), (args) => {
         adapter.read(args);
         for (const step of ["new", "resume"] as const) {
-          expect(plan(step, args).filter((arg) => arg === facts.session)).toHaveLength(1);
+          const named = plan(step, args).filter((arg) => arg === facts.session || arg === TRANSCRIPT);
+          expect(named).toHaveLength(1);
         }
       }),
     );

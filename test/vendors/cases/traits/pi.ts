@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Traits } from "../../traits.ts";
 
 const MODEL = "made-up-model-7";
-const SETTINGS = ["--model", MODEL, "--tools", "read,bash"];
+const SETTINGS = ["--model", MODEL, "--thinking", "high"];
 
 export const pi: Traits = {
   interactive: [],
@@ -19,19 +19,18 @@ export const pi: Traits = {
     call: (command) => `[[tool bash ${JSON.stringify({ command })}]]`,
     stays: "pi starts every command in the conversation's folder: a cd moves nothing",
   },
-  // It asks for no permissions; of a turn it writes down the model.
+  // It asks for no permissions; of a turn it writes down how hard it thought.
   settings: {
     args: { headless: SETTINGS, tui: SETTINGS },
     model: MODEL,
-    permissions: /"role":"assistant".*"model":"made-up-model-7"/g,
+    permissions: /"role":"assistant".*"thinkingLevel":"high"/g,
   },
   ours: { headless: () => TITLED, tui: () => TITLED },
-  provider: null,
+  provider: () => ["--provider", "another"],
   ownFolder: null,
   refusesSecond: null,
   keepsUnanswered: true,
   cannot: {
-    o: "pi knows its providers by a file; the argument that names one is in every case",
     q: "/new stays in the folder",
     s: "a pi that somebody else started leaves no trace: no lock, no open file, no words on its command line",
   },
