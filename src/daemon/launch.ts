@@ -21,6 +21,8 @@ export interface Outlook {
 export async function outlookOf(house: House, session: SessionRow | null): Promise<Outlook> {
   const adapter = session && adapterOf(session.vendor);
   if (!session || !adapter) return { session: session?.id ?? null, transcript: null, holder: null };
+  // What its last run wrote is that run's proof: looked at before anybody writes more.
+  await house.sessions.settled(session.id);
   const transcript = await probeSession(house, session);
   const [holder = null] = adapter.holders(placeOf(session), house.processes);
   return { session: session.id, transcript, holder: holder && { ...holder, worker: ownerOf(house, holder.pid) } };
@@ -152,12 +154,13 @@ export function orderFor(
     variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
+    freePort: plan.freePort ?? false,
     session: { vendor: session.vendor, id: session.vendor_id, step },
   };
 }
 
 function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: LEAKS, files: [], mirrors: [], session: null };
+  return { command, cwd, variables: LEAKS, files: [], mirrors: [], freePort: false, session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {

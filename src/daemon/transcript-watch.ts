@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
 import type { SessionRow } from "../store/sessions.ts";
+import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { noteTranscript } from "./sessions.ts";
@@ -23,6 +24,7 @@ export class TranscriptWatch {
 
   /** Written down once it is there, and between turns. */
   async look(session: SessionRow, busy: boolean): Promise<void> {
+    if (adapterOf(session.vendor)?.costly) return;
     const known = session.transcript_bytes;
     if (known !== null && busy) return;
     const file = this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;

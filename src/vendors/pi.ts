@@ -36,7 +36,7 @@ export const pi: Adapter = {
   list,
   holders: () => [],
   plan,
-  signs: (configDir) => configDir,
+  signs: () => null,
   look: () => [],
   hear,
 };

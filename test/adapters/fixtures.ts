@@ -17,8 +17,8 @@ interface Facts {
   places: string[];
   /** Where a file is not the conversation's, however much its name looks like it. */
   nowhere: string[];
-  /** The folder in which a live process shows itself. */
-  signs: string;
+  /** The folder in which a live process shows itself; null where none does. */
+  signs: string | null;
   transcripts: Record<string, { state: string; version?: string; why?: string }>;
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
@@ -43,6 +43,7 @@ export interface ProcessCase {
   files?: Record<string, object | string>;
   /** Start times by pid. */
   running?: Record<string, string>;
+  argv?: Record<string, string[]>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
   look?: Record<string, Pick<Sign, "session" | "activity">[]>;

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
@@ -19,7 +18,7 @@ export const keptArguments: Case = {
     await expectTold(stage, worker, first, ["one"]);
     assert.equal(first.model, model);
     await worker.kill();
-    const before = await count(worker, permissions);
+    const before = await count(stage, worker, permissions);
     assert.ok(before > 0, `${String(permissions)} is written down`);
 
     const held = await worker.hold("two");
@@ -32,12 +31,12 @@ export const keptArguments: Case = {
     const last = await worker.say("three");
     await expectTold(stage, worker, last, ["one", held, "three"]);
     assert.equal(last.model, model);
-    assert.ok((await count(worker, permissions)) > before, "written down again by the run that resumed");
+    assert.ok((await count(stage, worker, permissions)) > before, "written down again by the run that resumed");
   },
 };
 
-async function count(worker: Worker, pattern: RegExp): Promise<number> {
-  return [...readFileSync(await worker.transcript(), "utf8").matchAll(pattern)].length;
+async function count(stage: Stage, worker: Worker, pattern: RegExp): Promise<number> {
+  return [...(await stage.written(await worker.session())).matchAll(pattern)].length;
 }
 
 /** On the command line of the vendor's process, among ours: the user's arguments in the user's order. */

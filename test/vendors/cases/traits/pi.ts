@@ -9,6 +9,7 @@ export const pi: Traits = {
   provenance: "assigned",
   tellsVersion: false,
   hidesArguments: true,
+  database: null,
   config: {
     variable: "PI_CODING_AGENT_DIR",
     dir: (home) => join(home, ".pi", "agent"),
@@ -28,6 +29,7 @@ export const pi: Traits = {
   ours: { headless: () => TITLED, tui: () => TITLED },
   provider: () => ["--provider", "another"],
   ownFolder: null,
+  renewsAtPrompt: null,
   refusesSecond: null,
   keepsUnanswered: true,
   cannot: {
