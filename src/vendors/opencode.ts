@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../protocol/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { FoundConversation, Holder, SessionPlace, Transcript } from "../protocol/session.ts";
@@ -129,13 +130,7 @@ async function databaseIn(configDir: string): Promise<string> {
 
 /** One that cannot be asked says nothing about the conversation. */
 function reasonIn({ code, stderr }: Answer): string {
-  // eslint-disable-next-line no-control-regex
-  const said =
-    stderr
-      .replaceAll(/\u001b\[[0-9;]*m/g, "")
-      .trim()
-      .split("\n")
-      .at(-1) ?? "";
+  const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
   if (code !== null && code < 126) return said;
   const why = code === null ? "it was ended, because it took too long" : said;
   throw new PerdureError("unavailable", `opencode cannot be asked about its conversations: ${why}.`, {

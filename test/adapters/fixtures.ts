@@ -20,9 +20,20 @@ interface Facts {
   /** The folder in which a live process shows itself; null where none does. */
   signs: string | null;
   transcripts: Record<string, { state: string; version?: string; why?: string }>;
+  /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
+  answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
+}
+
+export interface DatabaseAnswer {
+  what: string;
+  code: number | null;
+  /** A file among the transcripts. */
+  prints: string;
+  stderr: string;
+  found: { state: string; version?: string; why?: string; cwd?: string };
 }
 
 interface ArgumentRow {

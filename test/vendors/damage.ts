@@ -9,8 +9,8 @@ import type { Database } from "./traits.ts";
 export interface Damage {
   /** The word the refusal has for it. */
   says: string;
-  does(): void | Promise<void>;
-  undo(): void | Promise<void>;
+  does: () => void | Promise<void>;
+  undo: () => void | Promise<void>;
 }
 
 const GARBAGE = "\u0000garbage\n";

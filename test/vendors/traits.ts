@@ -60,9 +60,9 @@ export interface Database {
   /** Arguments that print the ids of all conversations, and what an id looks like. */
   readonly list: readonly string[];
   readonly id: RegExp;
-  print(session: string): readonly string[];
-  remove(session: string): readonly string[];
-  takeIn(file: string): readonly string[];
+  readonly print: (session: string) => readonly string[];
+  readonly remove: (session: string) => readonly string[];
+  readonly takeIn: (file: string) => readonly string[];
 }
 
 export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, opencode, pi };

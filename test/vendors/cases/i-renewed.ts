@@ -25,7 +25,10 @@ export const renewed: Case = {
       { id: first, rotatedFrom: null, current: false },
     ]);
 
-    if (renewsAtPrompt !== null) return void stage.notes.push(renewsAtPrompt);
+    if (renewsAtPrompt !== null) {
+      stage.notes.push(renewsAtPrompt);
+      return;
+    }
     // Killed before anything was said in it: nothing is lost, and the old ones do not come back.
     await worker.renew();
     await worker.until("in another conversation", ({ session }) => session?.id !== second);
