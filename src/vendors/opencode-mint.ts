@@ -25,6 +25,8 @@ export async function mintSession({ command, name, cwd, environment, from }: Min
   failing.catch(() => undefined); // after the race is won, its end is ours
   try {
     return await Promise.race([open(child, { port, password }, name, from), failing]);
+  } catch (error) {
+    throw cannotOpen(error instanceof Error ? error.message : String(error));
   } finally {
     endGroup(child.pid);
   }
@@ -40,7 +42,7 @@ async function open(
   const server = new OpencodeServer(place, AbortSignal.timeout(MINT_WAIT_MS));
   const path = from === null ? "/session" : `/session/${from}/fork`;
   const id = textOf((await server.call("POST", path, from === null ? { title: name } : {})).id);
-  if (id === null) throw cannotOpen("it answered without an id");
+  if (id === null) throw new Error("it answered without an id");
   if (from !== null) await server.call("PATCH", `/session/${id}`, { title: name });
   return id;
 }
@@ -59,10 +61,10 @@ function failed(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     let errors = "";
     child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-2_000)));
-    const timer = setTimeout(() => reject(cannotOpen(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
+    const timer = setTimeout(() => reject(new Error(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
     timer.unref();
-    child.once("error", (error) => reject(cannotOpen(error.message)));
-    child.once("close", (code) => reject(cannotOpen(`it ended with ${code}: ${errors.trim()}`)));
+    child.once("error", (error) => reject(error));
+    child.once("close", (code) => reject(new Error(`it ended with ${code}: ${errors.trim()}`)));
   });
 }
 
