@@ -223,3 +223,11 @@ export const MAIL_SWEEP_MS = 1_000;
 
 /** How long `ask` waits unless it is told. */
 export const ASK_WAIT_MS = 10 * 60_000;
+
+/** Ports for programs that have to listen on one: below those that the kernel gives to outgoing connections. */
+export const FREE_PORT_FIRST = 20_000;
+export const FREE_PORT_COUNT = 12_000;
+
+/** How soon a program's own server is tried again, and how long one question to it may take. */
+export const LISTEN_RETRY_MS = 250;
+export const LISTEN_ANSWER_MS = 5_000;

@@ -8,6 +8,8 @@ import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/results.ts"
 import { withVariables } from "../runtime/ask-program.ts";
 import { workerEnvironment } from "../runtime/environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { FREE_PORT } from "../vendors/adapter.ts";
+import { freePort } from "../vendors/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { matchCommand } from "../vendors/match.ts";
 import { ask } from "./call.ts";
@@ -28,8 +30,9 @@ export async function claimForLaunch(request: Request, env: Environment = proces
   const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
   try {
     const own = workerEnvironment(env, grant);
-    const order = grant.mint ? await mintAndBind(request, grant, grant.mint, own) : grant.launch;
-    if (order === null) throw new Error("a claim to run was granted without anything to run");
+    const given = grant.mint ? await mintAndBind(request, grant, grant.mint, own) : grant.launch;
+    if (given === null) throw new Error("a claim to run was granted without anything to run");
+    const order = given.freePort ? withPort(given, String(await freePort())) : given;
     const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, order.session);
     furnish(grant.runDir, order);
     return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
@@ -54,6 +57,14 @@ async function mintAndBind(
   const { run, generation, token } = grant;
   const { command: given, cwd: folder, environment: kept, vendor } = request;
   return ask("bind", { run, generation, token, session, command: given, cwd: folder, environment: kept, vendor });
+}
+
+function withPort(order: LaunchOrder, port: string): LaunchOrder {
+  return {
+    ...order,
+    command: order.command.map((word) => (word === FREE_PORT ? port : word)),
+    files: order.files.map(({ name, text }) => ({ name, text: text.replaceAll(FREE_PORT, port) })),
+  };
 }
 
 /** What the launch needs in the run's folder: files of ours, and links to what is the user's. */

@@ -73,7 +73,8 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
       : lost(wish, binding, `is empty (${transcript.file})`);
   }
   if (transcript.state === "damaged") return lost(wish, binding, `is damaged: ${transcript.why} (${transcript.file})`);
-  if (binding.bytes !== null && transcript.bytes < binding.bytes && binding.sameBoot) {
+  const isShorter = binding.bytes !== null && transcript.bytes < binding.bytes;
+  if (isShorter && !transcript.shrinks && binding.sameBoot) {
     const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
     return lost(wish, binding, `was cut short: ${sizes} (${transcript.file})`);
   }

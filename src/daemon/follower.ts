@@ -37,6 +37,7 @@ export class Follower {
   /** One step at a time: two at once would tell the same news twice, and in another order. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
+  readonly #listening: (() => void) | null;
 
   activity: Activity | null = null;
   strangers: number[] = [];
@@ -50,11 +51,14 @@ export class Follower {
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
+    const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
+    this.#listening = adapter.listen?.(asked, (sign) => void this.#step(() => this.#apply(sign))) ?? null;
     this.#lookIn(this.#waitMs);
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#listening?.();
     if (this.#timer) clearTimeout(this.#timer);
   }
 
@@ -212,15 +216,20 @@ export class Follower {
     await this.#transcript.look(session, this.activity === "busy");
   }
 
+  /** The run's agent; before that is known, any process of the run's could be it. */
+  #isOwn(pid: number): boolean {
+    if (this.#agent) return pid === this.#agent.pid;
+    return this.#house.processes.variable(pid, "PERDURE_RUN") === this.#run.id;
+  }
+
   /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
   async #lookForStrangers(): Promise<void> {
     const now = this.#house.monotonicMs();
     const session = this.#session();
-    // Before the run's own agent is known, it would be taken for one.
-    if (!session || !this.#agent || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
+    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
     this.#strangersAtMs = now;
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const others = holders.filter((pid) => pid !== this.#agent?.pid);
+    const others = holders.filter((pid) => !this.#isOwn(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));
     if (others.length > strangers.length) this.#strangersAtMs = 0;
@@ -230,13 +239,9 @@ export class Follower {
     const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
     if (pids.length === 0 || projectId === undefined) return;
     const { worker_id: workerId, id: run, generation } = this.#run;
+    const data = { session: session.vendor_id, pids };
     await this.#house.writer.write(() =>
-      record(
-        this.#house,
-        "session.opened-elsewhere",
-        { projectId, workerId, run, generation },
-        { session: session.vendor_id, pids },
-      ),
+      record(this.#house, "session.opened-elsewhere", { projectId, workerId, run, generation }, data),
     );
   }
 }

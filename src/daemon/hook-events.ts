@@ -12,15 +12,18 @@ export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stat ? [{ file, atNs: stat.mtimeNs, bytes: stat.size }] : [];
   });
-  return found
-    .toSorted((a, b) => Number(a.atNs - b.atNs))
-    .flatMap(({ file, bytes }) => {
-      const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
-      const sign = event && adapter.hear?.(event);
-      if (sign) return [{ sign, file }];
-      rmSync(file, { force: true });
-      return [];
-    });
+  return (
+    found
+      // A clock has ticks: of two in the same one, the name may tell which came first.
+      .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
+      .flatMap(({ file, bytes }) => {
+        const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
+        const sign = event && adapter.hear?.(event);
+        if (sign) return [{ sign, file }];
+        rmSync(file, { force: true });
+        return [];
+      })
+  );
 }
 
 export function clearEvents(folder: string): void {

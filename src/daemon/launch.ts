@@ -27,6 +27,8 @@ export async function outlookOf(house: House, session: SessionRow | null): Promi
   const adapter = session && adapterOf(session.vendor);
   const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, kept: false };
   if (!session || !adapter) return nothing;
+  // What its last run wrote is that run's proof: looked at before anybody writes more.
+  await house.sessions.settled(session.id);
   const [holder = null] = adapter.holders(placeOf(session), house.processes);
   const seen = await house.custody.compare(session, await probeSession(house, session));
   const copy = seen.state === "good" ? null : custodyOf(house.db, session.id);
@@ -219,12 +221,13 @@ export function orderFor(
     variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
+    freePort: plan.freePort ?? false,
     session: { vendor: session.vendor, id: session.vendor_id, step, restored: null },
   };
 }
 
 function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: LEAKS, files: [], mirrors: [], session: null };
+  return { command, cwd, variables: LEAKS, files: [], mirrors: [], freePort: false, session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null): MintOrder {

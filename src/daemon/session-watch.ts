@@ -3,7 +3,7 @@ import { RUN_POLL_MS } from "../limits.ts";
 import type { Activity } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
-import { sessionById, sessionOfRun, sessionsOfRun } from "../store/sessions.ts";
+import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
@@ -15,10 +15,12 @@ import { applySign, notePrompt, noteTranscript } from "./sessions.ts";
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
   readonly #house: Omit<House, "sessions">;
-  readonly #followers = new Map<string, { follower: Follower; folder: string }>();
+  readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
   /** Folders that are not there yet. */
   readonly #awaited = new Set<string>();
+  /** Last looks that are under way, by session. */
+  readonly #settling = new Map<number, Promise<void>>();
 
   constructor(house: Omit<House, "sessions">) {
     this.#house = house;
@@ -31,7 +33,7 @@ export class SessionWatch {
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.signs(session.config_dir);
     this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late), folder });
-    this.#watch(folder);
+    if (folder !== null) this.#watch(folder);
   }
 
   stop(): void {
@@ -79,7 +81,17 @@ export class SessionWatch {
   ended(run: string): void {
     this.#forget(run);
     const row = runById(this.#house.db, run);
-    if (row) void this.#settle(row);
+    const session = sessionOfRun(this.#house.db, run);
+    if (!row || !session) return;
+    const settling = this.#settle(row, session).finally(() => {
+      if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
+    });
+    this.#settling.set(session.id, settling);
+  }
+
+  /** When the last look at this conversation is over. */
+  async settled(session: number): Promise<void> {
+    await this.#settling.get(session);
   }
 
   #forget(run: string): void {
@@ -87,16 +99,18 @@ export class SessionWatch {
     if (!followed) return;
     followed.follower.stop();
     this.#followers.delete(run);
-    if ([...this.#followers.values()].some(({ folder }) => folder === followed.folder)) return;
+    if (followed.folder === null || this.#isWatched(followed.folder)) return;
     this.#folders.get(followed.folder)?.close();
     this.#folders.delete(followed.folder);
   }
 
-  async #settle(run: RunRow): Promise<void> {
+  #isWatched(folder: string): boolean {
+    return [...this.#followers.values()].some((each) => each.folder === folder);
+  }
+
+  async #settle(run: RunRow, session: SessionRow): Promise<void> {
     try {
       clearEvents(this.#house.watch.runDir(run.id));
-      const session = sessionOfRun(this.#house.db, run.id);
-      if (!session) return;
       const transcript = await probeSession(this.#house, session);
       const ended = runById(this.#house.db, run.id);
       if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
@@ -137,7 +151,7 @@ export class SessionWatch {
     this.#awaited.add(folder);
     setTimeout(() => {
       this.#awaited.delete(folder);
-      if ([...this.#followers.values()].some((each) => each.folder === folder)) this.#watch(folder);
+      if (this.#isWatched(folder)) this.#watch(folder);
     }, RUN_POLL_MS).unref();
   }
 }

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
 import type { SessionRow } from "../store/sessions.ts";
+import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { noteTranscript } from "./sessions.ts";
@@ -28,10 +29,12 @@ export class TranscriptWatch {
     const now = this.#house.monotonicMs();
     if (busy && now - this.#keptAtMs < CUSTODY_BUSY_MS) return;
     this.#keptAtMs = now;
-    await this.#house.custody.keep(session.id);
+    // Not while it runs: each look is a start of the vendor's program.
+    if (!adapterOf(session.vendor)?.costly) await this.#house.custody.keep(session.id);
   }
 
   async #note(session: SessionRow, busy: boolean): Promise<void> {
+    if (adapterOf(session.vendor)?.costly) return;
     const known = session.transcript_bytes;
     if (known !== null && busy) return;
     const file = this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;

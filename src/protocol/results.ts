@@ -142,6 +142,8 @@ export interface LaunchOrder {
   files: { name: string; text: string }[];
   /** Folders in the run's folder that show what is in another one. */
   mirrors: { name: string; of: string }[];
+  /** A free port is wanted in the command and in the files. */
+  freePort: boolean;
   session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;
 }
 

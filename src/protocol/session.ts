@@ -36,6 +36,8 @@ export interface GoodTranscript {
   file: string;
   bytes: number;
   version: string | null;
+  /** Its user can take words back, and nothing is lost when it gets shorter. */
+  shrinks?: true;
   /** The folder it began in, where the transcript tells. */
   cwd?: string | undefined;
 }

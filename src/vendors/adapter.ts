@@ -39,6 +39,8 @@ export interface Adapter {
   readonly forks: boolean;
 
   probe(place: SessionPlace, lastSeen: string | null, ask: Ask): Promise<Transcript>;
+  /** What is on disk is known to its own program alone, which takes a second to say it: not asked while a run goes on. */
+  readonly costly?: true;
   /** The conversations in its folder, whoever began them, newest first. */
   list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
   /** Other files that belong to a conversation and without which its transcript is of no use. */
@@ -54,12 +56,12 @@ export interface Adapter {
 
   plan(request: PlanRequest): LaunchPlan;
 
-  /** The folder in which its live processes leave their signs: a change there is worth a look. */
-  signs(configDir: string): string;
+  /** The folder in which its live processes leave their signs: a change there is worth a look. Null for none. */
+  signs(configDir: string): string | null;
   /** What one of its own processes shows by being there: a registry, a lock, an open file. None: nothing yet. */
   look(configDir: string, pid: number, processes: ProcessView): Sign[];
-  /** What it answers when it is asked where it is, for one that shows nothing by itself. */
-  listen?(run: { runDir: string; session: string }): Promise<Sign[]>;
+  /** Lets itself be told by the running program, for one that shows nothing by itself. What it returns ends it. */
+  listen?(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void;
   /** What a process that was killed has left behind: where it was at its end. */
   remains?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
   /** What an injected hook was told. Null: of no interest. */
@@ -117,7 +119,11 @@ export interface LaunchPlan {
   mirrors?: Mirror[];
   /** Set for this launch, besides those that lead to its folder. */
   variables?: Variables;
+  /** A port of this machine that nobody has takes the place of `FREE_PORT`, in the arguments and in the files. */
+  freePort?: true;
 }
+
+export const FREE_PORT = "{free-port}";
 
 export interface Mirror {
   /** In the run's folder. */
@@ -144,6 +150,10 @@ export interface MintRequest {
 /** As much of the machine's processes as an adapter needs. */
 export interface ProcessView {
   look(pid: number): { pid: number; startedAt: string } | null;
+  /** All there are. */
+  pids(): number[];
+  /** Its command line, as far as it can be read. */
+  argv(pid: number): readonly string[];
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];

@@ -8,6 +8,8 @@ export interface ArgumentTable {
   optional?: ReadonlySet<string>;
   /** Options that take all words up to the next option. */
   many?: ReadonlySet<string>;
+  /** `-nt` is one option, not `-n` and `-t`. */
+  whole?: true;
   /** Words that make it something else than a conversation: a subcommand, or `--version`. */
   aside: ReadonlySet<string>;
   /** Options that choose a conversation, or keep none, and the reason to refuse each. */
@@ -72,9 +74,9 @@ export function wordsOf(args: readonly string[], { valued, optional, many }: Arg
 }
 
 /** `--name=x` is `--name`; `-cp` is `-c` and `-p`; `-nx` is `-n`, because that one takes the rest. */
-export function optionsOf({ text, kind }: Word, { valued }: ArgumentTable): string[] {
+export function optionsOf({ text, kind }: Word, { valued, whole }: ArgumentTable): string[] {
   if (kind !== "option") return [];
-  if (text.startsWith("--") || text.length <= 2) return [text.split("=")[0] ?? text];
+  if (text.startsWith("--") || text.length <= 2 || whole) return [text.split("=")[0] ?? text];
   const letters = Array.from(text.slice(1), (letter) => `-${letter}`);
   const takesRest = letters.findIndex((letter) => valued.has(letter));
   return takesRest < 0 ? letters : letters.slice(0, takesRest + 1);

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { VERSION } from "../protocol/version.ts";
-import { isErrno } from "../state/files.ts";
 import type { MintRequest } from "./adapter.ts";
+import { endGroup } from "./child-group.ts";
 import { parseObject, textOf } from "./transcript.ts";
 
 /**
@@ -22,15 +22,6 @@ export async function mintThread({ command, args, name, cwd, environment, from }
   } finally {
     // Without a network it would linger for seconds; all it had to write is written.
     endGroup(child.pid);
-  }
-}
-
-function endGroup(leader: number | undefined): void {
-  if (leader === undefined) return;
-  try {
-    process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if (!isErrno(error, "ESRCH")) throw error; // it has ended by itself
   }
 }
 

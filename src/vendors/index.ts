@@ -4,12 +4,14 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { cursor } from "./cursor.ts";
 import { custom } from "./custom.ts";
+import { opencode } from "./opencode.ts";
+import { pi } from "./pi.ts";
 import { scripted } from "./scripted.ts";
 
 export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, cursor, custom, scripted];
+const ADAPTERS: readonly Adapter[] = [claude, codex, opencode, pi, cursor, custom, scripted];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 

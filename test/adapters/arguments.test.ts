@@ -39,22 +39,23 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
     expect(plan("resume", row.args)).toEqual(fill(row.resume ?? []));
   });
 
-  test.each(titled.filter((row) => row.fork))("$line is planned as a branch", (row) => {
-    expect(plan("fork", row.args)).toEqual(fill(row.fork ?? []));
-  });
-
   test("a vendor that can branch has a row for it, if it does so at the start", () => {
     const rowed = rows.some((row) => row.fork !== undefined);
     expect(rowed).toBe(adapter.forks && adapter.identity.kind === "assigned");
   });
 
-  test("whatever is given, it is read and planned, with the conversation named once", () => {
+  test.each(titled.filter(({ fork }) => fork))("$line is planned as a branch", (row) => {
+    expect(plan("fork", row.args)).toEqual(fill(row.fork ?? []));
+  });
+
+  test("whatever is given, it is read and planned, with the conversation named once, by its id or its file", () => {
     const word = fc.oneof(fc.constantFrom(...rows.flatMap(({ args }) => args)), fc.string());
     fc.assert(
       fc.property(fc.array(word, { maxLength: 6 }), (args) => {
         adapter.read(args);
         for (const step of ["new", "resume"] as const) {
-          expect(plan(step, args).filter((arg) => arg === facts.session)).toHaveLength(1);
+          const named = plan(step, args).filter((arg) => arg === facts.session || arg === TRANSCRIPT);
+          expect(named).toHaveLength(1);
         }
       }),
     );

@@ -17,12 +17,23 @@ interface Facts {
   places: string[];
   /** Where a file is not the conversation's, however much its name looks like it. */
   nowhere: string[];
-  /** The folder in which a live process shows itself. */
-  signs: string;
+  /** The folder in which a live process shows itself; null where none does. */
+  signs: string | null;
   transcripts: Record<string, { state: string; version?: string; why?: string }>;
+  /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
+  answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
+}
+
+export interface DatabaseAnswer {
+  what: string;
+  code: number | null;
+  /** A file among the transcripts. */
+  prints: string;
+  stderr: string;
+  found: { state: string; version?: string; why?: string; cwd?: string };
 }
 
 interface ArgumentRow {
@@ -43,6 +54,7 @@ export interface ProcessCase {
   files?: Record<string, object | string>;
   /** Start times by pid. */
   running?: Record<string, string>;
+  argv?: Record<string, string[]>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
   look?: Record<string, Pick<Sign, "session" | "activity">[]>;

@@ -14,16 +14,23 @@ test("a vendor whose hooks are heard has recorded ones", () => {
   expect(HEARING.filter(({ hooks }) => hooks.length === 0)).toEqual([]);
 });
 
-describe.each(HEARING)("$vendor", (vendor) => {
-  const { adapter, hooks } = vendor;
-
+describe.each(HEARING)("$vendor", ({ adapter, hooks }) => {
   test.each(hooks.map((each, at) => ({ ...each, what: each.sign?.evidence ?? `event ${at}, which says nothing` })))(
     "hears $what",
     ({ event, sign }) => {
       expect(adapter.hear?.(event)).toEqual(sign);
     },
   );
+});
 
+/** The others are heard in another way: by code of ours that runs inside them. */
+const COMMANDED = HEARING.filter(({ adapter, facts }) => filesOf(adapter, facts.session, "/").some(isHookScript));
+
+test("most of them run commands", () => {
+  expect(COMMANDED.length).toBeGreaterThan(0);
+});
+
+describe.each(COMMANDED)("$vendor", (vendor) => {
   test("many hooks at a time: every event is whole, none is lost, nothing else is left", async () => {
     const run = launch(vendor);
     const before = readdirSync(run.dir);
@@ -99,20 +106,19 @@ interface Launched {
 /** A run's folder with all that a launch writes into it; its name is as unpleasant as a path can be. */
 function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const dir = join(folder(), 'it\'s a "run" $HOME');
-  const { files } = adapter.plan({
-    step: "new",
-    session: facts.session,
-    name: "coder",
-    args: [],
-    runDir: dir,
-    configDir: "/home/u/.v",
-    transcript: null,
-    from: null,
-    declared: null,
-  });
+  const files = filesOf(adapter, facts.session, dir);
   const say = told === undefined ? undefined : adapter.tell?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
   return { dir, commands: files.flatMap(commandsIn) };
+}
+
+function filesOf(adapter: Vendor["adapter"], session: string, runDir: string): LaunchFile[] {
+  const places = { runDir, configDir: "/home/u/.v", transcript: null, from: null, declared: null };
+  return adapter.plan({ step: "new", session, name: "coder", args: [], ...places }).files;
+}
+
+function isHookScript({ name }: LaunchFile): boolean {
+  return name === "hook";
 }
 
 /** Every `"command": "…"` of a file, however deep. */

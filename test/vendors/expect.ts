@@ -58,7 +58,7 @@ export async function expectRefused(
 
 interface Trace {
   asked: number;
-  transcripts: string[];
+  conversations: string[];
   sessions: { id: string; current: boolean }[];
   runs: string[];
   generation: number;
@@ -68,7 +68,7 @@ async function trace(stage: Stage, worker: Worker): Promise<Trace> {
   const { sessions, runs } = await worker.history();
   return {
     asked: stage.asked().length,
-    transcripts: stage.transcripts(),
+    conversations: await stage.conversations(),
     sessions: sessions.map(({ id, current }) => ({ id, current })),
     runs: runs.map(({ id }) => id),
     generation: (await worker.detail()).generation,

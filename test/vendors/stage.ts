@@ -1,8 +1,9 @@
-import { globSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startModel, type Model, type ModelRequest } from "../agents/model/index.ts";
 import { BIN, type Finished } from "../support/home.ts";
 import { Pane, Tmux, until } from "../terminal/tmux.ts";
+import { runIn } from "./bed/commands.ts";
 import { VendorHome } from "./bed/homes.ts";
 import type { VendorName } from "./bed/pins.ts";
 import { Terminal } from "./bed/terminal.ts";
@@ -66,9 +67,9 @@ export class Stage {
     this.vendor.furnish(home, this.model.url);
     this.vendor.trust?.(home, this.home.project);
     const { config } = this.traits;
-    const dir = config.dir(home);
+    const dir = join(config.dir(home), config.below ?? "");
     this.#transcripts.push(join(dir, config.transcripts));
-    return { dir, env: { [config.variable]: dir } };
+    return { dir, env: { [config.variable]: config.dir(home) } };
   }
 
   /** The vendor's program on a conversation in which something was said, started by hand: perdure knows nothing of it. */
@@ -83,8 +84,30 @@ export class Stage {
 
   /** Whether a text is in a conversation on disk. */
   hasWritten(session: string, text: string): boolean {
-    const files = this.transcripts().filter((file) => file.includes(session));
-    return files.some((file) => readFileSync(file).includes(text));
+    return this.filesOf(session).some((file) => contents(file).includes(text));
+  }
+
+  /** The files a conversation is in, by its id: one, where there is no damage. */
+  filesOf(session: string): string[] {
+    const isIn = (file: string): boolean => this.traits.database !== null && contents(file).includes(session);
+    return this.transcripts().filter((file) => file.includes(session) || isIn(file));
+  }
+
+  /** Everything that is a conversation: a file each, or what the vendor's program says of its database. */
+  async conversations(): Promise<string[]> {
+    const { database } = this.traits;
+    if (!database) return this.transcripts();
+    const { stdout } = await runIn(this.home, [this.vendor.name, ...database.list]);
+    return [...new Set([...stdout.matchAll(database.id)].map(([id]) => id))].toSorted();
+  }
+
+  /** A conversation as it is written down. */
+  async written(session: string, env: Readonly<Record<string, string | null>> = {}): Promise<string> {
+    const { database } = this.traits;
+    const [file = ""] = this.filesOf(session);
+    if (!database) return readFileSync(file, "utf8");
+    const home = { project: this.home.project, env: this.#environment({ env }) };
+    return (await runIn(home, [this.vendor.name, ...database.print(session)])).stdout;
   }
 
   /** In the middle of a turn: until what was said is on disk, with the vendors that write it down before the answer. */
@@ -151,4 +174,10 @@ export class Stage {
     const all = Object.entries({ ...this.home.env, ...env });
     return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
   }
+}
+
+/** A database writes to a file beside it first. */
+function contents(file: string): Buffer {
+  const log = `${file}-wal`;
+  return existsSync(log) ? Buffer.concat([readFileSync(file), readFileSync(log)]) : readFileSync(file);
 }

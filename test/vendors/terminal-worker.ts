@@ -20,7 +20,8 @@ export class TerminalWorker extends Worker {
     const request = await this.asked(text, since);
     const session = this.stage.sessionOf(request) ?? (await this.session());
     // What is on the screen may not be there yet: a kill that comes too early would be another test.
-    const answer = `turns=${request.turns.length} first=`;
+    const first = /^[a-z]*/i.exec(request.turns[0] ?? "")?.[0];
+    const answer = `turns=${request.turns.length} first=${first}`;
     await terminal.until("the answer on disk", () => this.stage.hasWritten(session, answer));
     await terminal.ready();
     this.#said = [text.slice(0, SHOWN_LENGTH)];

@@ -2,6 +2,8 @@ import type { Mode } from "./case.ts";
 import type { VendorName } from "./bed/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
+import { opencode } from "./cases/traits/opencode.ts";
+import { pi } from "./cases/traits/pi.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -9,11 +11,19 @@ export interface Traits {
   readonly interactive: readonly string[];
   /** How perdure comes to the id of a conversation it begins. */
   readonly provenance: "assigned" | "minted";
+  /** The transcript says which version of the program wrote it. */
+  readonly tellsVersion: boolean;
+  /** It overwrites its command line: what it was started with is on that of its wrapper alone. */
+  readonly hidesArguments: boolean;
+  /** It keeps all conversations in one database: what its own program is asked for. Null for files. */
+  readonly database: Database | null;
   readonly config: {
     /** The variable that moves everything the vendor keeps to another folder. */
     readonly variable: string;
     /** What to set it to, so that a home is used which was furnished like any other. */
     dir(home: string): string;
+    /** The vendor's own folder in that one, if others share it. */
+    readonly below?: string;
     /** The conversations in that folder: a glob. */
     readonly transcripts: string;
   };
@@ -36,6 +46,8 @@ export interface Traits {
   readonly provider: ((modelUrl: string) => readonly string[]) | null;
   /** In a git project a new conversation may get a folder of its own: the question, and the keys that say yes. */
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
+  /** Null when a new conversation in the same process shows at once; else when it does. */
+  readonly renewsAtPrompt: string | null;
   /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
@@ -44,4 +56,13 @@ export interface Traits {
   readonly cannot: Readonly<Record<string, string>>;
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex };
+export interface Database {
+  /** Arguments that print the ids of all conversations, and what an id looks like. */
+  readonly list: readonly string[];
+  readonly id: RegExp;
+  readonly print: (session: string) => readonly string[];
+  readonly remove: (session: string) => readonly string[];
+  readonly takeIn: (file: string) => readonly string[];
+}
+
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, opencode, pi };

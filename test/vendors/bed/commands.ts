@@ -16,7 +16,10 @@ export function interactiveCommand({ name, interactive }: Vendor, session: reado
 }
 
 /** Runs a command in a home's project to its end. */
-export async function runIn(home: VendorHome, [program = "", ...args]: readonly string[]): Promise<Finished> {
+export async function runIn(
+  home: Pick<VendorHome, "project" | "env">,
+  [program = "", ...args]: readonly string[],
+): Promise<Finished> {
   const options = { cwd: home.project, env: home.env, timeout: HEADLESS_TIMEOUT_MS, killSignal: "SIGKILL" } as const;
   return finish(spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
 }

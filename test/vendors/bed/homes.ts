@@ -25,7 +25,7 @@ export class VendorHome extends Home {
 
   /** Whether a text is in a conversation on disk. What is on the screen may not be there yet: claude takes 0.3 s more. */
   hasWritten(text: string): boolean {
-    const files = this.#vendors.flatMap(({ transcripts }) => globSync(transcripts, { cwd: this.dir }));
+    const files = this.#vendors.flatMap(({ transcripts }) => globSync(`${transcripts}*`, { cwd: this.dir }));
     return files.some((file) => readFileSync(join(this.dir, file)).includes(text));
   }
 

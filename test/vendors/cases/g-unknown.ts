@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, rmSync } from "node:fs";
+import { basename } from "node:path";
 import { headlessCommand, runIn } from "../bed/commands.ts";
 import type { Case } from "../case.ts";
+import { loss } from "../damage.ts";
 import { expectRefused, expectTold } from "../expect.ts";
 import type { Stage } from "../stage.ts";
 
@@ -17,25 +18,18 @@ export const unknown: Case = {
 
     const byHand = await runIn(stage.home, headlessCommand(stage.vendor, [], "by hand"));
     assert.equal(byHand.code, 0, byHand.stderr);
-    const [file = ""] = stage.transcripts();
-    const session = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(basename(file))?.[0] ?? "";
-
-    // Another's conversation under an id the vendor never gave out.
-    const forged = randomUUID();
-    const copy = file.replace(session, forged);
-    copyFileSync(file, copy);
-    await expectNotAdopted(stage, forged, 5);
-    rmSync(copy);
+    const session = await byItself(stage);
+    if (stage.traits.database === null) await expectNoForgery(stage, session);
 
     const adopted = await stage.perdure(["adopt", "w", "--vendor", stage.vendor.name, "--session", session]);
     assert.equal(adopted.code, 0, adopted.stderr);
     const worker = stage.worker("w");
 
     // The id stays on record, and the vendor knows nothing of it any more.
-    const away = join(stage.home.dir, "away");
-    renameSync(file, away);
-    await expectRefused(stage, worker, { code: 5, says: ["is gone", session, "→"] });
-    renameSync(away, file);
+    const { says, does, undo } = loss(stage, session);
+    await does();
+    await expectRefused(stage, worker, { code: 5, says: [says, session, "→"] });
+    await undo();
 
     const request = await worker.say("by perdure");
     assert.equal(await expectTold(stage, worker, request, ["by hand", "by perdure"]), session);
@@ -45,6 +39,22 @@ export const unknown: Case = {
     );
   },
 };
+
+/** The one conversation there is. */
+async function byItself(stage: Stage): Promise<string> {
+  const [found = ""] = await stage.conversations();
+  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(basename(found))?.[0] ?? found;
+}
+
+/** Another's conversation under an id the vendor never gave out. */
+async function expectNoForgery(stage: Stage, session: string): Promise<void> {
+  const forged = randomUUID();
+  const [file = ""] = stage.filesOf(session);
+  const copy = file.replace(session, forged);
+  copyFileSync(file, copy);
+  await expectNotAdopted(stage, forged, 5);
+  rmSync(copy);
+}
 
 async function expectNotAdopted(stage: Stage, session: string, code: number): Promise<void> {
   const refused = await stage.perdure(["adopt", "w", "--vendor", stage.vendor.name, "--session", session]);

@@ -12,7 +12,8 @@ export const renewed: Case = {
     const worker = stage.worker("w");
     const first = await expectTold(stage, worker, await worker.say("one"), ["one"]);
     await worker.renew();
-    await worker.until("in another conversation", ({ session }) => session?.id !== first);
+    const { renewsAtPrompt } = stage.traits;
+    if (renewsAtPrompt === null) await worker.until("in another conversation", ({ session }) => session?.id !== first);
     const second = await expectTold(stage, worker, await worker.say("two"), ["two"]);
     await worker.kill();
 
@@ -24,6 +25,10 @@ export const renewed: Case = {
       { id: first, rotatedFrom: null, current: false },
     ]);
 
+    if (renewsAtPrompt !== null) {
+      stage.notes.push(renewsAtPrompt);
+      return;
+    }
     // Killed before anything was said in it: nothing is lost, and the old ones do not come back.
     await worker.renew();
     await worker.until("in another conversation", ({ session }) => session?.id !== second);

@@ -5,11 +5,13 @@ import type { Vendor } from "../vendor.ts";
 export const opencode: Vendor = {
   name: "opencode",
   wire: "chat",
-  transcripts: ".local/share/opencode/opencode.db*",
+  transcripts: ".local/share/opencode/opencode.db",
   furnish(home, modelUrl) {
     const options = { baseURL: `${modelUrl}/v1`, apiKey: "made-up" };
+    const models = { "fake-model": {}, "made-up-model-7": {} };
+    const provider = { npm: "@ai-sdk/openai-compatible", options, models };
     writeJson(join(home, ".config", "opencode", "opencode.json"), {
-      provider: { fake: { npm: "@ai-sdk/openai-compatible", options, models: { "fake-model": {} } } },
+      provider: { fake: provider, another: provider },
       model: "fake/fake-model",
       small_model: "fake/fake-model",
     });

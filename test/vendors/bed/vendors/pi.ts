@@ -19,7 +19,7 @@ export const pi: Vendor = {
       maxTokens: 1000,
     };
     const provider = { baseUrl: `${modelUrl}/v1`, api: "openai-completions", apiKey: "made-up", models: [model] };
-    writeJson(join(home, ".pi", "agent", "models.json"), { providers: { fake: provider } });
+    writeJson(join(home, ".pi", "agent", "models.json"), { providers: { fake: provider, another: provider } });
     return { PI_OFFLINE: "1", PI_TELEMETRY: "0" };
   },
   session: { begin: (id) => ["--session-id", id], resume: (id) => ["--session-id", id], header: null },

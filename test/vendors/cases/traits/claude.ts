@@ -10,6 +10,9 @@ const SETTINGS = ["--model", MODEL, "--permission-mode", "plan"];
 export const claude: Traits = {
   interactive: [],
   provenance: "assigned",
+  tellsVersion: true,
+  hidesArguments: false,
+  database: null,
   config: { variable: "CLAUDE_CONFIG_DIR", dir: (home) => home, transcripts: "projects/*/*.jsonl" },
   shell: {
     args: { headless: SHELL, tui: SHELL },
@@ -20,6 +23,7 @@ export const claude: Traits = {
   ours: { headless: own, tui: own },
   provider: null,
   ownFolder: null,
+  renewsAtPrompt: null,
   refusesSecond: null,
   keepsUnanswered: true,
   cannot: {

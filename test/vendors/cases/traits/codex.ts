@@ -7,6 +7,9 @@ const OPEN = ["-s", "danger-full-access"];
 export const codex: Traits = {
   interactive: [],
   provenance: "minted",
+  tellsVersion: true,
+  hidesArguments: false,
+  database: null,
   config: {
     variable: "CODEX_HOME",
     dir: (home) => join(home, ".codex"),
@@ -25,6 +28,7 @@ export const codex: Traits = {
   ours: { headless: () => [], tui: () => ["--no-daemon"] },
   provider: (url) => ["-c", 'model_provider="another"', "-c", `model_providers.another=${another(url)}`],
   ownFolder: { question: /Where should the new conversation run\?/, keys: ["2", "Enter"] },
+  renewsAtPrompt: null,
   refusesSecond: /active writer|open in another app/,
   keepsUnanswered: true,
   cannot: { "m headless": "codex exec knows no --no-daemon; before exec it is the same as in a terminal" },
