@@ -130,6 +130,10 @@ export interface MintRequest {
 /** As much of the machine's processes as an adapter needs. */
 export interface ProcessView {
   look(pid: number): { pid: number; startedAt: string } | null;
+  /** Of everything that runs. */
+  pids(): number[];
+  /** Its command line, as far as it can be read. */
+  argv(pid: number): readonly string[];
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];

@@ -2,12 +2,13 @@ import { own } from "../protocol/own.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
+import { copilot } from "./copilot.ts";
 import { scripted } from "./scripted.ts";
 
 export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, scripted];
+const ADAPTERS: readonly Adapter[] = [claude, codex, copilot, scripted];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 

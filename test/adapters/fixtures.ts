@@ -43,6 +43,8 @@ export interface ProcessCase {
   files?: Record<string, object | string>;
   /** Start times by pid. */
   running?: Record<string, string>;
+  /** Command lines by pid. */
+  argv?: Record<string, string[]>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
   look?: Record<string, Pick<Sign, "session" | "activity">[]>;

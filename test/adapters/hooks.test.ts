@@ -114,12 +114,12 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
   return { dir, commands: files.flatMap(commandsIn) };
 }
 
-/** Every `"command": "…"` of a file, however deep. */
+/** Every `"command": "…"` of a file, or `"bash"` where it is called that, however deep. */
 function commandsIn({ name, text }: LaunchFile): string[] {
   if (!name.endsWith(".json")) return [];
   const commands: string[] = [];
   JSON.parse(text, (key, value: unknown) => {
-    if (key === "command" && typeof value === "string") commands.push(value);
+    if ((key === "command" || key === "bash") && typeof value === "string") commands.push(value);
     return value;
   });
   return commands;

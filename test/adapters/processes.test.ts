@@ -24,13 +24,15 @@ describe.each(VENDORS)("$vendor", (vendor) => {
 });
 
 /** A machine on which only the processes of the case run. */
-function viewOf({ running = {}, open = {}, locks = {} }: ProcessCase, config: string): ProcessView {
+function viewOf({ running = {}, argv = {}, open = {}, locks = {} }: ProcessCase, config: string): ProcessView {
   const inConfig = (path: string): string => filled(path, { config });
   return {
     look: (pid) => {
       const startedAt = running[String(pid)];
       return startedAt === undefined ? null : { pid, startedAt };
     },
+    pids: () => Object.keys(running).map(Number),
+    argv: (pid) => argv[String(pid)] ?? [],
     openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
     lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
   };

@@ -2,6 +2,7 @@ import type { Mode } from "./case.ts";
 import type { VendorName } from "./bed/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
+import { copilot } from "./cases/traits/copilot.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -38,10 +39,12 @@ export interface Traits {
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
+  /** What it asks in a terminal before it opens such a one, and the keys that say yes; null for one that does not ask. */
+  readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */
   readonly cannot: Readonly<Record<string, string>>;
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, copilot };

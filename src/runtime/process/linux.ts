@@ -18,6 +18,7 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
   return {
     bootId,
     look,
+    pids: () => pids(proc),
     variable(pid, name) {
       const text = environment(pid);
       const start = text.indexOf(`\0${name}=`);

@@ -15,6 +15,7 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
   return {
     bootId,
     look: (pid) => list(["-p", String(pid)])[0] ?? null,
+    pids: () => numbers(run("/bin/ps", ["-ax", "-o", "pid="])),
     variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     argv: (pid) =>
       run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { headlessCommand, runIn } from "../bed/commands.ts";
 import type { Case } from "../case.ts";
 import { expectRefused, expectTold } from "../expect.ts";
@@ -18,11 +18,12 @@ export const unknown: Case = {
     const byHand = await runIn(stage.home, headlessCommand(stage.vendor, [], "by hand"));
     assert.equal(byHand.code, 0, byHand.stderr);
     const [file = ""] = stage.transcripts();
-    const session = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(basename(file))?.[0] ?? "";
+    const session = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(file)?.[0] ?? "";
 
     // Another's conversation under an id the vendor never gave out.
     const forged = randomUUID();
     const copy = file.replace(session, forged);
+    mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(file, copy);
     await expectNotAdopted(stage, forged, 5);
     rmSync(copy);

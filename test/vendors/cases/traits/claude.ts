@@ -21,6 +21,7 @@ export const claude: Traits = {
   provider: null,
   ownFolder: null,
   refusesSecond: null,
+  secondAsks: null,
   keepsUnanswered: true,
   cannot: {
     o: "claude knows its provider by variables, not by arguments",

@@ -26,6 +26,7 @@ export const codex: Traits = {
   provider: (url) => ["-c", 'model_provider="another"', "-c", `model_providers.another=${another(url)}`],
   ownFolder: { question: /Where should the new conversation run\?/, keys: ["2", "Enter"] },
   refusesSecond: /active writer|open in another app/,
+  secondAsks: null,
   keepsUnanswered: true,
   cannot: { "m headless": "codex exec knows no --no-daemon; before exec it is the same as in a terminal" },
 };

@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Traits } from "../../traits.ts";
+
+const MODEL = "made-up-model-7";
+const SHELL = ["--allow-all-tools"];
+const SETTINGS = ["--model", MODEL, "--mode", "plan"];
+
+export const copilot: Traits = {
+  interactive: [],
+  provenance: "assigned",
+  config: {
+    variable: "COPILOT_HOME",
+    dir: (home) => join(home, ".copilot"),
+    transcripts: "session-state/*/events.jsonl",
+  },
+  shell: {
+    args: { headless: SHELL, tui: SHELL },
+    call: (command) => `[[tool bash ${JSON.stringify({ command, description: "x" })}]]`,
+    stays: null,
+  },
+  settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /"agentMode":"plan"/g },
+  ours: { headless: own, tui: own },
+  provider: null,
+  ownFolder: null,
+  refusesSecond: null,
+  secondAsks: { question: /Session in use/, keys: ["Enter"] },
+  keepsUnanswered: true,
+  cannot: {
+    o: "copilot knows its provider by variables, not by arguments",
+    q: "/clear stays in the folder",
+  },
+};
+
+function own(home: string): string[] {
+  const plugin = join(home, "own-plugin");
+  mkdirSync(plugin, { recursive: true });
+  writeFileSync(join(plugin, "plugin.json"), JSON.stringify({ name: "own", version: "1.0.0" }));
+  return ["--name", "a title of my own", "--plugin-dir", plugin];
+}
