@@ -3,7 +3,7 @@ import type { Environment } from "../protocol/environment.ts";
 import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
-import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
+import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { foregroundIn } from "./copilot-log.ts";
 import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { listTranscripts } from "./listing.ts";
@@ -104,21 +104,31 @@ const HOOKS = {
   agentStop: "stop",
 } as const;
 
-/** `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. Ours come first: see `many`. */
+/**
+ * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not even
+ * the user's. Ours come first: some of the user's options take all words that follow.
+ */
 function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
+  const resumes = step === "resume";
   const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
-  const identity = step === "resume" ? [`--resume=${session}`] : ["--session-id", session, ...named];
+  const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
+  const given = resumes ? wordsOf(args, ARGUMENTS).filter((word) => !isName(word)).map(({ text }) => text) : args;
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
   return {
-    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...args],
+    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...given],
     files: [
       { name: "plugin/plugin.json", text: `${JSON.stringify(plugin)}\n` },
       { name: "plugin/hooks.json", text: `${JSON.stringify({ version: 1, hooks })}\n` },
       hookScript(runDir),
     ],
   };
+}
+
+function isName({ kind, text, option }: Word): boolean {
+  if (kind === "value") return option === "-n" || option === "--name";
+  return kind === "option" && /^(?:-n|--name$|--name=)/.test(text);
 }
 
 /**

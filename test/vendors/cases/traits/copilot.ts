@@ -4,7 +4,8 @@ import type { Traits } from "../../traits.ts";
 
 const MODEL = "made-up-model-7";
 const SHELL = ["--allow-all-tools"];
-const SETTINGS = ["--model", MODEL, "--mode", "plan"];
+// Of what it may do, only which tools there are is written down.
+const SETTINGS = ["--model", MODEL, "--available-tools=view"];
 
 export const copilot: Traits = {
   interactive: [],
@@ -19,7 +20,7 @@ export const copilot: Traits = {
     call: (command) => `[[tool bash ${JSON.stringify({ command, description: "x" })}]]`,
     stays: null,
   },
-  settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /"agentMode":"plan"/g },
+  settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /"availableToolCount":1,/g },
   ours: { headless: own, tui: own },
   provider: null,
   ownFolder: null,
