@@ -18,7 +18,7 @@ export function foregroundIn(log: string): string | null {
     const { size } = fstatSync(file);
     const until = Math.max(0, size - COPILOT_LOG_BYTES_MAX);
     const buffer = Buffer.alloc(TRANSCRIPT_LOOK_BYTES);
-    for (let end = size; end > until; ) {
+    for (let end = size; end > until;) {
       const from = Math.max(0, end - buffer.length);
       const part = buffer.subarray(0, readSync(file, buffer, 0, end - from, from));
       const found = part.includes(SAYS) ? [...part.toString("latin1").matchAll(LINE)].at(-1)?.[1] : undefined;

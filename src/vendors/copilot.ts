@@ -78,7 +78,8 @@ function idOfFile(path: string): string | null {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/events\.jsonl$/.exec(path)?.[1] ?? null;
 }
 
-const FORM: TranscriptForm = { header: true, read: readLine };
+// Its first line names the conversation; what stands before that is skipped.
+const FORM: TranscriptForm = { header: false, read: readLine };
 
 function readLine(line: Readonly<Record<string, unknown>>): Line {
   const data = fieldsOf(line.data);
@@ -112,7 +113,11 @@ function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
   const resumes = step === "resume";
   const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
-  const given = resumes ? wordsOf(args, ARGUMENTS).filter((word) => !isName(word)).map(({ text }) => text) : args;
+  const given = resumes
+    ? wordsOf(args, ARGUMENTS)
+        .filter((word) => !isName(word))
+        .map(({ text }) => text)
+    : args;
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
@@ -166,12 +171,12 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 }
 
 /**
- * Which event it is, what is in it tells. Only the first of a conversation is one that was just brought to the front: those
- * behind it go on and tell of it, too.
+ * Which event it is, what is in it tells. Only the first of a conversation means that it is in front: those behind it go on
+ * and tell of it, too. Agents below the agent have ids of their own, which are no conversations.
  */
 function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.sessionId);
-  if (session === null) return null;
+  if (session === null || "parentAgentId" in event) return null;
   if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };
   const heard = (evidence: string, activity: Sign["activity"]): Sign => ({ session, evidence, activity, stays: true });
   if ("stopReason" in event) return heard("agentStop hook", "idle");

@@ -26,7 +26,10 @@ async function inTerminal(stage: Stage, session: string, said: string): Promise<
   const refuses = traits.refusesSecond?.test(shown) ?? false;
   const { question, keys } = traits.secondAsks ?? { question: null, keys: [] };
   if (question) {
-    shown = await terminal.until("open, or a question", (screen) => vendor.screen.empty.test(screen) || question.test(screen));
+    shown = await terminal.until(
+      "open, or a question",
+      (screen) => vendor.screen.empty.test(screen) || question.test(screen),
+    );
     if (question.test(shown)) await terminal.press(keys);
   }
   if (!refuses) await terminal.ready();

@@ -18,7 +18,7 @@ export const copilot: Traits = {
   shell: {
     args: { headless: SHELL, tui: SHELL },
     call: (command) => `[[tool bash ${JSON.stringify({ command, description: "x" })}]]`,
-    stays: null,
+    stays: "copilot starts every command in its own folder: a cd moves nothing",
   },
   settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /"availableToolCount":1,/g },
   ours: { headless: own, tui: own },
