@@ -145,7 +145,9 @@ export function orderFor(
   const runDir = house.watch.runDir(run.id);
   const { vendor_id: id, transcript, config_dir: configDir } = session;
   const from = null;
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, runDir, configDir, transcript, from });
+  const { environment } = want;
+  const places = { runDir, configDir, transcript, from, environment };
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,

@@ -92,6 +92,8 @@ export interface PlanRequest {
   configDir: string;
   /** Where its transcript was found; null for one that has none yet. */
   transcript: string | null;
+  /** What the user has set, as far as it is a vendor's concern. */
+  environment?: Environment;
 }
 
 export interface LaunchPlan {

@@ -3,12 +3,13 @@ import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
+import { qwen } from "./qwen.ts";
 import { scripted } from "./scripted.ts";
 
 export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, copilot, scripted];
+const ADAPTERS: readonly Adapter[] = [claude, codex, copilot, qwen, scripted];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 

@@ -23,6 +23,8 @@ interface Facts {
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
+  /** Variables by each of which a hook knows that a nested agent calls it. */
+  nested?: Record<string, string>;
 }
 
 interface ArgumentRow {

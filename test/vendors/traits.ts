@@ -3,6 +3,7 @@ import type { VendorName } from "./bed/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
 import { copilot } from "./cases/traits/copilot.ts";
+import { qwen } from "./cases/traits/qwen.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -30,6 +31,8 @@ export interface Traits {
     readonly args: Readonly<Record<Mode, readonly string[]>>;
     readonly model: string;
     readonly permissions: RegExp;
+    /** Permissions show in what the model is told, not in what is written down. */
+    readonly told?: true;
   };
   /** Arguments of the user's which perdure would add itself. */
   readonly ours: Readonly<Record<Mode, (home: string) => readonly string[]>>;
@@ -47,4 +50,4 @@ export interface Traits {
   readonly cannot: Readonly<Record<string, string>>;
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, copilot };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, copilot, qwen };
