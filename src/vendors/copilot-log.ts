@@ -19,11 +19,11 @@ export function foregroundIn(log: string): string | null {
     const until = Math.max(0, size - COPILOT_LOG_BYTES_MAX);
     const buffer = Buffer.alloc(TRANSCRIPT_LOOK_BYTES);
     for (let end = size; end > until;) {
-      const from = Math.max(0, end - buffer.length);
+      const from = Math.max(until, end - buffer.length);
       const part = buffer.subarray(0, readSync(file, buffer, 0, end - from, from));
       const found = part.includes(SAYS) ? [...part.toString("latin1").matchAll(LINE)].at(-1)?.[1] : undefined;
       if (found !== undefined) return found;
-      end = from === 0 ? 0 : from + OVERLAP_BYTES;
+      end = from === until ? until : from + OVERLAP_BYTES;
     }
     return null;
   } finally {

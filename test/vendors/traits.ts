@@ -40,6 +40,8 @@ export interface Traits {
   readonly provider: ((modelUrl: string) => readonly string[]) | null;
   /** In a git project a new conversation may get a folder of its own: the question, and the keys that say yes. */
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
+  /** What to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
+  readonly behind?: string;
   /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
   /** What it asks in a terminal before it opens such a one, and the keys that say yes; null for one that does not ask. */

@@ -17,6 +17,7 @@ import { provider } from "./o-provider.ts";
 import { ends } from "./p-ends.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
+import { behind } from "./v-behind.ts";
 
 export const CASES: readonly Case[] = [
   killed,
@@ -37,4 +38,5 @@ export const CASES: readonly Case[] = [
   ends,
   ownFolder,
   bothModes,
+  behind,
 ];

@@ -24,6 +24,7 @@ export const copilot: Traits = {
   ours: { headless: own, tui: own },
   provider: null,
   ownFolder: null,
+  behind: "/new",
   refusesSecond: null,
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
   keepsUnanswered: true,
