@@ -213,8 +213,8 @@ export function orderFor(
   const { vendor_id: id, transcript, config_dir: configDir } = session;
   const stem = step === "fork" && session.forked_from !== null ? stemOf(house, session.forked_from) : null;
   const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
-  const { name } = worker;
-  const plan = adapter.plan({ step, session: id, name, args, runDir, configDir, transcript, from, declared });
+  const places = { runDir, configDir, transcript, from, environment: want.environment };
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,

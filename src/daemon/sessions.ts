@@ -118,6 +118,7 @@ export function applySign(house: Store, runId: string, sign: Sign): Outcome {
   const entry = run && lastSessionOfRun(house.db, run.id);
   const session = run && sessionOfRun(house.db, run.id);
   if (!run || !worker || !entry || !session) return "stale";
+  if (sign.stays && sign.session !== session.vendor_id) return "stale";
   if (standing(leaseOf(worker), run.id, run.generation) !== "current") return "stale";
   const finding = observe({ session: session.vendor_id, proved: provedOf(entry) }, sign.session);
   if (finding.kind === "proved") prove(house, worker, run, session, true, sign.evidence);

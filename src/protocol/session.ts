@@ -69,6 +69,8 @@ export interface Sign {
   /** Since when it shows this, where several are shown at once: the latest is the one it is in. */
   sinceMs?: number | undefined;
   activity?: Activity | undefined;
+  /** Of one of several conversations a process has open, not of where it is: it counts for the one the run is in. */
+  stays?: boolean | undefined;
 }
 
 export type Activity = "idle" | "busy" | "blocked";

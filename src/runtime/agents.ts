@@ -15,7 +15,13 @@ export function agentOf(argv: readonly string[]): AgentProcess | null {
   // `node -e TEXT` runs no file, whatever the text ends with.
   if (interpreted && /^-(e|p|pe|-eval|-print)$/.test(argv[1] ?? "")) return null;
   const name = interpreted ? second : first;
-  const known = VENDOR_PROGRAMS.find(({ program }) => program === name);
+  const known =
+    VENDOR_PROGRAMS.find(({ program }) => program === name) ??
+    (interpreted ? programOfScript(words[1] ?? "") : undefined);
   const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);
   return program && { program, interpreted };
+}
+
+function programOfScript(file: string): VendorProgram | undefined {
+  return VENDOR_PROGRAMS.find((each) => each.scripts?.some((script) => file.endsWith(`/${each.package}/${script}`)));
 }

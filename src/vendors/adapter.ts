@@ -108,6 +108,8 @@ export interface PlanRequest {
   declared: Declared | null;
   /** Where its transcript was found; null for one that has none yet. */
   transcript: string | null;
+  /** What the user has set, as far as it is a vendor's concern. */
+  environment?: Environment;
 }
 
 export interface LaunchPlan {

@@ -6,12 +6,14 @@ import { cursor } from "./cursor.ts";
 import { custom } from "./custom.ts";
 import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
+import { copilot } from "./copilot.ts";
+import { qwen } from "./qwen.ts";
 import { scripted } from "./scripted.ts";
 
 export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, opencode, pi, cursor, custom, scripted];
+const ADAPTERS: readonly Adapter[] = [claude, codex, copilot, opencode, pi, qwen, cursor, custom, scripted];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 

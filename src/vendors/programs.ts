@@ -6,6 +6,8 @@ export interface VendorProgram {
   chain: number;
   /** The npm package that holds it. */
   package: string | null;
+  /** Files of the package that an interpreter runs as the program, where they are not called like it. */
+  scripts?: readonly string[];
 }
 
 /** The vendors' programs. Apart from the adapters, because `whoami` needs it at every start. */
@@ -17,7 +19,7 @@ export const VENDOR_PROGRAMS: readonly VendorProgram[] = [
   { vendor: "cursor", program: "cursor-agent", chain: 2, package: null },
   { vendor: "pi", program: "pi", chain: 1, package: "@earendil-works/pi-coding-agent" },
   { vendor: "opencode", program: "opencode", chain: 1, package: "opencode-ai" },
-  { vendor: "qwen", program: "qwen", chain: 3, package: "@qwen-code/qwen-code" },
+  { vendor: "qwen", program: "qwen", chain: 3, package: "@qwen-code/qwen-code", scripts: ["cli.js", "cli-entry.js"] },
 ];
 
 /** Not on PATH unless somebody put it there, and nobody's choice for work. */

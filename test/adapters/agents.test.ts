@@ -32,6 +32,20 @@ test("from the wrapper through shells and launchers to the agent", () => {
   expect(asked(tree, 4)).toEqual([2, 3, 4]);
 });
 
+test("through a launcher whose files are not called like the program", () => {
+  const cli = "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js";
+  const tree: Tree = [
+    [2, 1, ["node", "/usr/bin/qwen", "--resume", "x"]],
+    [3, 2, ["/usr/bin/node", "--expose-gc", cli, "--resume", "x"]],
+    [4, 3, ["/usr/bin/node", "--expose-gc", cli, "--resume", "x"]],
+    [5, 4, ["bash", "-c", "qwen -p hi"]],
+    [6, 5, ["node", "/usr/bin/qwen", "-p", "hi"]],
+    [7, 4, ["/usr/bin/node", cli, "-p", "hi"]],
+    [8, 4, ["/usr/bin/node", "/srv/cli.js"]],
+  ];
+  expect(asked(tree)).toEqual([2, 3, 4]);
+});
+
 test("what an agent starts is not asked: a shell of its tools, an agent in it, an agent it starts itself", () => {
   expect(
     asked([

@@ -25,6 +25,8 @@ interface Facts {
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
+  /** Variables by each of which a hook knows that a nested agent calls it. */
+  nested?: Record<string, string>;
 }
 
 export interface DatabaseAnswer {
@@ -54,6 +56,7 @@ export interface ProcessCase {
   files?: Record<string, object | string>;
   /** Start times by pid. */
   running?: Record<string, string>;
+  /** Command lines by pid. */
   argv?: Record<string, string[]>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;

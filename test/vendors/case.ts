@@ -1,4 +1,5 @@
 import type { Stage } from "./stage.ts";
+import type { Traits } from "./traits.ts";
 
 export type Mode = "headless" | "tui";
 
@@ -9,6 +10,8 @@ export interface Case {
   readonly modes: readonly Mode[];
   /** Why it makes no sense in the other mode. */
   readonly elsewhere?: string;
+  /** Why it makes no sense with a vendor of such traits; null if it does. */
+  against?(traits: Traits): string | null;
   /** Runs at every change; the others with --all. */
   readonly core: boolean;
   run(stage: Stage): Promise<void>;

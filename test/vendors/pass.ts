@@ -72,7 +72,9 @@ function whatAndWhere(error: unknown): string {
 }
 
 function reasonAgainst({ vendor, each, mode }: Job): string | null {
-  const cannot = TRAITS[vendor]?.cannot ?? {};
+  const traits = TRAITS[vendor];
+  const cannot = traits?.cannot ?? {};
   if (!each.modes.includes(mode)) return each.elsewhere ?? `only ${each.modes.join(" and ")}`;
-  return cannot[`${each.letter} ${mode}`] ?? cannot[each.letter] ?? null;
+  const against = traits ? (each.against?.(traits) ?? null) : null;
+  return cannot[`${each.letter} ${mode}`] ?? cannot[each.letter] ?? against;
 }

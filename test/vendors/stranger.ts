@@ -22,8 +22,16 @@ async function inTerminal(stage: Stage, session: string, said: string): Promise<
   const { vendor, traits } = stage;
   const terminal = await stage.terminal(interactiveCommand(vendor, vendor.session.resume(session)));
   // Before the conversation is on the screen, nothing else there means anything.
-  const shown = await terminal.shows(said);
+  let shown = await terminal.shows(said);
   const refuses = traits.refusesSecond?.test(shown) ?? false;
+  const { question, keys } = traits.secondAsks ?? { question: null, keys: [] };
+  if (question) {
+    shown = await terminal.until(
+      "open, or a question",
+      (screen) => vendor.screen.empty.test(screen) || question.test(screen),
+    );
+    if (question.test(shown)) await terminal.press(keys);
+  }
   if (!refuses) await terminal.ready();
   return { admitted: !refuses, leave: () => terminal.kill() };
 }

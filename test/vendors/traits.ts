@@ -4,6 +4,8 @@ import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
 import { opencode } from "./cases/traits/opencode.ts";
 import { pi } from "./cases/traits/pi.ts";
+import { copilot } from "./cases/traits/copilot.ts";
+import { qwen } from "./cases/traits/qwen.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -39,6 +41,8 @@ export interface Traits {
     readonly args: Readonly<Record<Mode, readonly string[]>>;
     readonly model: string;
     readonly permissions: RegExp;
+    /** Permissions show in what the model is told, not in what is written down. */
+    readonly told?: true;
   };
   /** Arguments of the user's which perdure would add itself. */
   readonly ours: Readonly<Record<Mode, (home: string) => readonly string[]>>;
@@ -48,8 +52,12 @@ export interface Traits {
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** Null when a new conversation in the same process shows at once; else when it does. */
   readonly renewsAtPrompt: string | null;
+  /** What to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
+  readonly behind?: string;
   /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
+  /** What it asks in a terminal before it opens such a one, and the keys that say yes; null for one that does not ask. */
+  readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */
@@ -65,4 +73,4 @@ export interface Database {
   readonly takeIn: (file: string) => readonly string[];
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, opencode, pi };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, copilot, opencode, pi, qwen };

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { History, WorkerDetail, WorkerSummary } from "../../src/protocol/results.ts";
 import type { ModelRequest } from "../agents/model/index.ts";
 import { until } from "../terminal/tmux.ts";
+import { buried } from "./bed/strays.ts";
 import type { Stage } from "./stage.ts";
 
 /** How perdure is called: from where, with which variables (null: without), under which address, with which words. */
@@ -69,12 +70,18 @@ export abstract class Worker {
     const { run } = await this.detail();
     const daemon = andDaemon ? this.stage.home.daemonPid() : null;
     if (daemon !== null) process.kill(daemon, "SIGKILL");
-    const left = (): boolean => run !== null && this.stage.home.processesOf(run.id).length > 0;
+    const killed = new Set<number>();
+    const left = (): boolean => {
+      const live = run === null ? [] : this.stage.home.processesOf(run.id);
+      for (const { pid } of live) killed.add(pid);
+      return live.length > 0;
+    };
     while (left()) {
       this.stage.home.killRun(run?.id ?? "");
       await turn();
     }
     await this.ended();
+    if (this.stage.vendor.fearsZombies) await buried([...killed]);
   }
 
   /** Until perdure says that it does not run. */

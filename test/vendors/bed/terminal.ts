@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pane, Tmux } from "../../terminal/tmux.ts";
-import { killMarked } from "./strays.ts";
+import { buried, killMarked } from "./strays.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** tmux tells nobody when a screen changes; more often than this costs more than it finds. */
@@ -79,10 +79,16 @@ export class Terminal {
     await this.ready();
   }
 
+  /** Answers a question that is on the screen. */
+  async press(keys: readonly string[]): Promise<void> {
+    await this.#pane.keys(...keys);
+  }
+
   /** SIGKILL to the program and to all it started: several leave their real work to a child that survives them. */
   async kill(): Promise<void> {
-    await killMarked(MARK, this.#mark);
+    const killed = await killMarked(MARK, this.#mark);
     await this.#pane.kill();
+    if (this.#vendor.fearsZombies) await buried(killed);
   }
 
   /** Never blind: an Enter that meets a dialog answers it, and one that comes too early is lost. */

@@ -24,6 +24,9 @@ export interface Vendor {
   readonly headless: { before: readonly string[]; after(prompt: string): readonly string[] };
   readonly interactive: { before: readonly string[]; after: readonly string[] };
 
+  /** Takes a killed process for a live one until its parent has asked for its end: a slow init takes seconds for that. */
+  readonly fearsZombies?: boolean;
+
   readonly screen: {
     /** An input line with nothing in it: what was typed before has been taken, and there is no dialog in front. */
     empty: RegExp;

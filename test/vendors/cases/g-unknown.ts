@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, rmSync } from "node:fs";
-import { basename } from "node:path";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { headlessCommand, runIn } from "../bed/commands.ts";
 import type { Case } from "../case.ts";
 import { loss } from "../damage.ts";
@@ -43,7 +43,7 @@ export const unknown: Case = {
 /** The one conversation there is. */
 async function byItself(stage: Stage): Promise<string> {
   const [found = ""] = await stage.conversations();
-  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(basename(found))?.[0] ?? found;
+  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(found)?.[0] ?? found;
 }
 
 /** Another's conversation under an id the vendor never gave out. */
@@ -51,6 +51,7 @@ async function expectNoForgery(stage: Stage, session: string): Promise<void> {
   const forged = randomUUID();
   const [file = ""] = stage.filesOf(session);
   const copy = file.replace(session, forged);
+  mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(file, copy);
   await expectNotAdopted(stage, forged, 5);
   rmSync(copy);

@@ -17,7 +17,8 @@ import { provider } from "./o-provider.ts";
 import { ends } from "./p-ends.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
-import { stranger } from "./s-stranger.ts";
+import { stranger } from "./u-stranger.ts";
+import { behind } from "./v-behind.ts";
 
 export const CASES: readonly Case[] = [
   killed,
@@ -39,4 +40,5 @@ export const CASES: readonly Case[] = [
   ownFolder,
   bothModes,
   stranger,
+  behind,
 ];

@@ -26,7 +26,10 @@ export const nested: Case = {
     // In a file: what is to be held is the nested turn, not the one that asks for it.
     const script = join(stage.home.dir, "nested.sh");
     const [, ...words] = headlessCommand(stage.vendor, [], HELD);
-    writeFileSync(script, `exec ${[join(binFolder(name), name), ...words].map((word) => `'${word}'`).join(" ")}\n`);
+    // With what the user has set: some programs keep their own key and endpoint from what their tools run.
+    const variables = Object.entries(stage.home.env).map(([key, value]) => `export ${key}='${value}'\n`);
+    const command = [join(binFolder(name), name), ...words].map((word) => `'${word}'`).join(" ");
+    writeFileSync(script, `${variables.join("")}exec ${command}\n`);
     const outer = `start another ${shell.call(`sh ${script}`)}`;
     const saying = worker.say(outer);
     const own = await Promise.race([stage.model.until(({ turns }) => turns.at(-1) === HELD), failed(saying)]);

@@ -31,5 +31,6 @@ export const copilot: Vendor = {
   session: { begin: (id) => ["--session-id", id], resume: (id) => [`--resume=${id}`], header: null },
   headless: { before: [], after: (prompt) => ["-s", "-p", prompt] },
   interactive: { before: [], after: [] },
+  fearsZombies: true,
   screen: { empty: /^❯\s*$[^❯]* \/ commands /m, busy: /^ \S Working /m, fresh: "/clear" },
 };

@@ -12,5 +12,5 @@ export const qwen: Vendor = {
   session: { begin: (id) => ["--session-id", id], resume: (id) => ["--resume", id], header: null },
   headless: { before: ["--auth-type", "openai"], after: (prompt) => ["-p", prompt] },
   interactive: { before: ["--auth-type", "openai"], after: [] },
-  screen: { empty: /^> +Type your message/m, busy: /esc to cancel/, fresh: "/clear" },
+  screen: { empty: /^[>*] +Type your message/m, busy: /esc to cancel/, fresh: "/clear" },
 };

@@ -25,6 +25,7 @@ export const claude: Traits = {
   ownFolder: null,
   renewsAtPrompt: null,
   refusesSecond: null,
+  secondAsks: null,
   keepsUnanswered: true,
   cannot: {
     o: "claude knows its provider by variables, not by arguments",

@@ -30,6 +30,7 @@ export const codex: Traits = {
   ownFolder: { question: /Where should the new conversation run\?/, keys: ["2", "Enter"] },
   renewsAtPrompt: null,
   refusesSecond: /active writer|open in another app/,
+  secondAsks: null,
   keepsUnanswered: true,
   cannot: { "m headless": "codex exec knows no --no-daemon; before exec it is the same as in a terminal" },
 };

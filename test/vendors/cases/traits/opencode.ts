@@ -32,6 +32,7 @@ export const opencode: Traits = {
   provider: () => ["-m", "another/fake-model"],
   ownFolder: null,
   refusesSecond: null,
+  secondAsks: null,
   renewsAtPrompt: "opencode tells of a new conversation at its first prompt: one that is left before was never there",
   keepsUnanswered: true,
   cannot: { q: "/new stays in the folder" },

@@ -31,10 +31,11 @@ export const pi: Traits = {
   ownFolder: null,
   renewsAtPrompt: null,
   refusesSecond: null,
+  secondAsks: null,
   keepsUnanswered: true,
   cannot: {
     q: "/new stays in the folder",
-    s: "a pi that somebody else started leaves no trace: no lock, no open file, no words on its command line",
+    u: "a pi that somebody else started leaves no trace: no lock, no open file, no words on its command line",
   },
 };
 

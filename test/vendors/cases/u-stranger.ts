@@ -8,7 +8,7 @@ import type { Worker } from "../worker.ts";
 const FLAGGED_WITHIN_MS = 5_000;
 
 export const stranger: Case = {
-  letter: "s",
+  letter: "u",
   title: "open in a process perdure did not start: refused, flagged",
   modes: ["headless", "tui"],
   core: true,
