@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
-import { walkToAgent } from "../runtime/nesting.ts";
+import { agentChain, walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
@@ -216,11 +216,13 @@ export class Follower {
   async #lookForStrangers(): Promise<void> {
     const now = this.#house.monotonicMs();
     const session = this.#session();
-    // Before the run's own agent is known, it would be taken for one.
-    if (!session || !this.#agent || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
+    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
     this.#strangersAtMs = now;
+    const own = this.#agent ? [this.#agent.pid] : agentChain(this.#house.processes, this.#run.pid);
+    // Before the run's own agent is known, it would be taken for one.
+    if (own.length === 0) return;
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const others = holders.filter((pid) => pid !== this.#agent?.pid);
+    const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));
     if (others.length > strangers.length) this.#strangersAtMs = 0;

@@ -5,7 +5,7 @@ import type { Holder, Transcript, Variables } from "../protocol/session.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
-import { adapterOf, leakedVariables } from "../vendors/index.ts";
+import { adapterOf, withoutLeaks } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { placeOf, probeSession } from "./looking.ts";
 import { bindNew, enter, leaveSession, noteTranscript } from "./sessions.ts";
@@ -31,9 +31,6 @@ function ownerOf(house: House, pid: number): string | undefined {
   const ours = run && house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
   return ours ? workerById(house.db, run.worker_id)?.name : undefined;
 }
-
-/** Of every vendor: a worker may be started from inside another one's agent. */
-const LEAKS: Variables = Object.fromEntries(leakedVariables().map((name) => [name, null]));
 
 export interface LaunchRequest {
   address: string;
@@ -149,15 +146,15 @@ export function orderFor(
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
-    variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
+    variables: { ...withoutLeaks(want.environment), ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     session: { vendor: session.vendor, id: session.vendor_id, step },
   };
 }
 
-function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: LEAKS, files: [], mirrors: [], session: null };
+function plainOrder({ command, cwd, environment }: Wanted): LaunchOrder {
+  return { command, cwd, variables: withoutLeaks(environment), files: [], mirrors: [], session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
@@ -166,7 +163,7 @@ function mintOrder(want: Wanted, vendor: VendorWanted): MintOrder {
     command: want.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
     cwd: want.cwd,
-    variables: { ...LEAKS, ...placeFor(want, vendor).variables },
+    variables: { ...withoutLeaks(want.environment), ...placeFor(want, vendor).variables },
     from: null,
   };
 }

@@ -130,7 +130,14 @@ export interface LaunchOrder {
   /** Written into the run's folder first. */
   files: { name: string; text: string }[];
   /** Folders in the run's folder that show what is in another one. */
-  mirrors: { name: string; of: string }[];
+  mirrors: {
+    name: string;
+    of: string;
+    only?: string[];
+    leave?: string[];
+    folders?: string[];
+    files?: string[];
+  }[];
   session: { vendor: string; id: string; step: LaunchStep } | null;
 }
 

@@ -37,6 +37,16 @@ function isLoadedBy(agent: AgentProcess | null, loader: AgentProcess | null, dep
   return loader.interpreted && depth < loader.program.chain;
 }
 
+/** The processes of a run's own agent: the vendor's program, with what it loads. */
+export function agentChain(table: ProcessTable, wrapperPid: number): number[] {
+  const chain: number[] = [];
+  walkToAgent(table, wrapperPid, (pid) => {
+    if (agentOf(table.argv(pid)) !== null) chain.push(pid);
+    return false;
+  });
+  return chain;
+}
+
 /**
  * Goes down from a run's wrapper, through shells and launchers, until `found` is content with a process; never below an
  * agent and what it loads, because whatever is there is nested.

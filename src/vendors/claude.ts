@@ -6,7 +6,7 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
-import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
+import { hookCommand, hookScript, tellAtStart } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
@@ -41,10 +41,7 @@ export const claude: Adapter = {
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
-  tell: (text) => {
-    const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: text };
-    return { name: TOLD_FILE, text: `${JSON.stringify({ hookSpecificOutput })}\n` };
-  },
+  tell: tellAtStart,
 };
 
 const ARGUMENTS: ArgumentTable = {

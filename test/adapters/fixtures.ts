@@ -23,6 +23,8 @@ interface Facts {
   config: { env: Environment; dir: string; variables: Variables }[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
+  /** Variables by each of which a hook knows that a nested agent calls it. */
+  nested?: Record<string, string>;
 }
 
 interface ArgumentRow {
@@ -45,6 +47,8 @@ export interface ProcessCase {
   running?: Record<string, string>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
+  /** Command lines by pid, with the parent's where that is one of them. */
+  lines?: Record<string, { parent?: number; argv: string[] }>;
   look?: Record<string, Pick<Sign, "session" | "activity">[]>;
   holders: number[];
 }

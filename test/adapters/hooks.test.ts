@@ -28,7 +28,7 @@ describe.each(HEARING)("$vendor", (vendor) => {
     const run = launch(vendor);
     const before = readdirSync(run.dir);
     const events = Array.from({ length: 60 }, (_, n) => JSON.stringify({ n, text: "x".repeat(n * 997) }));
-    const ends = await Promise.all(events.map((event, n) => hook(run.commands[n % run.commands.length] ?? "", event)));
+    const ends = await Promise.all(events.map((event, n) => hook(run, run.commands[n % run.commands.length] ?? "", event)));
     expect(ends.filter(({ code, stderr }) => code !== 0 || stderr !== "")).toEqual([]);
     expect(eventsIn(run.dir).toSorted()).toEqual(events.toSorted());
     expect(readdirSync(run.dir).filter((name) => !name.startsWith(EVENT_PREFIX))).toEqual(before);
@@ -37,17 +37,17 @@ describe.each(HEARING)("$vendor", (vendor) => {
   test("a megabyte is whole, and any byte is kept", async () => {
     const run = launch(vendor);
     const event = JSON.stringify({ text: `'"\\\n\0ü${"y".repeat(1024 * 1024)}` });
-    await hook(run.commands[0] ?? "", event);
+    await hook(run, run.commands[0] ?? "", event);
     expect(eventsIn(run.dir)).toEqual([event]);
   });
 
   test("a pid that comes again overwrites nothing", async () => {
-    const { dir } = launch(vendor);
+    const { dir, env } = launch(vendor);
     // In a subshell $$ is the shell's own.
     const twice = '(. "$0/hook" < "$0/a"); (. "$0/hook" < "$0/b")';
     put(dir, "a", "first");
     put(dir, "b", "second");
-    const { code } = await finish(spawn("/bin/sh", ["-c", twice, dir], { stdio: "ignore" }));
+    const { code } = await finish(spawn("/bin/sh", ["-c", twice, dir], { env, stdio: "ignore" }));
     expect(code).toBe(0);
     expect(eventsIn(dir).toSorted()).toEqual(["first", "second"]);
   });
@@ -55,11 +55,11 @@ describe.each(HEARING)("$vendor", (vendor) => {
   test("only the hook of a start tells the agent what there is to tell", async () => {
     const run = launch(vendor, 'It\'s "here":\n$HOME `x`');
     const told = JSON.stringify('It\'s "here":\n$HOME `x`');
-    const said = await Promise.all(run.commands.map((command) => hook(command, "{}")));
+    const said = await Promise.all(run.commands.map((command) => hook(run, command, "{}")));
     expect(said.filter(({ stdout }) => stdout.includes(told))).toHaveLength(1);
     expect(said.filter(({ stdout }) => stdout === "")).toHaveLength(run.commands.length - 1);
     const silent = launch(vendor);
-    const nothing = await Promise.all(silent.commands.map((command) => hook(command, "{}")));
+    const nothing = await Promise.all(silent.commands.map((command) => hook(silent, command, "{}")));
     expect(nothing.map(({ stdout, stderr }) => stdout + stderr).join("")).toBe("");
   });
 
@@ -67,24 +67,33 @@ describe.each(HEARING)("$vendor", (vendor) => {
     const run = launch(vendor);
     rmSync(run.dir, { recursive: true });
     for (const command of run.commands) {
-      expect(await hook(command, '{"n":1}')).toEqual({ code: 0, stdout: "", stderr: "" });
+      expect(await hook(run, command, '{"n":1}')).toEqual({ code: 0, stdout: "", stderr: "" });
     }
   });
 
   test("a hook that was already read when its folder went is silent too", async () => {
-    const { dir } = launch(vendor);
+    const { dir, env } = launch(vendor);
     const script = readFileSync(join(dir, "hook"), "utf8");
     rmSync(dir, { recursive: true });
-    expect(await finishWith("/bin/sh", ["-c", script, "hook", "start"], "{}")).toEqual({
+    expect(await finishWith("/bin/sh", ["-c", script, "hook", "start"], "{}", env)).toEqual({
       code: 0,
       stdout: "",
       stderr: "",
     });
   });
 
+  test("one that a nested agent calls is silent, where it can tell by the environment", async () => {
+    const run = launch(vendor);
+    for (const [name, value] of Object.entries(vendor.facts.nested ?? {})) {
+      const env = { ...run.env, [name]: value };
+      for (const command of run.commands) await hook({ env }, command, "{}");
+    }
+    expect(eventsIn(run.dir)).toEqual([]);
+  });
+
   test("no other user can read what the hooks leave", async () => {
     const run = launch(vendor);
-    await hook(`umask 000; ${run.commands[0] ?? ""}`, "{}");
+    await hook(run, `umask 000; ${run.commands[0] ?? ""}`, "{}");
     const events = readdirSync(run.dir).filter((name) => name.startsWith(EVENT_PREFIX));
     expect(events.map((name) => statSync(join(run.dir, name)).mode & 0o777)).toEqual([0o600]);
   });
@@ -92,6 +101,8 @@ describe.each(HEARING)("$vendor", (vendor) => {
 
 interface Launched {
   dir: string;
+  /** The environment they are called in. */
+  env: NodeJS.ProcessEnv;
   /** The commands as the vendor is told them. */
   commands: string[];
 }
@@ -99,7 +110,7 @@ interface Launched {
 /** A run's folder with all that a launch writes into it; its name is as unpleasant as a path can be. */
 function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const dir = join(folder(), 'it\'s a "run" $HOME');
-  const { files } = adapter.plan({
+  const { files, variables = {} } = adapter.plan({
     step: "new",
     session: facts.session,
     name: "coder",
@@ -111,7 +122,10 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
   });
   const say = told === undefined ? undefined : adapter.tell?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
-  return { dir, commands: files.flatMap(commandsIn) };
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  for (const name of adapter.leaks) delete env[name];
+  for (const [name, value] of Object.entries(variables)) if (value !== null) env[name] = value;
+  return { dir, env, commands: files.flatMap(commandsIn) };
 }
 
 /** Every `"command": "…"` of a file, however deep. */
@@ -125,12 +139,12 @@ function commandsIn({ name, text }: LaunchFile): string[] {
   return commands;
 }
 
-function hook(command: string, input: string): Promise<Finished> {
-  return finishWith("/bin/sh", ["-c", command], input);
+function hook({ env }: Pick<Launched, "env">, command: string, input: string): Promise<Finished> {
+  return finishWith("/bin/sh", ["-c", command], input, env);
 }
 
-async function finishWith(program: string, args: string[], input: string): Promise<Finished> {
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
+async function finishWith(program: string, args: string[], input: string, env: NodeJS.ProcessEnv): Promise<Finished> {
+  const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => undefined); // one that does not want to know is right to leave
   child.stdin.end(input);
   return finish(child);

@@ -24,7 +24,7 @@ describe.each(VENDORS)("$vendor", (vendor) => {
 });
 
 /** A machine on which only the processes of the case run. */
-function viewOf({ running = {}, open = {}, locks = {} }: ProcessCase, config: string): ProcessView {
+function viewOf({ running = {}, open = {}, locks = {}, lines = {} }: ProcessCase, config: string): ProcessView {
   const inConfig = (path: string): string => filled(path, { config });
   return {
     look: (pid) => {
@@ -33,5 +33,9 @@ function viewOf({ running = {}, open = {}, locks = {} }: ProcessCase, config: st
     },
     openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
     lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
+    withWord: (word) =>
+      Object.entries(lines)
+        .map(([pid, { parent = 1, argv }]) => ({ pid: Number(pid), parentPid: parent, argv }))
+        .filter(({ argv }) => argv.includes(word)),
   };
 }

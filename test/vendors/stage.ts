@@ -81,10 +81,14 @@ export class Stage {
     return this.#transcripts.flatMap((pattern) => globSync(pattern)).toSorted();
   }
 
+  transcriptsOf(session: string): string[] {
+    const { isOf = (file: string): boolean => file.includes(session) } = this.traits.config;
+    return this.transcripts().filter((file) => isOf(file, session));
+  }
+
   /** Whether a text is in a conversation on disk. */
   hasWritten(session: string, text: string): boolean {
-    const files = this.transcripts().filter((file) => file.includes(session));
-    return files.some((file) => readFileSync(file).includes(text));
+    return this.transcriptsOf(session).some((file) => readFileSync(file).includes(text));
   }
 
   /** In the middle of a turn: until what was said is on disk, with the vendors that write it down before the answer. */

@@ -2,6 +2,7 @@ import type { Mode } from "./case.ts";
 import type { VendorName } from "./bed/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
+import { gemini } from "./cases/traits/gemini.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -16,6 +17,8 @@ export interface Traits {
     dir(home: string): string;
     /** The conversations in that folder: a glob. */
     readonly transcripts: string;
+    /** Whether a file is a conversation's, where its name does not have the whole id. */
+    readonly isOf?: (file: string, session: string) => boolean;
   };
   /** The tool that runs a command in a shell, and the arguments with which nobody is asked before it runs. */
   readonly shell: {
@@ -29,9 +32,17 @@ export interface Traits {
     readonly args: Readonly<Record<Mode, readonly string[]>>;
     readonly model: string;
     readonly permissions: RegExp;
+    /** Permissions show in what the model is told, not in what is written down. */
+    readonly told?: true;
   };
-  /** Arguments of the user's which perdure would add itself. */
+  /** The transcript does not say which version wrote it. */
+  readonly tellsNoVersion?: true;
+  /** Killed before anything was said, it takes the id no more: why. */
+  readonly spendsIds?: string;
+  /** Arguments or settings of the user's which perdure would add itself. */
   readonly ours: Readonly<Record<Mode, (home: string) => readonly string[]>>;
+  /** Fails if they were not heeded. */
+  readonly oursKept?: (home: string) => void;
   /** Arguments that choose the provider of the model; null when arguments do not. */
   readonly provider: ((modelUrl: string) => readonly string[]) | null;
   /** In a git project a new conversation may get a folder of its own: the question, and the keys that say yes. */
@@ -44,4 +55,4 @@ export interface Traits {
   readonly cannot: Readonly<Record<string, string>>;
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, gemini };

@@ -110,7 +110,7 @@ export abstract class Worker {
   /** Its transcript, by its id and not by what perdure says. */
   async transcript(): Promise<string> {
     const session = await this.session();
-    const [file, ...others] = this.stage.transcripts().filter((each) => each.includes(session));
+    const [file, ...others] = this.stage.transcriptsOf(session);
     if (file === undefined || others.length > 0) {
       throw new Error(`not one transcript of ${session}: ${this.stage.transcripts().join(", ")}`);
     }

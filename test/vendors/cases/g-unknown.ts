@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { headlessCommand, runIn } from "../bed/commands.ts";
 import type { Case } from "../case.ts";
@@ -18,11 +18,13 @@ export const unknown: Case = {
     const byHand = await runIn(stage.home, headlessCommand(stage.vendor, [], "by hand"));
     assert.equal(byHand.code, 0, byHand.stderr);
     const [file = ""] = stage.transcripts();
-    const session = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(basename(file))?.[0] ?? "";
+    const ids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+    const session = ids.exec(basename(file))?.[0] ?? ids.exec(readFileSync(file, "utf8"))?.[0] ?? "";
 
     // Another's conversation under an id the vendor never gave out.
     const forged = randomUUID();
-    const copy = file.replace(session, forged);
+    const named = basename(file).includes(session) ? session.length : 8;
+    const copy = file.replace(session.slice(0, named), forged.slice(0, named));
     copyFileSync(file, copy);
     await expectNotAdopted(stage, forged, 5);
     rmSync(copy);
