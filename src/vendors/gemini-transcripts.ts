@@ -13,16 +13,16 @@ import { parseObject, part, probeLines, textOf, type Line, type TranscriptForm }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is on disk for a conversation; the file it was last seen in, unless that is gone. */
+/** What is on disk for a conversation: the file it was last seen in, or else any other of its id in which something was said. */
 export async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
-  const known = lastSeen === null ? null : await judge(lastSeen, id);
-  if (known !== null && known.state !== "absent") return known;
+  const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
+  if (known.state === "good" || known.state === "damaged") return known;
   const found = await Promise.all((await filesOf(configDir, id)).map((file) => judge(file, id)));
   const good = found.filter((each) => each.state === "good");
   if (good.length > 1) return latest(good);
-  // Beside one that is gone, a stub is no conversation that was never begun.
-  const empty = lastSeen === null ? found.find(({ state }) => state === "empty") : undefined;
-  return good[0] ?? found.find(({ state }) => state === "damaged") ?? empty ?? { state: "absent" };
+  // Where there was one in which something was said, a stub does not mean that it was never begun.
+  const left = lastSeen === null ? found.find(({ state }) => state === "empty") : known;
+  return good[0] ?? found.find(({ state }) => state === "damaged") ?? left ?? known;
 }
 
 async function filesOf(configDir: string, id: string): Promise<string[]> {

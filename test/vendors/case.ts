@@ -1,4 +1,5 @@
 import type { Stage } from "./stage.ts";
+import type { Traits } from "./traits.ts";
 
 export type Mode = "headless" | "tui";
 
@@ -11,5 +12,7 @@ export interface Case {
   readonly elsewhere?: string;
   /** Runs at every change; the others with --all. */
   readonly core: boolean;
+  /** Why it makes no sense with a vendor of these traits; null when it does. */
+  without?(traits: Traits): string | null;
   run(stage: Stage): Promise<void>;
 }

@@ -56,6 +56,10 @@ export class TerminalWorker extends Worker {
     this.#said = [];
   }
 
+  async loseTerminal(): Promise<void> {
+    await (await this.#opened()).lose();
+  }
+
   protected async left(): Promise<void> {
     await this.#terminal?.kill();
     this.#terminal = null;

@@ -20,6 +20,8 @@ export interface Traits {
     /** Whether a file is a conversation's, where its name does not have the whole id. */
     readonly isOf?: (file: string, session: string) => boolean;
   };
+  /** Makes a file of a conversation what it would be if that had begun a minute earlier, where its name tells the minute. */
+  readonly age?: (file: string) => void;
   /** The tool that runs a command in a shell, and the arguments with which nobody is asked before it runs. */
   readonly shell: {
     readonly args: Readonly<Record<Mode, readonly string[]>>;

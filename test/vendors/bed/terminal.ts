@@ -19,6 +19,7 @@ export class Terminal {
   readonly #pane: Pane;
   readonly #vendor: Vendor;
   readonly #mark: string;
+  #lost = false;
 
   private constructor(tmux: Tmux, pane: Pane, vendor: Vendor, mark: string) {
     this.#tmux = tmux;
@@ -82,6 +83,12 @@ export class Terminal {
   /** SIGKILL to the program and to all it started: several leave their real work to a child that survives them. */
   async kill(): Promise<void> {
     await killMarked(MARK, this.#mark);
+    if (!this.#lost) await this.#pane.kill();
+  }
+
+  /** The terminal alone goes, as when its window is closed or its machine is left: the kernel hangs up. */
+  async lose(): Promise<void> {
+    this.#lost = true;
     await this.#pane.kill();
   }
 

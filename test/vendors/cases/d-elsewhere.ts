@@ -39,7 +39,7 @@ export const elsewhere: Case = {
     );
     const said = results.map((request) => request?.results.join("\n") ?? "no result");
     for (const [at, place] of [project, project, below, project].entries()) {
-      assert.match(said[at] ?? "", new RegExp(`^${place}$`, "m"), `where ${turns[at]} ran`);
+      assert.match(said[at] ?? "", new RegExp(`(?:^|\\s)${place}$`, "m"), `where ${turns[at]} ran`);
     }
     assert.deepEqual(
       (await worker.history()).sessions.map(({ launchCwd }) => launchCwd),

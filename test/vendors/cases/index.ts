@@ -17,6 +17,8 @@ import { provider } from "./o-provider.ts";
 import { ends } from "./p-ends.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
+import { laterMinutes } from "./s-later-minutes.ts";
+import { endedWhole } from "./t-ended-whole.ts";
 
 export const CASES: readonly Case[] = [
   killed,
@@ -37,4 +39,6 @@ export const CASES: readonly Case[] = [
   ends,
   ownFolder,
   bothModes,
+  laterMinutes,
+  endedWhole,
 ];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { editJson } from "../../bed/files.ts";
 import type { Traits } from "../../traits.ts";
@@ -22,6 +22,7 @@ export const gemini: Traits = {
       return text.startsWith(`{"sessionId":"${session}"`) && SAID.test(text);
     },
   },
+  age,
   shell: {
     args: { headless: SHELL, tui: SHELL },
     call: (command) => `[[tool run_shell_command ${JSON.stringify({ command })}]]`,
@@ -41,6 +42,16 @@ export const gemini: Traits = {
     q: "/clear stays in the folder",
   },
 };
+
+/** `session-2026-11-16T02-35-11111111.jsonl`, in the day's minutes. */
+function age(file: string): void {
+  const earlier = file.replace(/session-(.{10})T(\d\d)-(\d\d)-/, (_, day: string, hours: string, minutes: string) => {
+    const before = new Date(Date.parse(`${day}T${hours}:${minutes}Z`) - 60_000).toISOString();
+    return `session-${before.slice(0, 16).replace(":", "-")}-`;
+  });
+  assert.ok(earlier !== file && !existsSync(earlier), `a minute earlier than ${file}`);
+  renameSync(file, earlier);
+}
 
 /** A hook of the user's on an event that perdure hooks too, in a file with comments. */
 function own(home: string): string[] {
