@@ -146,7 +146,11 @@ export function orderFor(
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
-    variables: { ...withoutLeaks(want.environment), ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
+    variables: {
+      ...withoutLeaks(want.environment),
+      ...(JSON.parse(session.config_variables) as Variables),
+      ...plan.variables,
+    },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     session: { vendor: session.vendor, id: session.vendor_id, step },

@@ -51,12 +51,7 @@ export function detectWrapperForm(): WrapperForm {
   return existsSync("/bin/bash") ? "bash" : "plain";
 }
 
-function script(
-  form: WrapperForm,
-  { ignored, openFiles }: Inherited,
-  program: string,
-  deafLoader: boolean,
-): string {
+function script(form: WrapperForm, { ignored, openFiles }: Inherited, program: string, deafLoader: boolean): string {
   // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));

@@ -31,7 +31,10 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
   const settings = { name: ".gemini/settings.json", text: settingsWith(home, runDir, hooks) };
   return {
     files: [settings, hookScript(runDir, notIts(runDir))],
-    mirrors: [{ name: ".gemini", of: join(home, ".gemini"), folders: FOLDERS, files: FILES, leave: LEFT }, beside(home)],
+    mirrors: [
+      { name: ".gemini", of: join(home, ".gemini"), folders: FOLDERS, files: FILES, leave: LEFT },
+      beside(home),
+    ],
     variables: { GEMINI_CLI_HOME: runDir, [OVERLAY_MARK]: `${runDir}:${home}` },
   };
 }
@@ -72,9 +75,11 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
 /** JSON with comments, as gemini reads it. */
 function userSettings(file: string): Fields {
   const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
-  if (text.trim() === "") return {};
+  const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) =>
+    each[0] === '"' ? each : " ",
+  );
+  if (plain.trim() === "") return {};
   try {
-    const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) => (each[0] === '"' ? each : " "));
     return fieldsOf(JSON.parse(plain));
   } catch (cause) {
     throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });

@@ -103,12 +103,14 @@ function isGiven(argv: readonly string[], id: string): boolean {
   return argv.some((word, at) => word === id && /^(-r|--resume|--session-id)$/.test(argv[at - 1] ?? ""));
 }
 
-/** Each with the word its hook is called with. PreCompress is not among them: it comes before every call of the model. */
+/**
+ * Each with the word its hook is called with. PreCompress is not among them: it comes before every call of the model. Nor are
+ * those of tools: the one before comes before the question whether it may run, the one after brings all its output.
+ */
 const HOOKS = {
   SessionStart: "start",
   BeforeAgent: "prompt",
   AfterAgent: "stop",
-  BeforeTool: "tool",
   Notification: "notification",
 } as const;
 
@@ -117,13 +119,7 @@ function plan({ step, session, args, runDir, configDir }: PlanRequest): LaunchPl
   return { args: [...identity, ...args], ...overlayOf(configDir, runDir, HOOKS) };
 }
 
-/** A tool is begun after it was permitted. */
-const HEARD: Readonly<Record<string, Activity>> = {
-  SessionStart: "idle",
-  BeforeAgent: "busy",
-  AfterAgent: "idle",
-  BeforeTool: "busy",
-};
+const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", BeforeAgent: "busy", AfterAgent: "idle" };
 
 /** Where its transcript is, a resumed one does not know at its start: it tells of the stub. */
 function hear(event: Readonly<Record<string, unknown>>): Sign | null {

@@ -10,7 +10,7 @@ export interface Listing {
   /** Of the transcripts below the folder. */
   depth: number;
   /** The conversation's id, by the file's path from the folder; null for a file that is none. */
-  idOf(path: string): string | null;
+  idOf: (path: string) => string | null;
   form: TranscriptForm;
 }
 

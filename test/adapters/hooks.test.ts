@@ -28,7 +28,9 @@ describe.each(HEARING)("$vendor", (vendor) => {
     const run = launch(vendor);
     const before = readdirSync(run.dir);
     const events = Array.from({ length: 60 }, (_, n) => JSON.stringify({ n, text: "x".repeat(n * 997) }));
-    const ends = await Promise.all(events.map((event, n) => hook(run, run.commands[n % run.commands.length] ?? "", event)));
+    const ends = await Promise.all(
+      events.map((event, n) => hook(run, run.commands[n % run.commands.length] ?? "", event)),
+    );
     expect(ends.filter(({ code, stderr }) => code !== 0 || stderr !== "")).toEqual([]);
     expect(eventsIn(run.dir).toSorted()).toEqual(events.toSorted());
     expect(readdirSync(run.dir).filter((name) => !name.startsWith(EVENT_PREFIX))).toEqual(before);

@@ -49,7 +49,9 @@ async function expectOrder(stage: Stage, worker: Worker, given: readonly string[
   const table = processTable();
   const lines = stage.home.processesOf(run?.id ?? "").map(({ pid }) => table.argv(pid));
   const session = await worker.session();
-  const ofVendor = lines.find((line) => line.some((word) => word.endsWith(`/${stage.vendor.name}`)) && line.includes(session));
+  const ofVendor = lines.find(
+    (line) => line.some((word) => word.endsWith(`/${stage.vendor.name}`)) && line.includes(session),
+  );
   assert.ok(ofVendor, `the vendor's own process: ${JSON.stringify(lines)}`);
   const mine = ofVendor.filter((word) => given.includes(word));
   assert.deepEqual(mine, [...given], ofVendor.join(" "));

@@ -77,8 +77,8 @@ function expectSessions(stage: Stage, { sessions }: History, first: string, seco
   const { name } = stage.vendor;
   for (const { vendor, version, launchCwd, transcript, current } of sessions) {
     assert.deepEqual([vendor, launchCwd], [name, stage.home.project]);
-    const told = tellsNoVersion ? null : PINS[name].version;
-    assert.equal(version, told, "of the program, as the transcript tells it");
+    const known = tellsNoVersion ? null : PINS[name].version;
+    assert.equal(version, known, "of the program, as the transcript tells it");
     assert.ok(transcript && stage.transcripts().includes(transcript.file), JSON.stringify(transcript));
     const { size } = statSync(transcript.file);
     // The one it has left may have been finished after that.
