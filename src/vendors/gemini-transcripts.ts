@@ -122,6 +122,6 @@ function isSpoken({ type, content, toolCalls, thoughts }: Fields): boolean {
   return type === "gemini" && (text !== "" || !isEmpty(toolCalls) || !isEmpty(thoughts));
 }
 
-function isEmpty(list: unknown): boolean {
-  return !Array.isArray(list) || list.length === 0;
+function isEmpty(value: unknown): boolean {
+  return !Array.isArray(value) || value.length === 0;
 }

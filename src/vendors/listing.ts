@@ -26,7 +26,7 @@ export async function listTranscripts(
   for (const { path, atMs } of newest) {
     const file = join(folder, path);
     const lines = (await endsOf(file)).map((line) => form.read(line));
-    if (lines.length === 0 || lines.every(({ spoken }) => spoken === false)) continue;
+    if (lines.every(({ spoken }) => spoken === false)) continue;
     const cwd = lines.map((line) => line.cwd ?? line.seenIn).find((each) => each !== undefined) ?? null;
     const id = form.header ? (lines.find(({ session }) => session !== null)?.session ?? idOf(path)) : idOf(path);
     const words = lines.findLast((line) => line.words !== undefined)?.words ?? null;
