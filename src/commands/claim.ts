@@ -73,12 +73,20 @@ function furnish(runDir: string, { files, mirrors }: LaunchOrder): void {
     mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(runDir, name), text, { mode: 0o600 });
   }
-  for (const { name, of } of mirrors) {
+  for (const mirror of mirrors) {
+    const { name, of, leave = [] } = mirror;
     mkdirSync(join(runDir, name), { recursive: true, mode: 0o700 });
-    const ours = new Set(files.map((file) => file.name));
-    const entries = readdirSync(of).filter((entry) => !ours.has(join(name, entry)));
+    const ours = new Set([...files.map((file) => file.name), ...leave.map((entry) => join(name, entry))]);
+    const entries = [...mirrored(mirror)].filter((entry) => !ours.has(join(name, entry)));
     for (const entry of entries) symlinkSync(join(of, entry), join(runDir, name, entry));
   }
+}
+
+/** What is to be linked, with what the program would make itself. */
+function mirrored({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"][number]): Set<string> {
+  for (const folder of folders) mkdirSync(join(of, folder), { recursive: true, mode: 0o700 });
+  const there = readdirSync(of);
+  return new Set([...(only ? there.filter((entry) => only.includes(entry)) : there), ...files]);
 }
 
 /** Whose program a command starts, by its words and by where its first one leads to; null for one without an adapter. */

@@ -70,6 +70,7 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
+      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.deafLoader === true,
     });
   },
 };

@@ -6,7 +6,7 @@ import { runById, type RunRow } from "../store/runs.ts";
 import { custodyOf } from "../store/custody.ts";
 import { lastProofOfSession, lastSessionOfRun, sessionById, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
-import { adapterOf, leakedVariables } from "../vendors/index.ts";
+import { adapterOf, withoutLeaks } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { placeOf, probeSession } from "./looking.ts";
 import { bindNew, enter, leaveSession, noteTranscript } from "./sessions.ts";
@@ -59,9 +59,6 @@ function ownerOf(house: House, pid: number): string | undefined {
   const ours = run && house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
   return ours ? workerById(house.db, run.worker_id)?.name : undefined;
 }
-
-/** Of every vendor: a worker may be started from inside another one's agent. */
-const LEAKS: Variables = Object.fromEntries(leakedVariables().map((name) => [name, null]));
 
 export interface LaunchRequest {
   address: string;
@@ -218,7 +215,11 @@ export function orderFor(
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
-    variables: { ...LEAKS, ...(JSON.parse(session.config_variables) as Variables), ...plan.variables },
+    variables: {
+      ...withoutLeaks(want.environment),
+      ...(JSON.parse(session.config_variables) as Variables),
+      ...plan.variables,
+    },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     freePort: plan.freePort ?? false,
@@ -226,8 +227,9 @@ export function orderFor(
   };
 }
 
-function plainOrder({ command, cwd }: Wanted): LaunchOrder {
-  return { command, cwd, variables: LEAKS, files: [], mirrors: [], freePort: false, session: null };
+function plainOrder({ command, cwd, environment }: Wanted): LaunchOrder {
+  const variables = withoutLeaks(environment);
+  return { command, cwd, variables, files: [], mirrors: [], freePort: false, session: null };
 }
 
 function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null): MintOrder {
@@ -237,7 +239,7 @@ function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null
     command: want.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
     cwd: place.launchCwd,
-    variables: { ...LEAKS, ...place.variables },
+    variables: { ...withoutLeaks(want.environment), ...place.variables },
     from: source?.vendor_id ?? null,
   };
 }

@@ -4,9 +4,13 @@ import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS, TAKEOVER_WRAPPER_WAIT_MS } fro
 import { PerdureError } from "../protocol/errors.ts";
 import { writeFileAtomic } from "../state/files.ts";
 import { displace } from "../core/lease.ts";
+import { agentChain } from "../runtime/nesting.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
 import { signalRunProcess } from "../runtime/signal.ts";
 import { markDisplaced, runById, type RunRow } from "../store/runs.ts";
+import { sessionOfRun } from "../store/sessions.ts";
 import { leaseOf, setLease, workerById } from "../store/workers.ts";
+import { adapterOf } from "../vendors/index.ts";
 import { record, type House, type Stopping } from "./house.ts";
 
 type Stopper = Omit<House, "sessions">;
@@ -89,16 +93,18 @@ async function kill(house: Stopper, run: RunRow): Promise<void> {
 
 /**
  * TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. After half
- * of the time to every one of them: some programs are loaders that swallow it.
+ * of the time to every one of them: some programs are loaders that swallow it. What is known to be loaded by such a one
+ * gets it at once.
  */
 async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
   const told = new Set<number>();
   const begunAtMs = house.monotonicMs();
+  const behindDeaf = loadedByDeaf(house, run);
   for (;;) {
     const left = house.watch.processesOf(run);
     if (left.length === 0) return true;
     const late = house.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
-    for (const target of late ? house.watch.allProcessesOf(run) : left) {
+    for (const target of late ? house.watch.allProcessesOf(run) : [...left, ...behindDeaf]) {
       if (told.has(target.pid) || !signalRunProcess(house.processes, target, house.watch.markOf(run), "SIGTERM"))
         continue;
       // A suspended process sees TERM only once it goes on.
@@ -108,4 +114,10 @@ async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promi
     if (house.monotonicMs() >= stopping.killAtMs) return false;
     await sleep(TAKEOVER_POLL_MS);
   }
+}
+
+function loadedByDeaf(house: Stopper, run: RunRow): ProcessInfo[] {
+  const vendor = sessionOfRun(house.db, run.id)?.vendor;
+  if (vendor === undefined || adapterOf(vendor)?.deafLoader !== true) return [];
+  return agentChain(house.processes, run.pid).flatMap((pid) => house.processes.look(pid) ?? []);
 }

@@ -141,7 +141,14 @@ export interface LaunchOrder {
   /** Written into the run's folder first. */
   files: { name: string; text: string }[];
   /** Folders in the run's folder that show what is in another one. */
-  mirrors: { name: string; of: string }[];
+  mirrors: {
+    name: string;
+    of: string;
+    only?: string[];
+    leave?: string[];
+    folders?: string[];
+    files?: string[];
+  }[];
   /** A free port is wanted in the command and in the files. */
   freePort: boolean;
   session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;

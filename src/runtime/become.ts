@@ -7,6 +7,8 @@ export interface Launch {
   cwd: string;
   environment: Record<string, string>;
   inherited: Inherited;
+  /** The program is a loader that swallows TERM and HUP. */
+  deafLoader?: boolean;
 }
 
 /**
@@ -15,7 +17,13 @@ export interface Launch {
  * the terminal non-blocking for the program.
  */
 export function become(launch: Launch): never {
-  const { file, args } = wrapperCommand(launch.form, launch.runDir, launch.command, launch.inherited);
+  const { file, args } = wrapperCommand(
+    launch.form,
+    launch.runDir,
+    launch.command,
+    launch.inherited,
+    launch.deafLoader,
+  );
   process.chdir(launch.cwd);
   // Node ignores these two, and ignored signals survive exec; with a handler, exec puts the default back.
   for (const signal of ["PIPE", "XFSZ"]) {

@@ -25,19 +25,22 @@ const RESET = String.raw`\033[?1049h\033[?1049l\033[?25h\033[?1000l\033[?1002l\0
  * right after a crash and leaves the exit code in a file. All its variables carry a prefix, because assigning to a
  * variable that the caller exported would change it in the program's environment too.
  *
- * $1 is the run folder; the program and its arguments follow.
+ * $1 is the run folder; the program and its arguments follow. `deafLoader`: the program is a loader that swallows both
+ * signals, so they go to what it has loaded too.
  */
 export function wrapperCommand(
   form: WrapperForm,
   runDir: string,
   command: string[],
   inherited: Inherited,
+  deafLoader = false,
 ): WrapperCommand {
   const file = form === "bash" ? "/bin/bash" : "/bin/sh";
   const flags = form === "bash" ? ["-p"] : [];
+  const text = script(form, inherited, command[0] ?? "", deafLoader);
   return {
     file,
-    args: ["perdure-run", ...flags, "-c", script(form, inherited, command[0] ?? ""), "perdure-run", runDir, ...command],
+    args: ["perdure-run", ...flags, "-c", text, "perdure-run", runDir, ...command],
   };
 }
 
@@ -48,13 +51,14 @@ export function detectWrapperForm(): WrapperForm {
   return existsSync("/bin/bash") ? "bash" : "plain";
 }
 
-function script(form: WrapperForm, { ignored, openFiles }: Inherited, program: string): string {
+function script(form: WrapperForm, { ignored, openFiles }: Inherited, program: string, deafLoader: boolean): string {
   // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
     "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p=",
     FUNCTIONS,
+    ...(deafLoader ? [KILL_LOADED] : []),
     "exec 3<&0",
     `if perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
     ...(openFiles === null ? [] : [`ulimit -S -n ${openFiles}`]),
@@ -99,6 +103,14 @@ perdure_fg() {
     case $(ps -o stat= -p $$) in *+*) true ;; *) false ;; esac
   fi
 }`;
+
+/** Its children are read without a fork where the kernel tells them. A signal from before its start is kept as ever. */
+const KILL_LOADED = String.raw`perdure_kill() {
+  if [ -z "$perdure_c" ]; then perdure_p=$1; return; fi
+  perdure_x=/proc/$perdure_c/task/$perdure_c/children
+  if [ -r $perdure_x ]; then read -r perdure_x < $perdure_x; else perdure_x=$(pgrep -P $perdure_c); fi
+  kill -$1 $perdure_c $perdure_x; kill -CONT $perdure_c $perdure_x
+} 2>/dev/null`;
 
 /** The shell's own stderr is away meanwhile: it would tell of a crash in its own words. */
 const FOREGROUND = `exec 3<&- 4>&2 2>/dev/null

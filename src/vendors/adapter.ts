@@ -25,6 +25,10 @@ export interface Adapter {
   readonly unproved: string | null;
   /** Variables that speak of one process or one conversation: a worker started from inside another must not get them. */
   readonly leaks: readonly string[];
+  /** What those variables must be outside of a worker of this vendor, where a launch has changed them for its own. */
+  restored?(env: Environment): Variables;
+  /** A loader stands in front that swallows TERM and HUP: they have to reach what it has loaded. */
+  readonly deafLoader?: true;
 
   read(args: readonly string[]): Reading;
   /** Where the vendor keeps its conversations, given this environment. */
@@ -131,6 +135,14 @@ export interface Mirror {
   /** In the run's folder. */
   name: string;
   of: string;
+  /** Nothing else of it. */
+  only?: string[];
+  /** Not linked. */
+  leave?: string[];
+  /** Made in the other one if they are not there, so that what the program puts in them lands there. */
+  folders?: string[];
+  /** Linked even if they are not there: the program that writes one makes it in the other folder. */
+  files?: string[];
 }
 
 export interface LaunchFile {
@@ -159,4 +171,12 @@ export interface ProcessView {
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];
+  /** Those with this word on their command line. */
+  withWord(word: string): CommandLine[];
+}
+
+export interface CommandLine {
+  pid: number;
+  parentPid: number;
+  argv: string[];
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isErrno } from "../state/files.ts";
 
 /** What is in a folder; nothing if there is none. */
-async function entriesOf(folder: string): Promise<string[]> {
+export async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

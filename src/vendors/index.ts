@@ -1,3 +1,5 @@
+import type { Environment } from "../protocol/environment.ts";
+import type { Variables } from "../protocol/session.ts";
 import { own } from "../protocol/own.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude.ts";
@@ -8,12 +10,13 @@ import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { copilot } from "./copilot.ts";
 import { qwen } from "./qwen.ts";
+import { gemini } from "./gemini.ts";
 import { scripted } from "./scripted.ts";
 
 export type { Adapter } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, copilot, opencode, pi, qwen, cursor, custom, scripted];
+const ADAPTERS: readonly Adapter[] = [claude, codex, gemini, copilot, opencode, pi, qwen, cursor, custom, scripted];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 
@@ -25,6 +28,8 @@ export function adapterNames(): string[] {
   return ADAPTERS.map(({ vendor }) => vendor);
 }
 
-export function leakedVariables(): string[] {
-  return ADAPTERS.flatMap(({ leaks }) => leaks);
+/** What a worker must not inherit from whoever started it, of every vendor: it may be started from inside another one. */
+export function withoutLeaks(env: Environment): Variables {
+  const leaks = ADAPTERS.flatMap((each) => each.leaks.map((name) => [name, null] as const));
+  return Object.assign(Object.fromEntries(leaks), ...ADAPTERS.map((each) => each.restored?.(env) ?? {})) as Variables;
 }

@@ -60,6 +60,8 @@ export interface ProcessCase {
   argv?: Record<string, string[]>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
+  /** Command lines by pid, with the parent's where that is one of them. */
+  lines?: Record<string, { parent?: number; argv: string[] }>;
   look?: Record<string, Pick<Sign, "session" | "activity">[]>;
   holders: number[];
 }

@@ -24,7 +24,10 @@ describe.each(VENDORS)("$vendor", (vendor) => {
 });
 
 /** A machine on which only the processes of the case run. */
-function viewOf({ running = {}, argv = {}, open = {}, locks = {} }: ProcessCase, config: string): ProcessView {
+function viewOf(
+  { running = {}, argv = {}, open = {}, locks = {}, lines = {} }: ProcessCase,
+  config: string,
+): ProcessView {
   const inConfig = (path: string): string => filled(path, { config });
   return {
     look: (pid) => {
@@ -35,5 +38,9 @@ function viewOf({ running = {}, argv = {}, open = {}, locks = {} }: ProcessCase,
     argv: (pid) => argv[String(pid)] ?? [],
     openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
     lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
+    withWord: (word) =>
+      Object.entries(lines)
+        .map(([pid, { parent = 1, argv: words }]) => ({ pid: Number(pid), parentPid: parent, argv: words }))
+        .filter((line) => line.argv.includes(word)),
   };
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +55,23 @@ test.each(FORMS)("%s: a program whose path has an equals sign is run, not taken 
   const program = join(folder, "a=b");
   writeFileSync(program, "#!/bin/sh\necho ran\n", { mode: 0o700 });
   expect(run(form, [program])).toMatchObject({ status: 0, stdout: "ran\n" });
+});
+
+/** Hears the signal, does nothing about it, and ends with what it has loaded, which tells when it is there. */
+const DEAF = `trap : TERM HUP
+sh -c 'echo loaded; exec sleep 1000' & c=$!
+while kill -0 $c 2>/dev/null; do wait $c; done
+exit 5`;
+
+test.each(
+  (["env", "bash"] as const).flatMap((form) => (["SIGTERM", "SIGHUP"] as const).map((signal) => ({ form, signal }))),
+)("$form: $signal reaches what a deaf loader has loaded", async ({ form, signal }) => {
+  const { file, args } = wrapperCommand(form, runDir, ["/bin/sh", "-c", DEAF], { ignored: [], openFiles: null }, true);
+  const child = spawn(file, args.slice(1), { argv0: args[0] ?? "", stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  child.kill(signal);
+  expect(await once(child, "exit")).toEqual([5, null]);
+  expect(readFileSync(join(runDir, "exit"), "utf8")).toBe("5\n");
 });
 
 test.each(FORMS)("%s: signals the caller had ignored stay ignored", (form) => {

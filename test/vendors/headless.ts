@@ -40,6 +40,10 @@ export class HeadlessWorker extends Worker {
     throw new Error("there is nobody to type it");
   }
 
+  loseTerminal(): Promise<void> {
+    throw new Error("there is none");
+  }
+
   protected async left(): Promise<void> {
     await this.#running;
     this.#running = null;

@@ -26,25 +26,29 @@ interface Job {
 }
 
 /** Every case with every vendor in every mode, each in a home of its own. */
-export async function pass(vendors: readonly VendorName[], cases: readonly Case[]): Promise<Result[]> {
+export async function pass(
+  vendors: readonly VendorName[],
+  cases: readonly Case[],
+  patient: boolean,
+): Promise<Result[]> {
   const jobs = cases.flatMap((each) => MODES.flatMap((mode) => vendors.map((vendor): Job => ({ vendor, each, mode }))));
   const results: Result[] = [];
   const queue = [...jobs.entries()];
   const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await play(next[1]);
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await play(next[1], patient);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return results;
 }
 
-async function play({ vendor, each, mode }: Job): Promise<Result> {
+async function play({ vendor, each, mode }: Job, patient: boolean): Promise<Result> {
   const { letter, title } = each;
   const result: Result = { vendor, letter, title, mode, outcome: "ok", ms: 0, why: "", notes: [] };
   const reason = reasonAgainst({ vendor, each, mode });
   if (reason !== null) return { ...result, outcome: "cannot", why: reason };
   const since = performance.now();
   try {
-    result.notes = await onStage(vendor, mode, each);
+    result.notes = await onStage({ vendor, each, mode }, patient);
   } catch (error) {
     result.outcome = "failed";
     result.why = whatAndWhere(error);
@@ -54,8 +58,8 @@ async function play({ vendor, each, mode }: Job): Promise<Result> {
   return result;
 }
 
-async function onStage(vendor: VendorName, mode: Mode, each: Case): Promise<string[]> {
-  const stage = await Stage.open(vendor, mode);
+async function onStage({ vendor, each, mode }: Job, patient: boolean): Promise<string[]> {
+  const stage = await Stage.open(vendor, mode, patient);
   try {
     await each.run(stage);
     return stage.notes;
@@ -75,6 +79,6 @@ function reasonAgainst({ vendor, each, mode }: Job): string | null {
   const traits = TRAITS[vendor];
   const cannot = traits?.cannot ?? {};
   if (!each.modes.includes(mode)) return each.elsewhere ?? `only ${each.modes.join(" and ")}`;
-  const against = traits ? (each.against?.(traits) ?? null) : null;
+  const against = traits ? (each.against?.(traits) ?? each.without?.(traits) ?? null) : null;
   return cannot[`${each.letter} ${mode}`] ?? cannot[each.letter] ?? against;
 }

@@ -1,5 +1,6 @@
 import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startModel, type Model, type ModelRequest } from "../agents/model/index.ts";
 import { BIN, type Finished } from "../support/home.ts";
 import { Pane, Tmux, until } from "../terminal/tmux.ts";
@@ -18,12 +19,15 @@ import type { Circumstances, Worker } from "./worker.ts";
 
 /** A headless run takes seconds; this only keeps one that hangs from hanging everything. */
 const RUN_TIMEOUT_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 /** A home with one vendor's program and perdure in it, in one mode, and the model they talk to. */
 export class Stage {
   readonly vendor: Vendor;
   readonly traits: Traits;
   readonly mode: Mode;
+  /** Time is really waited for, where it could be made to look as if it had passed. */
+  readonly patient: boolean;
   readonly model: Model;
   readonly home: VendorHome;
   /** Worth telling under the table although nothing failed. */
@@ -31,23 +35,31 @@ export class Stage {
   readonly #tmux: Tmux | null;
   readonly #transcripts: string[];
 
-  private constructor(vendor: Vendor, traits: Traits, mode: Mode, model: Model, home: VendorHome, tmux: Tmux | null) {
+  private constructor(
+    [vendor, traits]: readonly [Vendor, Traits],
+    { mode, patient }: { mode: Mode; patient: boolean },
+    model: Model,
+    home: VendorHome,
+    tmux: Tmux | null,
+  ) {
     this.vendor = vendor;
     this.traits = traits;
     this.mode = mode;
+    this.patient = patient;
     this.model = model;
     this.home = home;
     this.#tmux = tmux;
     this.#transcripts = [join(home.dir, vendor.transcripts)];
   }
 
-  static async open(name: VendorName, mode: Mode): Promise<Stage> {
+  static async open(name: VendorName, mode: Mode, patient = false): Promise<Stage> {
     const traits = TRAITS[name];
     if (!traits) throw new Error(`no traits of ${name}`);
     const model = await startModel();
     const home = new VendorHome(model, [name]);
     await home.perdure(["daemon", "start"]);
-    return new Stage(VENDORS[name], traits, mode, model, home, mode === "tui" ? await Tmux.start(home) : null);
+    const tmux = mode === "tui" ? await Tmux.start(home) : null;
+    return new Stage([VENDORS[name], traits], { mode, patient }, model, home, tmux);
   }
 
   async close(): Promise<void> {
@@ -82,6 +94,13 @@ export class Stage {
     return this.#transcripts.flatMap((pattern) => globSync(pattern)).toSorted();
   }
 
+  /** From now on it is another minute than the one in which what there is was written last. */
+  async nextMinute(): Promise<void> {
+    if (this.patient) await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + 1);
+    // The oldest first: each takes the place the one before it has left.
+    else for (const file of this.transcripts()) this.traits.age?.(file);
+  }
+
   /** Whether a text is in a conversation on disk. */
   hasWritten(session: string, text: string): boolean {
     return this.filesOf(session).some((file) => contents(file).includes(text));
@@ -89,8 +108,10 @@ export class Stage {
 
   /** The files a conversation is in, by its id: one, where there is no damage. */
   filesOf(session: string): string[] {
-    const isIn = (file: string): boolean => this.traits.database !== null && contents(file).includes(session);
-    return this.transcripts().filter((file) => file.includes(session) || isIn(file));
+    const { database, config } = this.traits;
+    const { isOf = (file: string): boolean => file.includes(session) } = config;
+    const isIn = (file: string): boolean => database !== null && contents(file).includes(session);
+    return this.transcripts().filter((file) => isOf(file, session) || isIn(file));
   }
 
   /** Everything that is a conversation: a file each, or what the vendor's program says of its database. */

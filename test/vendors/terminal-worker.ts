@@ -17,7 +17,7 @@ export class TerminalWorker extends Worker {
     const terminal = await this.#opened();
     const since = this.stage.model.requests.length;
     await terminal.prompt(text);
-    const request = await this.asked(text, since);
+    const request = await this.#askedIn(terminal, text, since);
     const session = this.stage.sessionOf(request) ?? (await this.session());
     // What is on the screen may not be there yet: a kill that comes too early would be another test.
     const first = /^[a-z]*/i.exec(request.turns[0] ?? "")?.[0];
@@ -38,7 +38,7 @@ export class TerminalWorker extends Worker {
     const since = this.stage.model.requests.length;
     const held = `${text} [[hold]]`;
     await terminal.prompt(held);
-    await this.asked(held, since);
+    await this.#askedIn(terminal, held, since);
     this.#said.push(text.slice(0, SHOWN_LENGTH));
     return held;
   }
@@ -57,9 +57,22 @@ export class TerminalWorker extends Worker {
     this.#said = [];
   }
 
+  async loseTerminal(): Promise<void> {
+    await (await this.#opened()).lose();
+  }
+
   protected async left(): Promise<void> {
     await this.#terminal?.kill();
     this.#terminal = null;
+  }
+
+  /** What is on the screen tells why nothing was asked. */
+  async #askedIn(terminal: Terminal, text: string, since: number): Promise<ModelRequest> {
+    try {
+      return await this.asked(text, since);
+    } catch (cause) {
+      throw new Error(`never asked: ${text}\n${await terminal.screen()}`, { cause });
+    }
   }
 
   async #opened(): Promise<Terminal> {

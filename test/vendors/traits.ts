@@ -6,6 +6,7 @@ import { opencode } from "./cases/traits/opencode.ts";
 import { pi } from "./cases/traits/pi.ts";
 import { copilot } from "./cases/traits/copilot.ts";
 import { qwen } from "./cases/traits/qwen.ts";
+import { gemini } from "./cases/traits/gemini.ts";
 
 /** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
 export interface Traits {
@@ -28,7 +29,11 @@ export interface Traits {
     readonly below?: string;
     /** The conversations in that folder: a glob. */
     readonly transcripts: string;
+    /** Whether a file is a conversation's, where its name does not have the whole id. */
+    readonly isOf?: (file: string, session: string) => boolean;
   };
+  /** Makes a file of a conversation what it would be if that had begun a minute earlier, where its name tells the minute. */
+  readonly age?: (file: string) => void;
   /** The tool that runs a command in a shell, and the arguments with which nobody is asked before it runs. */
   readonly shell: {
     readonly args: Readonly<Record<Mode, readonly string[]>>;
@@ -44,8 +49,12 @@ export interface Traits {
     /** Permissions show in what the model is told, not in what is written down. */
     readonly told?: true;
   };
-  /** Arguments of the user's which perdure would add itself. */
+  /** Killed before anything was said, it takes the id no more: why. */
+  readonly spendsIds?: string;
+  /** Arguments or settings of the user's which perdure would add itself. */
   readonly ours: Readonly<Record<Mode, (home: string) => readonly string[]>>;
+  /** Fails if they were not heeded. */
+  readonly oursKept?: (home: string) => void;
   /** Arguments that choose the provider of the model; null when arguments do not. */
   readonly provider: ((modelUrl: string) => readonly string[]) | null;
   /** In a git project a new conversation may get a folder of its own: the question, and the keys that say yes. */
@@ -73,4 +82,12 @@ export interface Database {
   readonly takeIn: (file: string) => readonly string[];
 }
 
-export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = { claude, codex, copilot, opencode, pi, qwen };
+export const TRAITS: Readonly<Partial<Record<VendorName, Traits>>> = {
+  claude,
+  codex,
+  gemini,
+  copilot,
+  opencode,
+  pi,
+  qwen,
+};

@@ -56,6 +56,9 @@ export abstract class Worker {
   /** A new conversation in the same process. */
   abstract renew(): Promise<void>;
 
+  /** The terminal goes away under it. */
+  abstract loseTerminal(): Promise<void>;
+
   /** After the run has ended by itself or by somebody else's hand. */
   protected abstract left(): Promise<void>;
 

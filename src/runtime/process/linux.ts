@@ -15,6 +15,11 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
   // As raw bytes: an environment need not be UTF-8, and one wrong byte must not hide the rest.
   const environment = (pid: number): string => `\0${read(`${proc}/${pid}/environ`) ?? ""}`;
 
+  const argv = (pid: number): string[] =>
+    fromBytes(read(`${proc}/${pid}/cmdline`) ?? "")
+      .split("\0")
+      .slice(0, -1);
+
   return {
     bootId,
     look,
@@ -27,10 +32,7 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       const end = text.indexOf("\0", from);
       return fromBytes(text.slice(from, end < 0 ? undefined : end));
     },
-    argv: (pid) =>
-      fromBytes(read(`${proc}/${pid}/cmdline`) ?? "")
-        .split("\0")
-        .slice(0, -1),
+    argv,
     // Of all its threads: whichever of them forked is the parent's task.
     children(pid) {
       const told = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
@@ -51,6 +53,13 @@ export function linuxProcesses(proc = "/proc"): ProcessTable {
       // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
       const sharing = new Set(pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid)));
       return [...sharing].filter((pid) => !sharing.has(look(pid)?.parentPid ?? 0));
+    },
+    withWord(word) {
+      return pids(proc).flatMap((pid) => {
+        const words = isOurs(`${proc}/${pid}`) ? argv(pid) : [];
+        const info = words.includes(word) ? look(pid) : null;
+        return info ? [{ pid, parentPid: info.parentPid, argv: words }] : [];
+      });
     },
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;

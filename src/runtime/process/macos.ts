@@ -29,6 +29,14 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
         .map((line) => line.slice(1)),
     // Whoever has it open: a lock itself cannot be asked for there.
     lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
+    withWord(word) {
+      const rows = run("/bin/ps", ["-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,ppid=,command="]);
+      return rows.split("\n").flatMap((row) => {
+        const [, pid = "", parentPid = "", command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [];
+        const argv = command.split(" ");
+        return argv.includes(word) ? [{ pid: Number(pid), parentPid: Number(parentPid), argv }] : [];
+      });
+    },
     withVariable(name, value) {
       const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split(
         "\n",

@@ -29,6 +29,8 @@ export interface ProcessTable {
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];
+  /** Every live process of ours that has this word on its command line. */
+  withWord(word: string): { pid: number; parentPid: number; argv: string[] }[];
   /** Every live process of ours that was started with `name=value`. */
   withVariable(name: string, value: string): ProcessInfo[];
 }

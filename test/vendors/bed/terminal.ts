@@ -19,6 +19,7 @@ export class Terminal {
   readonly #pane: Pane;
   readonly #vendor: Vendor;
   readonly #mark: string;
+  #lost = false;
 
   private constructor(tmux: Tmux, pane: Pane, vendor: Vendor, mark: string) {
     this.#tmux = tmux;
@@ -87,8 +88,14 @@ export class Terminal {
   /** SIGKILL to the program and to all it started: several leave their real work to a child that survives them. */
   async kill(): Promise<void> {
     const killed = await killMarked(MARK, this.#mark);
-    await this.#pane.kill();
+    if (!this.#lost) await this.#pane.kill();
     if (this.#vendor.fearsZombies) await buried(killed);
+  }
+
+  /** The terminal alone goes, as when its window is closed or its machine is left: the kernel hangs up. */
+  async lose(): Promise<void> {
+    this.#lost = true;
+    await this.#pane.kill();
   }
 
   /** Never blind: an Enter that meets a dialog answers it, and one that comes too early is lost. */

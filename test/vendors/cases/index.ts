@@ -19,6 +19,8 @@ import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
 import { stranger } from "./u-stranger.ts";
 import { behind } from "./v-behind.ts";
+import { laterMinutes } from "./s-later-minutes.ts";
+import { endedWhole } from "./t-ended-whole.ts";
 
 export const CASES: readonly Case[] = [
   killed,
@@ -39,6 +41,8 @@ export const CASES: readonly Case[] = [
   ends,
   ownFolder,
   bothModes,
+  laterMinutes,
+  endedWhole,
   stranger,
   behind,
 ];

@@ -4,7 +4,7 @@ import { expectTold } from "../expect.ts";
 
 export const oursToo: Case = {
   letter: "m",
-  title: "arguments perdure would add, given by the user",
+  title: "what perdure would add, given by the user",
   modes: ["headless", "tui"],
   core: true,
   async run(stage) {
@@ -13,5 +13,6 @@ export const oursToo: Case = {
     const session = await expectTold(stage, worker, await worker.say("one"), ["one"]);
     await worker.kill();
     assert.equal(await expectTold(stage, worker, await worker.say("two"), ["one", "two"]), session);
+    stage.traits.oursKept?.(stage.home.dir);
   },
 };

@@ -9,14 +9,13 @@ export const gemini: Vendor = {
   furnish(home, modelUrl) {
     writeJson(join(home, ".gemini", "settings.json"), {
       security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
-      // Its own tidying deletes sessions that were resumed in a later minute than they were begun in.
-      general: { sessionRetention: { enabled: false }, enableAutoUpdate: false },
+      general: { enableAutoUpdate: false },
     });
-    return { GEMINI_API_KEY: "made-up", GOOGLE_GEMINI_BASE_URL: modelUrl };
+    return { GEMINI_API_KEY: "made-up", GOOGLE_GEMINI_BASE_URL: modelUrl, GEMINI_MODEL: "gemini-2.5-pro" };
   },
   session: { begin: (id) => ["--session-id", id], resume: (id) => ["--resume", id], header: null },
-  headless: { before: ["-m", "gemini-2.5-pro"], after: (prompt) => ["-p", prompt] },
-  interactive: { before: ["-m", "gemini-2.5-pro"], after: [] },
+  headless: { before: [], after: (prompt) => ["-p", prompt] },
+  interactive: { before: [], after: [] },
   screen: {
     // It draws the line first, alone under an empty screen, and loses what is typed before the rest is there.
     empty: /(?<![^])(?!\s*\? for shortcuts)[^]*^ > +Type your message/m,

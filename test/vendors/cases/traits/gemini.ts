@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { editJson } from "../../bed/files.ts";
+import type { Traits } from "../../traits.ts";
+
+const MODEL = "made-up-model-7";
+const SHELL = ["--allowed-tools", "run_shell_command"];
+const SETTINGS = ["-m", MODEL, "--approval-mode", "plan"];
+const SAID = /"type":"user","content":\[\{"text":"(?!<session_context>)/;
+
+export const gemini: Traits = {
+  interactive: [],
+  provenance: "assigned",
+  hidesArguments: false,
+  database: null,
+  config: {
+    variable: "GEMINI_CLI_HOME",
+    dir: (home) => home,
+    transcripts: ".gemini/tmp/*/chats/*.jsonl",
+    // The name has eight characters of the id; a stub that a resume has left names it too, and has nothing said in it.
+    isOf: (file, session) => {
+      const text = readFileSync(file, "utf8");
+      return text.startsWith(`{"sessionId":"${session}"`) && SAID.test(text);
+    },
+  },
+  age,
+  shell: {
+    args: { headless: SHELL, tui: SHELL },
+    call: (command) => `[[tool run_shell_command ${JSON.stringify({ command })}]]`,
+    stays: "gemini starts every command in its own folder: a cd moves nothing",
+  },
+  settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /Plan Mode/g, told: true },
+  tellsVersion: false,
+  spendsIds: "gemini writes its file before the first prompt and takes the id no more: the next start has a new one",
+  ours: { headless: own, tui: own },
+  oursKept: (home) => assert.ok(existsSync(join(home, "own-hook-ran")), "the user's own hook ran"),
+  provider: null,
+  ownFolder: null,
+  renewsAtPrompt: null,
+  refusesSecond: null,
+  secondAsks: null,
+  keepsUnanswered: true,
+  cannot: {
+    o: "gemini knows its provider by variables, not by arguments",
+    q: "/clear stays in the folder",
+  },
+};
+
+/** `session-2026-11-16T02-35-11111111.jsonl`, in the day's minutes. */
+function age(file: string): void {
+  const earlier = file.replace(/session-(.{10})T(\d\d)-(\d\d)-/, (_, day: string, hours: string, minutes: string) => {
+    const before = new Date(Date.parse(`${day}T${hours}:${minutes}Z`) - 60_000).toISOString();
+    return `session-${before.slice(0, 16).replace(":", "-")}-`;
+  });
+  assert.ok(earlier !== file && !existsSync(earlier), `a minute earlier than ${file}`);
+  renameSync(file, earlier);
+}
+
+/** A hook of the user's on an event that perdure hooks too, in a file with comments. */
+function own(home: string): string[] {
+  const file = join(home, ".gemini", "settings.json");
+  const hook = { type: "command", command: `touch '${join(home, "own-hook-ran")}'` };
+  editJson(file, (settings) => ({ ...settings, hooks: { SessionStart: [{ hooks: [hook] }] } }));
+  writeFileSync(file, `// "mine"\n${readFileSync(file, "utf8")}/* { */\n`);
+  return [];
+}
