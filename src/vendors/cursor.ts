@@ -31,7 +31,7 @@ export const cursor: Adapter = {
   uncopied: "it keeps a database that only its own program reads",
   holders: () => [],
   plan,
-  signs: (configDir) => join(configDir, "chats"),
+  signs: () => null,
   look: () => [],
 };
 
