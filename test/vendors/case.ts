@@ -14,7 +14,5 @@ export interface Case {
   against?(traits: Traits): string | null;
   /** Runs at every change; the others with --all. */
   readonly core: boolean;
-  /** Why it makes no sense with a vendor of these traits; null when it does. */
-  without?(traits: Traits): string | null;
   run(stage: Stage): Promise<void>;
 }

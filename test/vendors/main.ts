@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   if (missing.length > 0) throw new Unusable(`not installed: node scripts/vendors.js ${missing.join(" ")}`);
   if (!isIsolated()) return isolated([process.execPath, import.meta.filename, ...process.argv.slice(2)]);
 
-  const results = await pass(vendors, cases, values.all ?? false);
+  const results = await pass(vendors, cases, { patient: values.all ?? false, quick: !values.all && !values.case });
   if (values.json) {
     process.stdout.write(JSON.stringify(results));
     return 0;

@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startModel, type Model, type ModelRequest } from "../agents/model/index.ts";
@@ -92,6 +92,12 @@ export class Stage {
   /** The files of all conversations, in every folder the vendor was given. */
   transcripts(): string[] {
     return this.#transcripts.flatMap((pattern) => globSync(pattern)).toSorted();
+  }
+
+  /** The copies that perdure keeps are out of its reach: what is lost now is lost. */
+  hideCopies(): void {
+    const copies = join(this.home.state, "custody");
+    if (existsSync(copies)) renameSync(copies, `${copies}.hidden`);
   }
 
   /** From now on it is another minute than the one in which what there is was written last. */

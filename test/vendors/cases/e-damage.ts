@@ -5,7 +5,7 @@ import { expectRefused, expectTold } from "../expect.ts";
 
 export const damage: Case = {
   letter: "e",
-  title: "a lost or damaged transcript is refused, never begun anew",
+  title: "without a copy, a lost or damaged transcript is refused, never begun anew",
   modes: ["headless", "tui"],
   core: true,
   async run(stage) {
@@ -14,6 +14,7 @@ export const damage: Case = {
     const session = await expectTold(stage, worker, await worker.say("two"), ["one", "two"]);
     await worker.kill();
 
+    stage.hideCopies();
     for (const { says, does, undo } of damages(stage, session)) {
       await does();
       const refusal = await expectRefused(stage, worker, { code: 5, says: [says, session, "→", "--fresh"] });

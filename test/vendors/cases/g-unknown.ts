@@ -27,6 +27,7 @@ export const unknown: Case = {
 
     // The id stays on record, and the vendor knows nothing of it any more.
     const { says, does, undo } = loss(stage, session);
+    stage.hideCopies();
     await does();
     await expectRefused(stage, worker, { code: 5, says: [says, session, "→"] });
     await undo();

@@ -18,6 +18,8 @@ import { ends } from "./p-ends.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
 import { stranger } from "./u-stranger.ts";
+import { custody } from "./w-custody.ts";
+import { branch } from "./x-branch.ts";
 import { behind } from "./v-behind.ts";
 import { laterMinutes } from "./s-later-minutes.ts";
 import { endedWhole } from "./t-ended-whole.ts";
@@ -45,4 +47,6 @@ export const CASES: readonly Case[] = [
   endedWhole,
   stranger,
   behind,
+  custody,
+  branch,
 ];

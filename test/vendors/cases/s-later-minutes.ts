@@ -10,7 +10,7 @@ export const laterMinutes: Case = {
   title: "resumed in later minutes, with other runs in between: still there",
   modes: ["headless", "tui"],
   core: true,
-  without: ({ age }) => (age ? null : "no file of a conversation is named by the minute"),
+  against: ({ age }) => (age ? null : "no file of a conversation is named by the minute"),
   async run(stage) {
     const worker = stage.worker("w");
     const other = stage.worker("other");

@@ -31,6 +31,7 @@ export const copilot: Traits = {
   behind: "/new",
   refusesSecond: null,
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
+  quickInTerminal: "ij",
   keepsUnanswered: true,
   cannot: {
     o: "copilot knows its provider by variables, not by arguments",

@@ -40,6 +40,7 @@ export const gemini: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
+  quickInTerminal: "ijt",
   keepsUnanswered: true,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",

@@ -29,6 +29,7 @@ export const qwen: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
+  quickInTerminal: "",
   keepsUnanswered: true,
   cannot: {
     m: "perdure adds nothing to qwen's arguments but the conversation",

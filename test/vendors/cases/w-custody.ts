@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import type { Case } from "../case.ts";
+import { until } from "../../terminal/tmux.ts";
+import { loss } from "../damage.ts";
+import { expectTold } from "../expect.ts";
+
+export const custody: Case = {
+  letter: "w",
+  title: "what the vendor lost comes back: same conversation, same turns",
+  modes: ["headless", "tui"],
+  core: true,
+  async run(stage) {
+    const worker = stage.worker("w");
+    await worker.say("one");
+    const session = await expectTold(stage, worker, await worker.say("two"), ["one", "two"]);
+    await worker.kill();
+    const before = await stage.written(session);
+    await until("its copy", async () => ((await worker.detail()).conversation?.custody?.bytes ?? 0) > 0 || null);
+
+    await loss(stage, session).does();
+    assert.deepEqual(await stage.conversations().then((all) => all.filter((each) => each.includes(session))), []);
+    assert.equal(await expectTold(stage, worker, await worker.say("three"), ["one", "two", "three"]), session);
+    const { sessions } = await worker.history();
+    assert.deepEqual(
+      sessions.map(({ id }) => id),
+      [session],
+    );
+    assert.ok(before.length > 0 && (sessions[0]?.custody?.bytes ?? 0) > 0, "a copy is kept");
+    const restored = (await stage.perdure(["events", "--json", "--limit", "1000"])).stdout;
+    assert.match(restored, /"session\.restored"/);
+  },
+};
