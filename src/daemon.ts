@@ -7,9 +7,11 @@ import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
 import { RunWatch } from "./daemon/run-watch.ts";
 import { Custody } from "./daemon/custody.ts";
+import { HighWater } from "./daemon/high-water.ts";
 import { Mail } from "./daemon/mail/mail.ts";
 import { returnOffers } from "./daemon/mail/settle.ts";
 import { Records } from "./daemon/records.ts";
+import { replaceStore } from "./daemon/replace-store.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopDisplaced } from "./daemon/stop-run.ts";
@@ -17,7 +19,7 @@ import type { House } from "./daemon/house.ts";
 import { DAEMON_IDLE_EXIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
 import { asPerdureError } from "./protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
-import { liveRuns, processTable } from "./runtime/process/index.ts";
+import { processTable } from "./runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
 import { writeFileAtomic } from "./state/files.ts";
 import { readProjectsIndex } from "./state/projects-file.ts";
@@ -25,8 +27,8 @@ import { statePaths, type StatePaths } from "./state/paths.ts";
 import { makeSafeFolder } from "./state/safe-folder.ts";
 import { checkStore } from "./store/check.ts";
 import { failureError, failureKind, type FailureKind } from "./store/failure.ts";
+import type { Db } from "./store/db.ts";
 import { closeStore, openStore, setAside } from "./store/open.ts";
-import { refuseUnknownRuns, restoreStore, type LiveRuns } from "./store/restore.ts";
 import { Writer } from "./store/writer.ts";
 
 // perdured: lock, open, recover, serve, drain.
@@ -62,7 +64,8 @@ class Daemon {
       beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
     });
-    const listeners = new Set<() => void>();
+    const mark = this.#orSetAside(db, () => HighWater.of(paths.highWater, db));
+    const listeners = new Set<() => void>([() => mark.note(db)]);
     let wrapper: WrapperForm | undefined;
     const base: Omit<House, "watch" | "sessions" | "custody" | "mail"> = {
       paths,
@@ -123,7 +126,7 @@ class Daemon {
   }
 
   #recover(): void {
-    try {
+    this.#orSetAside(this.#house.db, () => {
       for (const run of this.#house.watch.start()) {
         // A takeover that the last daemon could not finish is finished by this one.
         if (run.displaced_ms !== null) void this.#finishTakeover(run);
@@ -132,9 +135,16 @@ class Daemon {
       publishProjects(this.#house);
       new Records(this.#house).start();
       this.#house.mail.start();
+    });
+  }
+
+  /** What is found to be damaged before anybody was served is put out of the way. */
+  #orSetAside<T>(db: Db, act: () => T): T {
+    try {
+      return act();
     } catch (error) {
       if (failureKind(error) !== "damaged") throw error;
-      this.#house.db.close();
+      db.close();
       throw setAside(this.#paths.database, error);
     }
   }
@@ -220,19 +230,6 @@ class Daemon {
       else void this.leave(0);
     }, idleMs);
   }
-}
-
-/** What the operator asked for at this start: a backup put back, or an empty store beside one that was set aside. */
-function replaceStore(paths: StatePaths, beginAnew: boolean): void {
-  const backup = argumentAfter("--restore");
-  const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
-  if (backup !== null) restoreStore(backup, paths.database, live());
-  else if (beginAnew && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set());
-}
-
-function argumentAfter(flag: string): string | null {
-  const at = process.argv.indexOf(flag);
-  return at < 0 ? null : (process.argv[at + 1] ?? null);
 }
 
 /** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */

@@ -21,6 +21,8 @@ export function userConfigFile(env: Environment): string {
 export interface StatePaths {
   dir: string;
   database: string;
+  /** How far the store has come. */
+  highWater: string;
   /** Held by the kernel for as long as the daemon lives. */
   lock: string;
   /** Left behind after an I/O error: the next daemon checks the whole store. */
@@ -43,6 +45,7 @@ export function statePaths(env: Environment): StatePaths {
   return {
     dir,
     database: join(dir, "perdure.db"),
+    highWater: join(dir, "high-water"),
     lock: join(dir, "daemon.lock"),
     ioErrorMark: join(dir, "io-error"),
     daemonFile: join(dir, "daemon.json"),

@@ -29,6 +29,11 @@ export function failureKind(error: unknown): FailureKind | null {
   }
 }
 
+/** What a row says does not fit what was put into it: somebody or something has changed the file. */
+export class DamagedRow extends Error {
+  readonly errcode = SQLITE_CORRUPT;
+}
+
 export function failureError(kind: FailureKind, cause: unknown): PerdureError {
   if (kind === "disk-full") {
     return new PerdureError("disk-full", "The disk is full; nothing was changed.", {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { MessageRecord } from "../../src/protocol/mail.ts";
+import { eventually } from "../campaigns/support/check.ts";
 import { offices, type Office } from "./office.ts";
 
 const office = offices();
@@ -66,7 +67,7 @@ it("the operator looks into a worker's box and takes nothing", async () => {
 it("an ask is answered after the answering worker and the daemon were killed and came back", async () => {
   const post = await opened("coder");
   const ask = post.home.perdure(["ask", "coder", "done?", "--timeout", "60s"]);
-  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  await waiting(post, "coder");
   const { worker } = await post.home.start("coder", ["sleep", "600"]);
   await post.killDaemon();
   post.home.killRun(worker.run?.id ?? "");
@@ -92,7 +93,7 @@ it("two who ask each other are told, not left waiting", async () => {
     waitMs: 30_000,
   };
   const first = a.client.call("ask", { ...params, as: a.as, to: "b", body: "you?", id: "a-asks" }, 60_000);
-  await expect.poll(async () => (await post.peek("b")).length).toBe(1);
+  await waiting(post, "b");
   const second = b.client.call("ask", { ...params, as: b.as, to: "a", body: "no, you?", id: "b-asks" }, 60_000);
   await expect(second).rejects.toMatchObject({
     code: "conflict",
@@ -118,7 +119,7 @@ it("an ask that can no longer be answered is released with the reason", async ()
   const ask = (id: string, ...more: string[]): ReturnType<typeof post.home.perdure> =>
     post.home.perdure(["ask", "coder", "done?", "--id", id, "--timeout", "60s", ...more]);
   const cancelled = ask("c");
-  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  await waiting(post, "coder");
   await post.home.perdure(["cancel", "c"]);
   expect(await cancelled).toMatchObject({ code: 5, stderr: expect.stringContaining("it is cancelled") as string });
   expect(await ask("e", "--ttl", "1ms")).toMatchObject({
@@ -126,7 +127,7 @@ it("an ask that can no longer be answered is released with the reason", async ()
     stderr: expect.stringContaining("it is expired") as string,
   });
   const dead = ask("d");
-  await expect.poll(async () => (await post.peek("coder")).length).toBe(1);
+  await waiting(post, "coder");
   await post.home.perdure(["retire", "coder"]);
   expect(await dead).toMatchObject({ code: 5, stderr: expect.stringContaining("it is dead") as string });
 });
@@ -140,7 +141,7 @@ it("several are asked at once", async () => {
     "--timeout",
     "60s",
   ]);
-  await expect.poll(async () => (await post.peek("a")).length + (await post.peek("b")).length).toBe(2);
+  await waiting(post, "a", "b");
   for (const name of ["b", "a"]) await post.inside(name, `${post.perdure} reply 'I am ${name}'`);
   expect((await both).answers.map(({ reply }) => [reply.from, reply.body])).toEqual([
     ["api/a", "I am a"],
@@ -188,6 +189,14 @@ it("whoever started a worker is its supervisor, across restarts of either; a nes
   // Started by the operator this time: the operator is whom it answers to.
   expect((await post.home.perdure(["inbox", "--peek"])).stdout).toContain("again");
 });
+
+/** One message for each, as soon as it is there. */
+async function waiting(post: Office, ...names: string[]): Promise<void> {
+  await eventually("mail", async () => {
+    const boxes = await Promise.all(names.map((name) => post.peek(name)));
+    return boxes.every(({ length }) => length === 1);
+  });
+}
 
 async function opened(...names: string[]): Promise<Office> {
   const post = await office();

@@ -3,10 +3,10 @@ import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/mail.ts";
-import { sha256 } from "../../protocol/sha256.ts";
 import { boxCount, countInBox, insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
+import { digestOf } from "./digest.ts";
 import { boxKey } from "./keys.ts";
 import type { Recipient } from "./recipients.ts";
 import type { Sender } from "./sender.ts";
@@ -36,7 +36,16 @@ const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 export function admit(house: House, sender: Sender, recipient: Recipient, letter: Letter): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
-  const digest = digestOf(sender, recipient, letter);
+  const digest = digestOf({
+    id: letter.id,
+    from: sender.worker?.id ?? null,
+    project: project.id,
+    to: worker?.id ?? null,
+    body: letter.body,
+    replyTo: letter.replyTo,
+    expectsReply: letter.expectsReply,
+    attachments: letter.attachments,
+  });
   const known = messageById(house.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
   assertRoom(house, recipient, letter, to);
@@ -64,13 +73,6 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
   record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
   house.mail.tell(boxKey(project.id, worker?.id ?? null));
   return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
-}
-
-/** All the sender chose, and nothing that could be another at a retry: its run, the time, what the name is by now. */
-function digestOf(sender: Sender, { project, worker }: Recipient, letter: Letter): string {
-  const files = letter.attachments.map(({ name, sha256: hash }) => [name, hash]);
-  const parties = [sender.worker?.id ?? 0, project.id, worker?.id ?? 0];
-  return sha256(JSON.stringify([parties, letter.body, letter.replyTo, letter.expectsReply, letter.supersedes, files]));
 }
 
 function again(known: MessageRow, digest: string, to: string, renamedFrom: string | null): Admitted {

@@ -4,10 +4,13 @@ import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../describe.ts";
 import type { House } from "../house.ts";
+import { assertWhole } from "./digest.ts";
 
 export function describeMessage(house: Pick<House, "db">, message: MessageRow): MessageRecord {
   const worker = message.to_worker === null ? null : workerById(house.db, message.to_worker);
   const project = projectById(house.db, message.project_id);
+  const attachments = message.attachments === null ? [] : (JSON.parse(message.attachments) as Attachment[]);
+  assertWhole(message, attachments);
   return {
     id: message.id,
     seq: message.seq,
@@ -20,7 +23,7 @@ export function describeMessage(house: Pick<House, "db">, message: MessageRow): 
     expiresAt: message.expires_ms === null ? null : iso(message.expires_ms),
     replyTo: message.reply_to,
     expectsReply: message.expects_reply === 1,
-    attachments: message.attachments === null ? [] : (JSON.parse(message.attachments) as Attachment[]),
+    attachments,
   };
 }
 
