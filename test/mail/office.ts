@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach } from "vitest";
@@ -7,6 +6,7 @@ import { claim } from "../../src/client/claim.ts";
 import type { CallParams, CallResults } from "../../src/protocol/calls.ts";
 import type { ClaimGrant } from "../../src/protocol/results.ts";
 import type { MailStep, MessageRecord } from "../../src/protocol/mail.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
 import { eventually } from "../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
@@ -107,7 +107,7 @@ export class Office {
     const pid = this.home.daemonPid();
     if (pid === null) return;
     process.kill(pid, "SIGKILL");
-    await finish(spawn("tail", [`--pid=${pid}`, "-f", "/dev/null"], { stdio: "ignore" }));
+    await eventually("the daemon's end", () => processTable().look(pid) === null);
   }
 
   /** With no daemon there. */
