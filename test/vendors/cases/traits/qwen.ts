@@ -13,8 +13,7 @@ export const qwen: Traits = {
   config: { variable: "QWEN_HOME", dir: (home) => home, transcripts: "projects/*/chats/*.jsonl" },
   shell: {
     args: { headless: SHELL, tui: SHELL },
-    call: (command) =>
-      `[[tool run_shell_command ${JSON.stringify({ command, is_background: false, description: "x" })}]]`,
+    call: (command) => `[[tool run_shell_command ${JSON.stringify(lingering(command))}]]`,
     stays: "qwen starts every command in its own folder: a cd moves nothing",
   },
   settings: {
@@ -36,3 +35,8 @@ export const qwen: Traits = {
     q: "/clear stays in the folder",
   },
 };
+
+/** On a busy machine qwen loses what a command says that is over at once, two times of twenty. */
+function lingering(command: string): object {
+  return { command: `${command}; sleep 0.3`, is_background: false, description: "x" };
+}
