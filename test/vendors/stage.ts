@@ -18,7 +18,7 @@ import { TRAITS, type Traits } from "./traits.ts";
 import type { Circumstances, Worker } from "./worker.ts";
 
 /** A headless run takes seconds; this only keeps one that hangs from hanging everything. */
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 120_000;
 const MINUTE_MS = 60_000;
 
 /** A home with one vendor's program and perdure in it, in one mode, and the model they talk to. */
