@@ -2,6 +2,7 @@ import type { AnyCampaign } from "../support/campaign.ts";
 import { oneOwner } from "./05-one-owner.ts";
 import { zombie } from "./06-zombie.ts";
 import { clockJumps } from "./07-clock-jumps.ts";
+import { damage } from "./10-damage.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileNames } from "./16-hostile-names.ts";
 import { otherUsers } from "./19-other-users.ts";
@@ -14,6 +15,7 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   oneOwner,
   zombie,
   clockJumps,
+  damage,
   rightProcess,
   hostileNames,
   otherUsers,
