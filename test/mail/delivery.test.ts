@@ -55,6 +55,22 @@ it("what a run was offered and did not acknowledge is offered to the next one, w
   ]);
 });
 
+it("a reader is woken by what comes in the very moment it looks", async () => {
+  const post = await opened("coder");
+  const { client, as } = await post.lease("coder");
+  const receiving = client.call("receive", {
+    nested: false,
+    here: post.here,
+    project: null,
+    max: 10,
+    waitMs: 600_000,
+    as,
+  });
+  const sending = client.call("send", post.params("coder", "now"));
+  await sending;
+  expect((await receiving).messages).toMatchObject([{ body: "now" }]);
+});
+
 it("the operator looks into a worker's box and takes nothing", async () => {
   const post = await opened("coder");
   await post.send("coder", "for the coder");

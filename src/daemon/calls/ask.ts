@@ -9,6 +9,7 @@ import type { House } from "../house.ts";
 import { admit } from "../mail/admit.ts";
 import { attach } from "../mail/attachments.ts";
 import { describeMessage } from "../mail/describe.ts";
+import { Change } from "../mail/change.ts";
 import { askKey } from "../mail/keys.ts";
 import { recipientOf } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
@@ -56,13 +57,13 @@ async function answered(
 ): Promise<CallResults["ask"]> {
   const deadline = house.monotonicMs() + waitMs;
   for (;;) {
-    const changed = nextChange(house, id, deadline, closed);
+    const change = new Change(house, askKey(id), deadline, closed);
     const outcome = outcomeOf(house, id, sender);
     if (outcome) {
-      changed.stop();
+      change.stop();
       return takeReply(house, id, outcome, sender);
     }
-    if ((await changed.promise) === "too late") {
+    if ((await change.happened) === "too late") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
         hint: `it may still come, to your inbox: perdure mail ${id}`,
         details: { id },
@@ -70,25 +71,6 @@ async function answered(
     }
     if (closed.aborted) throw new PerdureError("unavailable", "The daemon is leaving.", { details: { lost: true } });
   }
-}
-
-interface Changed {
-  promise: Promise<"changed" | "too late">;
-  stop(): void;
-}
-
-function nextChange(house: House, id: string, deadline: number, closed: AbortSignal): Changed {
-  const { promise, resolve } = Promise.withResolvers<"changed" | "too late">();
-  const changed = (): void => resolve("changed");
-  const unlisten = house.mail.listen(askKey(id), changed);
-  closed.addEventListener("abort", changed, { once: true });
-  const timer = setTimeout(() => resolve("too late"), Math.max(0, deadline - house.monotonicMs()));
-  const stop = (): void => {
-    unlisten();
-    clearTimeout(timer);
-    closed.removeEventListener("abort", changed);
-  };
-  return { promise: promise.finally(stop), stop };
 }
 
 /** The reply's id once it is there; an error once there will be none; null while one may still come. */

@@ -4,6 +4,7 @@ import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
 import { onTheWay, messageById, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
 import type { House } from "../house.ts";
 import { describeMessage } from "../mail/describe.ts";
+import { Change } from "../mail/change.ts";
 import { boxKey } from "../mail/keys.ts";
 import { projectFor } from "../mail/recipients.ts";
 import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
@@ -17,26 +18,35 @@ export async function receiveCall(
   { house, actor, closed }: CallContext,
 ): Promise<CallResults["receive"]> {
   const deadline = house.monotonicMs() + params.waitMs;
+  const box = boxOf(house, params, senderOf(house, actor, params));
   for (;;) {
-    const { messages, box } = await house.writer.write(() => offer(house, params, senderOf(house, actor, params)));
-    const leftMs = deadline - house.monotonicMs();
-    if (messages.length > 0 || leftMs <= 0 || closed.aborted) return { messages };
-    await somethingIn(house, box, leftMs, closed);
+    // Listening first: what comes in while the box is looked into is not missed.
+    const change = new Change(house, box.key, deadline, closed);
+    const messages = await house.writer.write(() => offer(house, params, senderOf(house, actor, params)));
+    if (messages.length > 0) {
+      change.stop();
+      return { messages };
+    }
+    if ((await change.happened) === "too late" || closed.aborted) return { messages };
   }
 }
 
-function offer(
+function boxOf(
   house: House,
   params: CallParams<"receive">,
   sender: Sender,
-): { messages: MessageRecord[]; box: string } {
+): { project: number; to: number | null; key: string } {
   assertReader(params, sender);
-  const project = projectFor(house, sender, { ...params, declared: [] });
+  const project = projectFor(house, sender, { ...params, declared: [] }).id;
   const to = sender.worker?.id ?? null;
-  const box = boxKey(project.id, to);
-  if (sender.worker?.paused === 1) return { messages: [], box };
+  return { project, to, key: boxKey(project, to) };
+}
+
+function offer(house: House, params: CallParams<"receive">, sender: Sender): MessageRecord[] {
+  const { project, to } = boxOf(house, params, sender);
+  if (sender.worker?.paused === 1) return [];
   const run = sender.run?.id ?? OPERATOR;
-  const messages = queuedFor(house.db, project.id, to, params.max).flatMap((message) => {
+  return queuedFor(house.db, project, to, params.max).flatMap((message) => {
     if (message.attempt >= OFFERS_MAX) {
       settle(house, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
       return [];
@@ -46,19 +56,6 @@ function offer(
     const offered = messageById(house.db, message.id);
     return offered ? [describeMessage(house, offered)] : [];
   });
-  return { messages, box };
-}
-
-async function somethingIn(house: House, box: string, waitMs: number, closed: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const unlisten = house.mail.listen(box, resolve);
-  const timer = setTimeout(resolve, waitMs);
-  const aborted = (): void => resolve();
-  closed.addEventListener("abort", aborted, { once: true });
-  await promise;
-  unlisten();
-  clearTimeout(timer);
-  closed.removeEventListener("abort", aborted);
 }
 
 /** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */
