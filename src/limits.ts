@@ -144,8 +144,8 @@ export const TRANSCRIPT_SEARCH_MS_MAX = 60_000;
 /** How often it is looked whether a stranger has opened a worker's conversation: flagged within 5 s. */
 export const STRANGER_LOOK_MS = 2_000;
 
-/** How long a vendor may take to open a conversation of its own before the start is given up. */
-export const MINT_WAIT_MS = 20_000;
+/** How long a vendor may take to open a conversation of its own before the start is given up: a cold one on a busy laptop. */
+export const MINT_WAIT_MS = 60_000;
 
 /** Conversations of one worker listed, and kept, beyond the one it is in. */
 export const SESSIONS_KEPT_PER_WORKER = 200;
