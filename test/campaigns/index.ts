@@ -1,4 +1,5 @@
 import type { AnyCampaign } from "../support/campaign.ts";
+import { syncBeforeAck } from "./02-sync-before-ack.ts";
 import { oneOwner } from "./05-one-owner.ts";
 import { zombie } from "./06-zombie.ts";
 import { clockJumps } from "./07-clock-jumps.ts";
@@ -11,6 +12,7 @@ import { exactResume } from "./23-exact-resume.ts";
 
 /** In the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
+  syncBeforeAck,
   oneOwner,
   zombie,
   clockJumps,
