@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { CallParams } from "../../../src/protocol/calls.ts";
 import { Db } from "../../../src/store/db.ts";
@@ -51,5 +52,20 @@ export function checkIntegrity(state: string, when: string): void {
     check(problems === "ok", () => `${when}: integrity_check says ${problems}`);
   } finally {
     db.close();
+  }
+}
+
+const SALT_AT = 16;
+const HEADER_BYTES = 32;
+
+/** Every log that SQLite begins has another one; empty when there is none. */
+export function saltOfLog(state: string): string {
+  const fd = openSync(join(state, "perdure.db-wal"), "r");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const bytes = readSync(fd, header, 0, HEADER_BYTES, 0);
+    return header.subarray(SALT_AT, Math.min(bytes, SALT_AT + 8)).toString("hex");
+  } finally {
+    closeSync(fd);
   }
 }
