@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { MessageRecord } from "../../src/protocol/mail.ts";
@@ -170,6 +170,20 @@ it("files go along as they were when they were sent", async () => {
   expect(message?.attachments).toMatchObject([{ name: "plan.md", bytes: 8 }]);
   expect(readFileSync(message?.attachments[0]?.file ?? "", "utf8")).toBe("the plan");
   expect((await post.home.perdure(["send", "coder", "x", "--attach", "none"])).code).toBe(3);
+});
+
+it("a second try with the same id changes no file of the first, whatever becomes of it", async () => {
+  const post = await opened("coder");
+  const file = join(post.home.project, "plan.md");
+  writeFileSync(file, "the plan");
+  const send = ["send", "coder", "see the plan", "--attach", "plan.md", "--id", "plan"];
+  expect((await post.home.perdure(send)).code).toBe(0);
+  expect(await post.home.json(send)).toMatchObject({ again: true });
+  writeFileSync(file, "another plan");
+  expect((await post.home.perdure(send)).code).toBe(4);
+  const [message] = await post.peek("coder");
+  expect(readFileSync(message?.attachments[0]?.file ?? "", "utf8")).toBe("the plan");
+  expect(readdirSync(join(post.home.state, "attachments"))).toHaveLength(1);
 });
 
 it("whoever started a worker is its supervisor, across restarts of either; a nested agent has none of its mail", async () => {
