@@ -3,6 +3,7 @@ import { syncBeforeAck } from "./02-sync-before-ack.ts";
 import { oneOwner } from "./05-one-owner.ts";
 import { zombie } from "./06-zombie.ts";
 import { clockJumps } from "./07-clock-jumps.ts";
+import { diskFull } from "./08-disk-full.ts";
 import { ioError } from "./09-io-error.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileNames } from "./16-hostile-names.ts";
@@ -17,6 +18,7 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   oneOwner,
   zombie,
   clockJumps,
+  diskFull,
   ioError,
   rightProcess,
   hostileNames,
