@@ -6,6 +6,7 @@ import { clockJumps } from "./07-clock-jumps.ts";
 import { diskFull } from "./08-disk-full.ts";
 import { ioError } from "./09-io-error.ts";
 import { rightProcess } from "./14-right-process.ts";
+import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
 import { otherUsers } from "./19-other-users.ts";
 import { oneDaemon } from "./20-one-daemon.ts";
@@ -21,6 +22,7 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   diskFull,
   ioError,
   rightProcess,
+  hostileBytes,
   hostileNames,
   otherUsers,
   oneDaemon,
