@@ -207,6 +207,9 @@ export const OFFERS_MAX = 100;
 /** Messages handed out in one call. */
 export const OFFERS_PER_CALL = 100;
 
+/** The same in bytes, as they travel: with room for the frame around them. One message alone is handed out whatever its length. */
+export const OFFER_BYTES_PER_CALL = FRAME_BYTES_MAX - 64 * 1024;
+
 /** Longest life a message can be given. */
 export const TTL_MS_MAX = 365 * 24 * 3_600_000;
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { MESSAGE_BYTES_MAX } from "../../src/limits.ts";
 import type { MessageRecord } from "../../src/protocol/mail.ts";
 import { offices, type Office } from "./office.ts";
 
@@ -208,3 +209,19 @@ async function opened(...names: string[]): Promise<Office> {
   await post.workers(...names);
   return post;
 }
+
+it("long messages are handed out as many at a time as one answer carries", async () => {
+  const post = await opened("coder");
+  const sent = Array.from({ length: 9 }, (_, n) => `long-${n}`);
+  for (const id of sent) await post.send("coder", "x".repeat(MESSAGE_BYTES_MAX), { id });
+  const { client, as } = await post.lease("coder");
+  const received: string[] = [];
+  while (received.length < sent.length) {
+    const params = { as, nested: false, here: post.here, project: null, max: 100, waitMs: 0 };
+    const { messages } = await client.call("receive", params);
+    expect(messages.map(({ attempt }) => attempt)).toEqual(messages.map(() => 1));
+    expect(messages).not.toEqual([]);
+    received.push(...messages.map(({ id }) => id));
+  }
+  expect(received).toEqual(sent);
+});

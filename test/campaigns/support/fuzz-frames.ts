@@ -62,7 +62,7 @@ export function truncated(random: Random): Buffer {
   return random() < 0.5 ? cut : Buffer.concat([length(pick(random, LENGTHS.slice(0, 5))), cut]);
 }
 
-export function framed(json: Buffer): Buffer {
+function framed(json: Buffer): Buffer {
   return Buffer.concat([length(json.length), json]);
 }
 
@@ -73,7 +73,7 @@ function length(bytes: number): Buffer {
 }
 
 function noCall(random: Random): unknown {
-  return random() < 0.5 ? `${pick(random, CALLS)}${pick(random, [" ", "\0", "s", ".x"])}` : randomJson(random);
+  return random() < 0.5 ? `${pick(random, CALLS)}${pick(random, [" ", "\0", "S", ".x"])}` : randomJson(random);
 }
 
 /** No id that could be answered. */
