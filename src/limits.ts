@@ -12,8 +12,8 @@ export const FRAME_BYTES_MAX = 1024 * 1024;
 /** Requests of one connection answered at once; beyond it the socket is simply not read (back-pressure). */
 export const CALLS_IN_FLIGHT_MAX = 64;
 
-/** Unsent bytes of one connection beyond which its streams wait and its requests are no longer read. */
-export const SOCKET_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
+/** Unsent bytes beyond which a connection's streams wait and its requests are not read: hundreds that never read cost little. */
+export const SOCKET_BUFFER_BYTES_MAX = 16 * 1024;
 
 /** A connection that has not said hello by then is closed: a stranger cannot hold a slot for nothing. */
 export const HELLO_WAIT_MS = 5_000;
@@ -209,6 +209,9 @@ export const OFFERS_MAX = 100;
 
 /** Messages handed out in one call. */
 export const OFFERS_PER_CALL = 100;
+
+/** The same in bytes, as they travel: with room for the frame around them. One message alone is handed out whatever its length. */
+export const OFFER_BYTES_PER_CALL = FRAME_BYTES_MAX - 64 * 1024;
 
 /** Longest life a message can be given. */
 export const TTL_MS_MAX = 365 * 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS, SOCKET_BUFFER_BYTES_MAX } from "../limits.ts";
+import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS } from "../limits.ts";
 import { callSchemas, hello, type CallName } from "../protocol/calls.ts";
 import { asPerdureError, PerdureError } from "../protocol/errors.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
@@ -69,7 +69,7 @@ export class Connection {
   }
 
   #isFull(): boolean {
-    return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#socket.writableLength > SOCKET_BUFFER_BYTES_MAX;
+    return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#socket.writableNeedDrain;
   }
 
   #greet(value: unknown): void {

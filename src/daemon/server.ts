@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CONNECTIONS_MAX, DRAIN_MS_MAX } from "../limits.ts";
+import { CONNECTIONS_MAX, DRAIN_MS_MAX, SOCKET_BUFFER_BYTES_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { encodeFrame } from "../protocol/frames.ts";
 import { Connection, type Surroundings } from "./connection.ts";
@@ -16,7 +16,7 @@ export class DaemonServer {
 
   constructor(around: Surroundings) {
     this.#log = (line) => around.house.log(line);
-    this.#server = createServer((socket) => this.#accept(socket, around));
+    this.#server = createServer({ highWaterMark: SOCKET_BUFFER_BYTES_MAX }, (socket) => this.#accept(socket, around));
   }
 
   get connections(): number {

@@ -14,46 +14,56 @@ export function encodeFrame(value: unknown): Buffer {
   return frame;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Cuts a byte stream into frames. A length beyond the limit throws before anything of it is kept, so a peer
- * that announces a gigabyte costs four bytes.
+ * that announces a gigabyte costs four bytes; and what is kept costs what it is long, in however many pieces it came.
  */
 export class FrameReader {
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  #buffer: Buffer = NOTHING;
+  #from = 0;
+  #to = 0;
 
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+    if (this.#from === this.#to) {
+      // Nothing waits, so nothing has to be copied.
+      this.#buffer = chunk;
+      this.#from = 0;
+      this.#to = chunk.length;
+      return;
+    }
+    if (this.#to + chunk.length > this.#buffer.length) this.#move(2 * (this.#to - this.#from) + chunk.length);
+    this.#to += chunk.copy(this.#buffer, this.#to);
   }
 
   /** The next whole frame's value, or `undefined` while it is incomplete. */
   next(): { value: unknown } | undefined {
-    if (this.#bytes < HEADER_BYTES) return undefined;
-    const length = this.#peek(HEADER_BYTES).readUInt32BE(0);
+    const bytes = this.#to - this.#from;
+    if (bytes < HEADER_BYTES) return this.#wait(bytes);
+    const length = this.#buffer.readUInt32BE(this.#from);
     if (length > FRAME_BYTES_MAX) throw frameTooLarge(length);
-    if (this.#bytes < HEADER_BYTES + length) return undefined;
-    const frame = this.#take(HEADER_BYTES + length);
-    return { value: parse(frame.toString("utf8", HEADER_BYTES)) };
+    if (bytes < HEADER_BYTES + length) return this.#wait(bytes);
+    const start = this.#from + HEADER_BYTES;
+    this.#from = start + length;
+    return { value: parse(this.#buffer.toString("utf8", start, this.#from)) };
   }
 
-  #peek(count: number): Buffer {
-    const [first] = this.#chunks;
-    if (first && first.length >= count) return first;
-    return this.#join();
+  /** The rest may take for ever: what was read with the bytes that wait is not kept for their sake. */
+  #wait(bytes: number): undefined {
+    if (bytes === 0) {
+      this.#buffer = NOTHING;
+      this.#from = this.#to = 0;
+    } else if (4 * bytes < this.#buffer.length) {
+      this.#move(2 * bytes);
+    }
   }
 
-  #take(count: number): Buffer {
-    const joined = this.#join();
-    const rest = joined.subarray(count);
-    this.#chunks = rest.length > 0 ? [rest] : [];
-    this.#bytes = rest.length;
-    return joined.subarray(0, count);
-  }
-
-  #join(): Buffer {
-    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
-    return this.#chunks[0] ?? Buffer.alloc(0);
+  #move(capacity: number): void {
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    this.#to = this.#buffer.copy(larger, 0, this.#from, this.#to);
+    this.#from = 0;
+    this.#buffer = larger;
   }
 }
 

@@ -35,6 +35,7 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
       PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;`);
+    beginLog(db);
     migrate(db, options.migrations ?? MIGRATIONS);
     return { db, unclean: beginUse(db) };
   } catch (error) {
@@ -45,15 +46,28 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
   }
 }
 
-/** Whether the last daemon left without closing. On a full disk the mark cannot be made: reading goes on all the same. */
+/**
+ * A log that a killed daemon left is emptied into the store before more is written. Where a sync had failed, the kernel may
+ * hold pages of it for written that are not: whatever is appended after them is lost with them when the power goes.
+ */
+function beginLog(db: Db): void {
+  unlessFull(() => db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+}
+
+/** Whether the last daemon left without closing. */
 function beginUse(db: Db): boolean {
   const unclean = readMeta(db, "clean") === 0;
+  unlessFull(() => writeMeta(db, "clean", 0));
+  return unclean;
+}
+
+/** On a full disk it cannot be done: reading goes on all the same. */
+function unlessFull(act: () => void): void {
   try {
-    writeMeta(db, "clean", 0);
+    act();
   } catch (error) {
     if (failureKind(error) !== "disk-full") throw error;
   }
-  return unclean;
 }
 
 export function closeStore(db: Db): void {

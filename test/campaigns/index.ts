@@ -1,9 +1,13 @@
 import type { AnyCampaign } from "../support/campaign.ts";
+import { syncBeforeAck } from "./02-sync-before-ack.ts";
 import { oneOwner } from "./05-one-owner.ts";
 import { zombie } from "./06-zombie.ts";
 import { clockJumps } from "./07-clock-jumps.ts";
+import { diskFull } from "./08-disk-full.ts";
+import { ioError } from "./09-io-error.ts";
 import { damage } from "./10-damage.ts";
 import { rightProcess } from "./14-right-process.ts";
+import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
 import { otherUsers } from "./19-other-users.ts";
 import { oneDaemon } from "./20-one-daemon.ts";
@@ -12,11 +16,15 @@ import { exactResume } from "./23-exact-resume.ts";
 
 /** In the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
+  syncBeforeAck,
   oneOwner,
   zombie,
   clockJumps,
+  diskFull,
+  ioError,
   damage,
   rightProcess,
+  hostileBytes,
   hostileNames,
   otherUsers,
   oneDaemon,

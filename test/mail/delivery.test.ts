@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { MESSAGE_BYTES_MAX } from "../../src/limits.ts";
 import type { MessageRecord } from "../../src/protocol/mail.ts";
 import { eventually } from "../campaigns/support/check.ts";
 import { offices, type Office } from "./office.ts";
@@ -189,6 +190,20 @@ it("files go along as they were when they were sent", async () => {
   expect((await post.home.perdure(["send", "coder", "x", "--attach", "none"])).code).toBe(3);
 });
 
+it("a second try with the same id changes no file of the first, whatever becomes of it", async () => {
+  const post = await opened("coder");
+  const file = join(post.home.project, "plan.md");
+  writeFileSync(file, "the plan");
+  const send = ["send", "coder", "see the plan", "--attach", "plan.md", "--id", "plan"];
+  expect((await post.home.perdure(send)).code).toBe(0);
+  expect(await post.home.json(send)).toMatchObject({ again: true });
+  writeFileSync(file, "another plan");
+  expect((await post.home.perdure(send)).code).toBe(4);
+  const [message] = await post.peek("coder");
+  expect(readFileSync(message?.attachments[0]?.file ?? "", "utf8")).toBe("the plan");
+  expect(readdirSync(join(post.home.state, "attachments"))).toHaveLength(1);
+});
+
 it("whoever started a worker is its supervisor, across restarts of either; a nested agent has none of its mail", async () => {
   const post = await opened("boss");
   const { perdure } = post;
@@ -219,3 +234,19 @@ async function opened(...names: string[]): Promise<Office> {
   await post.workers(...names);
   return post;
 }
+
+it("long messages are handed out as many at a time as one answer carries", async () => {
+  const post = await opened("coder");
+  const sent = Array.from({ length: 9 }, (_, n) => `long-${n}`);
+  for (const id of sent) await post.send("coder", "x".repeat(MESSAGE_BYTES_MAX), { id });
+  const { client, as } = await post.lease("coder");
+  const received: string[] = [];
+  while (received.length < sent.length) {
+    const params = { as, nested: false, here: post.here, project: null, max: 100, waitMs: 0 };
+    const { messages } = await client.call("receive", params);
+    expect(messages.map(({ attempt }) => attempt)).toEqual(messages.map(() => 1));
+    expect(messages).not.toEqual([]);
+    received.push(...messages.map(({ id }) => id));
+  }
+  expect(received).toEqual(sent);
+});

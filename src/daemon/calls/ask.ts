@@ -7,7 +7,7 @@ import { standing } from "../../core/lease.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
 import type { House } from "../house.ts";
 import { admit } from "../mail/admit.ts";
-import { attach } from "../mail/attachments.ts";
+import { withCopies } from "../mail/attachments.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { Change } from "../mail/change.ts";
 import { askKey } from "../mail/keys.ts";
@@ -23,27 +23,28 @@ import { expiryOf } from "./send.ts";
  */
 export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
   const { house, actor } = context;
-  const attachments = params.attach.length === 0 ? [] : await attach(house, params.id, params.attach);
   let done = (): void => undefined;
   try {
-    const sender = await house.writer.write(() => {
-      const asker = senderOf(house, actor, params);
-      const recipient = recipientOf(house, asker, params, params.to, params.nested);
-      admit(house, asker, recipient, {
-        id: params.id,
-        body: params.body,
-        expiresMs: expiryOf(house.mail.now(), params.ttlMs),
-        supersedes: null,
-        replyTo: null,
-        expectsReply: true,
-        waits: true,
-        attachments,
-      });
-      // In the very change that asks: two who ask each other at once are both seen.
-      const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
-      done = house.mail.wait(waiting);
-      return asker;
-    });
+    const { sender } = await withCopies(house, params.id, params.attach, (attachments) =>
+      house.writer.write(() => {
+        const asker = senderOf(house, actor, params);
+        const recipient = recipientOf(house, asker, params, params.to, params.nested);
+        const { again } = admit(house, asker, recipient, {
+          id: params.id,
+          body: params.body,
+          expiresMs: expiryOf(house.mail.now(), params.ttlMs),
+          supersedes: null,
+          replyTo: null,
+          expectsReply: true,
+          waits: true,
+          attachments,
+        });
+        // In the very change that asks: two who ask each other at once are both seen.
+        const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
+        done = house.mail.wait(waiting);
+        return { sender: asker, again };
+      }),
+    );
     return await answered(context, params, sender);
   } finally {
     done();

@@ -1,4 +1,4 @@
-import { LIST_ROWS_MAX, OFFERS_MAX } from "../../limits.ts";
+import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
 import { onTheWay, messageById, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
@@ -46,16 +46,26 @@ function offer(house: House, params: CallParams<"receive">, sender: Sender): Mes
   const { project, to } = boxOf(house, params, sender);
   if (sender.worker?.paused === 1) return [];
   const run = sender.run?.id ?? OPERATOR;
-  return queuedFor(house.db, project, to, params.max).flatMap((message) => {
+  const messages: MessageRecord[] = [];
+  let bytes = 0;
+  for (const message of queuedFor(house.db, project, to, params.max)) {
     if (message.attempt >= OFFERS_MAX) {
       settle(house, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
-      return [];
+      continue;
     }
+    // An answer that is too long for its frame would reach nobody, and its messages would be on offer all the same.
+    bytes += bytesOnTheWire(describeMessage(house, message));
+    if (messages.length > 0 && bytes > OFFER_BYTES_PER_CALL) break;
     settle(house, message, "offer", { run, generation: sender.run?.generation ?? 0 });
     house.mail.offered(message.seq);
     const offered = messageById(house.db, message.id);
-    return offered ? [describeMessage(house, offered)] : [];
-  });
+    if (offered) messages.push(describeMessage(house, offered));
+  }
+  return messages;
+}
+
+function bytesOnTheWire(message: MessageRecord): number {
+  return Buffer.byteLength(JSON.stringify(message));
 }
 
 /** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */

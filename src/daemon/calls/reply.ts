@@ -6,7 +6,7 @@ import { unansweredFor, type MessageRow } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import type { House } from "../house.ts";
 import { admit, mintId } from "../mail/admit.ts";
-import { attach } from "../mail/attachments.ts";
+import { withCopies } from "../mail/attachments.ts";
 import { findMessage } from "../mail/find.ts";
 import { askKey } from "../mail/keys.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
@@ -20,25 +20,26 @@ export async function replyCall(
   { house, actor }: CallContext,
 ): Promise<CallResults["reply"]> {
   const id = params.messageId ?? mintId();
-  const attachments = params.attach.length === 0 ? [] : await attach(house, id, params.attach);
-  return house.writer.write(() => {
-    const sender = senderOf(house, actor, params);
-    assertReader(params, sender);
-    const asked = askedOf(house, sender, params);
-    const admitted = admit(house, sender, recipientOf(house, asked), {
-      id,
-      body: params.body,
-      expiresMs: null,
-      supersedes: null,
-      replyTo: asked.id,
-      expectsReply: false,
-      waits: false,
-      attachments,
-    });
-    if (!admitted.again) settle(house, asked, "answer", { run: sender.run?.id ?? null });
-    house.mail.tell(askKey(asked.id));
-    return { ...admitted, replyTo: asked.id };
-  });
+  return withCopies(house, id, params.attach, (attachments) =>
+    house.writer.write(() => {
+      const sender = senderOf(house, actor, params);
+      assertReader(params, sender);
+      const asked = askedOf(house, sender, params);
+      const admitted = admit(house, sender, recipientOf(house, asked), {
+        id,
+        body: params.body,
+        expiresMs: null,
+        supersedes: null,
+        replyTo: asked.id,
+        expectsReply: false,
+        waits: false,
+        attachments,
+      });
+      if (!admitted.again) settle(house, asked, "answer", { run: sender.run?.id ?? null });
+      house.mail.tell(askKey(asked.id));
+      return { ...admitted, replyTo: asked.id };
+    }),
+  );
 }
 
 /** The one that was named, or the only one that waits. */

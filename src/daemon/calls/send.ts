@@ -1,9 +1,8 @@
 import { TTL_MS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { messageById } from "../../store/messages.ts";
 import { admit, mintId, type Letter } from "../mail/admit.ts";
-import { attach, detach } from "../mail/attachments.ts";
+import { withCopies } from "../mail/attachments.ts";
 import { everybody, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
 import type { CallContext } from "./context.ts";
@@ -14,18 +13,16 @@ export async function sendCall(
   { house, actor }: CallContext,
 ): Promise<CallResults["send"]> {
   const base = params.id ?? mintId();
-  const attachments = params.attach.length === 0 ? [] : await attach(house, base, params.attach);
-  const letter: Omit<Letter, "id"> = {
+  const letter: Omit<Letter, "id" | "attachments"> = {
     body: params.body,
     expiresMs: expiryOf(house.mail.now(), params.ttlMs),
     supersedes: params.supersedes,
     replyTo: null,
     expectsReply: params.expectsReply,
     waits: false,
-    attachments,
   };
-  try {
-    const messages = await house.writer.write(() => {
+  const { messages } = await withCopies(house, base, params.attach, async (attachments) => {
+    const admitted = await house.writer.write(() => {
       const sender = senderOf(house, actor, params);
       const recipients = params.all
         ? everybody(house, sender, params)
@@ -33,15 +30,12 @@ export async function sendCall(
       assertSome(recipients, sender);
       return recipients.map((recipient) => {
         const id = recipients.length === 1 ? base : `${base}.${recipient.worker?.name ?? "operator"}`;
-        return admit(house, sender, recipient, { ...letter, id });
+        return admit(house, sender, recipient, { ...letter, id, attachments });
       });
     });
-    return { messages };
-  } catch (error) {
-    // Unless they are an earlier message's, which this one repeats.
-    if (attachments.length > 0 && messageById(house.db, base) === null) await detach(house, base);
-    throw error;
-  }
+    return { messages: admitted, again: admitted.every(({ again }) => again) };
+  });
+  return { messages };
 }
 
 export function expiryOf(nowMs: number, ttlMs: number | null): number | null {

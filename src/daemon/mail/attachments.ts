@@ -1,31 +1,60 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ATTACHMENT_BYTES_MAX, CUSTODY_CHUNK_BYTES } from "../../limits.ts";
-import { PerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Attachment } from "../../protocol/mail.ts";
 import { isErrno } from "../../state/files.ts";
 import type { House } from "../house.ts";
 
-/** Copies of the files, on disk before the message is: a reader gets what was sent, not what became of it. */
-export async function attach(house: House, id: string, files: readonly string[]): Promise<Attachment[]> {
-  const folder = join(house.paths.attachments, fileNameOf(id));
+/**
+ * Takes a message in with copies of its files, on disk before the message is: a reader gets what was sent, not what became
+ * of it. The copies of every try lie apart, and stay only if the message was taken in with them: one that is sent once
+ * more, or refused, changes no file of an earlier one and leaves nothing behind.
+ */
+export async function withCopies<T extends { again: boolean }>(
+  house: House,
+  id: string,
+  files: readonly string[],
+  admitWith: (attachments: Attachment[]) => Promise<T>,
+): Promise<T> {
+  if (files.length === 0) return admitWith([]);
+  const folder = join(house.paths.attachments, `${fileNameOf(id)}~${randomBytes(6).toString("hex")}`);
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const admitted = await admitWith(await copyAll(files, folder));
+    if (admitted.again) await remove();
+    return admitted;
+  } catch (error) {
+    // After a failed sync the message may be there all the same, and then it needs them.
+    if (asPerdureError(error).code !== "unavailable") await remove();
+    throw error;
+  }
+}
+
+async function copyAll(files: readonly string[], folder: string): Promise<Attachment[]> {
   const attached: Attachment[] = [];
   for (const [at, file] of files.entries()) {
     await assertAttachable(file);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const copy = join(folder, `${at + 1}-${fileNameOf(basename(file))}`);
-    // The same message once more has its copies already.
     await copyFile(file, copy, constants.COPYFILE_FICLONE);
     attached.push({ name: basename(file), file: copy, ...(await syncedHash(copy)) });
   }
+  // A file is found again after a power cut only if the folders that lead to it are on disk too.
+  for (const each of [folder, dirname(folder), dirname(dirname(folder))]) await syncFolder(each);
   return attached;
 }
 
-export async function detach(house: House, id: string): Promise<void> {
-  await rm(join(house.paths.attachments, fileNameOf(id)), { recursive: true, force: true });
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 async function assertAttachable(file: string): Promise<void> {
