@@ -207,6 +207,9 @@ export const OFFERS_MAX = 100;
 /** Messages handed out in one call. */
 export const OFFERS_PER_CALL = 100;
 
+/** Messages a reader can say it has in hand; more would not fit a frame. */
+export const IN_HAND_MAX = 5_000;
+
 /** Longest life a message can be given. */
 export const TTL_MS_MAX = 365 * 24 * 3_600_000;
 

@@ -1,7 +1,7 @@
 import { LIST_ROWS_MAX, OFFERS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
-import { onTheWay, messageById, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
+import { onTheWay, messageById, offersOf, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
 import type { House } from "../house.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { boxKey } from "../mail/keys.ts";
@@ -20,8 +20,10 @@ export async function receiveCall(
   for (;;) {
     const { messages, box } = await house.writer.write(() => offer(house, params, senderOf(house, actor, params)));
     const leftMs = deadline - house.monotonicMs();
-    if (messages.length > 0 || leftMs <= 0 || closed.aborted) return { messages };
+    if (messages.length > 0 || leftMs <= 0) return { messages };
     await somethingIn(house, box, leftMs, closed);
+    // Nobody is there to take an offer any more.
+    if (closed.aborted) return { messages: [] };
   }
 }
 
@@ -36,6 +38,7 @@ function offer(
   const box = boxKey(project.id, to);
   if (sender.worker?.paused === 1) return { messages: [], box };
   const run = sender.run?.id ?? OPERATOR;
+  if (params.inHand) returnUnarrived(house, run, box, new Set(params.inHand));
   const messages = queuedFor(house.db, project.id, to, params.max).flatMap((message) => {
     if (message.attempt >= OFFERS_MAX) {
       settle(house, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
@@ -47,6 +50,14 @@ function offer(
     return offered ? [describeMessage(house, offered)] : [];
   });
   return { messages, box };
+}
+
+/** A daemon that died after the offer and before the answer: what was in it must not come after what came later. */
+function returnUnarrived(house: House, run: string, box: string, inHand: ReadonlySet<string>): void {
+  for (const message of offersOf(house.db, run)) {
+    if (inHand.has(message.id) || boxKey(message.project_id, message.to_worker) !== box) continue;
+    settle(house, message, "return", { run, reason: "it never arrived" });
+  }
 }
 
 async function somethingIn(house: House, box: string, waitMs: number, closed: AbortSignal): Promise<void> {
