@@ -212,6 +212,8 @@ export const OFFERS_PER_CALL = 100;
 
 /** The same in bytes, as they travel: with room for the frame around them. One message alone is handed out whatever its length. */
 export const OFFER_BYTES_PER_CALL = FRAME_BYTES_MAX - 64 * 1024;
+/** Messages a reader can say it has in hand; more would not fit a frame. */
+export const IN_HAND_MAX = 5_000;
 
 /** Longest life a message can be given. */
 export const TTL_MS_MAX = 365 * 24 * 3_600_000;

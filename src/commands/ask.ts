@@ -8,6 +8,7 @@ import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
 import { attached, caller, declaredWorkers, messageText, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
+import { exact } from "./output.ts";
 
 export const askCommand: Command = {
   summary: "mail to a worker, and wait for its answer",
@@ -49,7 +50,7 @@ export const askCommand: Command = {
     const answers = await Promise.all(asked);
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
-      answers.map(({ reply }) => (answers.length === 1 ? reply.body : messageText(reply, out.paint))).join("\n"),
+      answers.map(({ reply }) => (answers.length === 1 ? exact(reply.body) : messageText(reply, out.paint))).join("\n"),
     );
   },
 };

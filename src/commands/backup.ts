@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { LONG_WAIT_MS } from "../limits.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
+import { printable } from "./output.ts";
 import { shellWords } from "./table.ts";
 
 export const backup: Command = {
@@ -13,7 +14,9 @@ export const backup: Command = {
 
   async run({ words, out }) {
     const result = await ask("backup", { file: resolve(words[0] ?? "") }, LONG_WAIT_MS);
-    out.result(result, () => `${result.file}: ${result.bytes} bytes`);
-    out.note(`To put it back: perdure daemon stop && perdure daemon start --restore ${shellWords([result.file])}`);
+    out.result(result, () => printable(`${result.file}: ${result.bytes} bytes`));
+    out.note(
+      printable(`To put it back: perdure daemon stop && perdure daemon start --restore ${shellWords([result.file])}`),
+    );
   },
 };

@@ -9,6 +9,7 @@ import { processTable } from "../runtime/process/index.ts";
 import { readIfThere } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import type { Command, Invocation } from "./command.ts";
+import { printable } from "./output.ts";
 import { subcommand } from "./subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = { start, stop, status };
@@ -85,7 +86,7 @@ async function status({ out }: Invocation): Promise<number> {
   }
   out.result(now, () => {
     const up = Math.round(now.uptimeMs / 1000);
-    return `running: pid ${now.pid}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${now.socket}`;
+    return `running: pid ${now.pid}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${printable(now.socket)}`;
   });
   return 0;
 }

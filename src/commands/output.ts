@@ -28,7 +28,7 @@ export function createOutput(json: boolean, env: Environment): Output {
       return createPaint(colourful(1));
     },
     result: (value, text) => write(1, json ? document(value) : ending(text())),
-    item: (value, text) => write(1, json ? `${JSON.stringify(value)}\n` : ending(text())),
+    item: (value, text) => write(1, json ? `${harmless(JSON.stringify(value))}\n` : ending(text())),
     note: (text) => {
       if (!json) write(2, ending(text));
     },
@@ -43,14 +43,29 @@ export function createOutput(json: boolean, env: Environment): Output {
 
 /** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
 export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return text.replace(OBEYED, escaped);
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function escaped(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** For what a script takes byte for byte: it is, unless a person would look at it on a terminal. */
+export function exact(text: string): string {
+  const shown = printable(text);
+  return shown !== text && process.getBuiltinModule("node:tty").isatty(1) ? shown : text;
+}
+
+/** JSON escapes the control characters below a space; these are obeyed, too, and only ever stand inside a text. */
+function harmless(json: string): string {
+  return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
 function document(value: object): string {
-  return `${JSON.stringify({ schemaVersion: 1, ...value }, null, 2)}\n`;
+  return `${harmless(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
 }
 
 function ending(text: string): string {

@@ -9,6 +9,7 @@ import { statePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 import { claimForLaunch, programOf } from "./claim.ts";
 import type { Command } from "./command.ts";
+import { exact } from "./output.ts";
 
 const FOLDER = "pi-sessions";
 
@@ -39,7 +40,7 @@ export const piSession: Command = {
     if (values.lock === true) return hold(key, folder, path, rest ?? []);
     if (rest !== null)
       throw new PerdureError("usage", "A command needs --lock.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
-    out.result({ key, path }, () => path);
+    out.result({ key, path }, () => exact(path));
   },
 };
 

@@ -15,7 +15,7 @@ import { ask } from "./call.ts";
 import { claimForLaunch, launchOf, programOf, vendorOf, type Launch } from "./claim.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
-import type { Output } from "./output.ts";
+import { printable, type Output } from "./output.ts";
 import { shellWords } from "./table.ts";
 
 export const runCommand: Command = {
@@ -161,8 +161,10 @@ function assertStartable(command: string[] | null, stored: WorkerDetail | null, 
 function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: string, out: Output): void {
   const place = cwd === here ? "" : `  (in ${cwd})`;
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
-  if (again) out.note(`perdure: ${grant.address} again: ${shellWords(grant.command ?? [])}${place}${conversation}`);
-  else if (session !== null) out.note(`perdure: ${grant.address}${conversation}${place}`);
+  if (again) {
+    const command = shellWords(grant.command ?? []);
+    out.note(printable(`perdure: ${grant.address} again: ${command}${place}${conversation}`));
+  } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${place}`));
   if (!session?.restored) return;
   const { bytes, missingBytes } = session.restored;
   const lost = missingBytes === 0 ? "" : `; ${missingBytes} bytes that were written after it are lost`;
@@ -172,7 +174,7 @@ function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: s
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
 
 function tellPredecessor({ grant, session, environment }: Launch, file: string, out: Output): void {
-  out.note(`perdure: an earlier run left its context: ${file}`);
+  out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const told =
     session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASK_WAIT_MS, OFFERS_PER_CALL, RECONNECT_MS } from "../limits.ts";
+import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
@@ -57,6 +57,8 @@ const RECEIVE_WAIT_MS = 20_000;
 export class Mailbox {
   readonly #link: Link;
   readonly #who: { here: Place; project: string | null; as: Proof | null; nested: false };
+  /** What arrived and is not acknowledged. */
+  readonly #inHand = new Set<string>();
 
   constructor(link: Link, place: { here: Place; project: string | null }, as: Proof | null) {
     this.#link = link;
@@ -110,13 +112,25 @@ export class Mailbox {
   /** Mail as it comes, in order. Leaving the loop takes no more; what was not acknowledged goes back in a while. */
   async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
     while (!over()) {
+      let tries = 0;
       const { messages } = await this.#persist(async () => {
         const client = await this.#link.client();
-        const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS };
+        // The first answer may be lost with mail in it, which would else come after what was sent later.
+        const arrived = tries++ === 0 ? {} : { inHand: [...this.#inHand].slice(-IN_HAND_MAX) };
+        const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
         return client.call("receive", params, 2 * RECEIVE_WAIT_MS);
       });
+      for (const { id } of messages) this.#take(id);
       for (const message of messages) yield this.#received(message);
     }
+  }
+
+  /** The newest last; what was never acknowledged and is older than can be told was offered anew long ago. */
+  #take(id: string): void {
+    this.#inHand.delete(id);
+    this.#inHand.add(id);
+    const [oldest] = this.#inHand;
+    if (this.#inHand.size > IN_HAND_MAX && oldest !== undefined) this.#inHand.delete(oldest);
   }
 
   #received(message: MessageRecord): ReceivedMessage {
@@ -124,12 +138,15 @@ export class Mailbox {
       const { as, nested } = this.#who;
       const params = { as, nested, ids: [message.id], how: "read" as const };
       const { acked } = await this.#persist(async () => (await this.#link.client()).call("ack", params));
+      this.#inHand.delete(message.id);
       return acked.length === 1;
     };
     const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
       const messageId = options.id ?? newId();
       const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
-      return this.#persist(async () => (await this.#link.client()).call("reply", params));
+      const admitted = await this.#persist(async () => (await this.#link.client()).call("reply", params));
+      this.#inHand.delete(message.id);
+      return admitted;
     };
     return { ...message, ack, reply };
   }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { OFFERS_PER_CALL, RECIPIENTS_MAX } from "../limits.ts";
+import { IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../limits.ts";
 import { whole, name, messageId, body, waitMs, attach, who, place, target, limit } from "./shapes.ts";
 
 export const mailCalls = {
@@ -47,6 +47,8 @@ export const mailCalls = {
     project: z.nullable(name),
     max: whole(1, OFFERS_PER_CALL),
     waitMs,
+    /** After an answer was lost: all that arrived and is not acknowledged. What is on offer besides comes again, first. */
+    inHand: z.optional(z.array(messageId).check(z.maxLength(IN_HAND_MAX))),
   }),
   ack: z.strictObject({
     ...who,

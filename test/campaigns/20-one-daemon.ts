@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
-import { isErrno } from "../../src/state/files.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { raceForLock } from "./20-lock-race.ts";
 import { check, eventually, percentile, pick, within } from "./support/check.ts";
+import { daemonsOf, killDaemons } from "./support/daemons.ts";
 import { inHome } from "./support/house.ts";
 
 interface Size {
@@ -45,12 +45,12 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   const cleanMs: number[] = [];
   for (let round = 0; round < size.rounds; round++) {
     cleanMs.push(await timedStart(home));
-    await killDaemon(home);
+    await killDaemons(home);
     const leftover = LEFTOVERS[round % LEFTOVERS.length] ?? pick(random, LEFTOVERS);
     await plant(home, leftover, random);
     staleMs.push(await timedStart(home));
     if (random() < 0.5) await home.perdure(["daemon", "stop"]);
-    else await killDaemon(home);
+    else await killDaemons(home);
     await plant(home, leftover, random);
     await storm(home, size.starts, `round ${round}, ${leftover}`);
     await home.perdure(["daemon", "stop"]);
@@ -127,32 +127,4 @@ async function leaveSocket(path: string): Promise<void> {
   server.close();
   await once(server, "close");
   renameSync(kept, path);
-}
-
-async function killDaemon(home: Home): Promise<void> {
-  for (const pid of daemonsOf(home)) process.kill(pid, "SIGKILL");
-  await eventually("SIGKILL of the daemon", () => daemonsOf(home).length === 0);
-}
-
-/** Every process of dist/daemon.cjs that works for this home, by what the kernel says of it. */
-function daemonsOf(home: Home): number[] {
-  return readdirSync("/proc")
-    .filter((entry) => /^[0-9]+$/.test(entry))
-    .filter((pid) => {
-      const command = readProc(pid, "cmdline").split("\0");
-      return (
-        command.some((word) => word.endsWith("/dist/daemon.cjs")) &&
-        readProc(pid, "environ").split("\0").includes(`HOME=${home.dir}`)
-      );
-    })
-    .map(Number);
-}
-
-function readProc(pid: string, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "latin1");
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ESRCH")) return "";
-    throw error;
-  }
 }

@@ -1,5 +1,8 @@
 import type { AnyCampaign } from "../support/campaign.ts";
+import { ackedIsKept } from "./01-acked-is-kept.ts";
 import { syncBeforeAck } from "./02-sync-before-ack.ts";
+import { atLeastOnce } from "./03-at-least-once.ts";
+import { order } from "./04-order.ts";
 import { oneOwner } from "./05-one-owner.ts";
 import { zombie } from "./06-zombie.ts";
 import { clockJumps } from "./07-clock-jumps.ts";
@@ -9,14 +12,19 @@ import { damage } from "./10-damage.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
+import { unforgeable } from "./18-unforgeable.ts";
 import { otherUsers } from "./19-other-users.ts";
 import { oneDaemon } from "./20-one-daemon.ts";
 import { upgrade } from "./21-upgrade.ts";
+import { safeOutput } from "./22-safe-output.ts";
 import { exactResume } from "./23-exact-resume.ts";
 
 /** In the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
+  ackedIsKept,
   syncBeforeAck,
+  atLeastOnce,
+  order,
   oneOwner,
   zombie,
   clockJumps,
@@ -26,8 +34,10 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   rightProcess,
   hostileBytes,
   hostileNames,
+  unforgeable,
   otherUsers,
   oneDaemon,
   upgrade,
+  safeOutput,
   exactResume,
 ];

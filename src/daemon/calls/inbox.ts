@@ -1,7 +1,7 @@
 import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
-import { onTheWay, messageById, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
+import { onTheWay, messageById, offersOf, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
 import type { House } from "../house.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { Change } from "../mail/change.ts";
@@ -27,7 +27,9 @@ export async function receiveCall(
       change.stop();
       return { messages };
     }
-    if ((await change.happened) === "too late" || closed.aborted) return { messages };
+    if ((await change.happened) === "too late") return { messages };
+    // Nobody is there to take an offer any more.
+    if (closed.aborted) return { messages: [] };
   }
 }
 
@@ -43,9 +45,10 @@ function boxOf(
 }
 
 function offer(house: House, params: CallParams<"receive">, sender: Sender): MessageRecord[] {
-  const { project, to } = boxOf(house, params, sender);
+  const { project, to, key } = boxOf(house, params, sender);
   if (sender.worker?.paused === 1) return [];
   const run = sender.run?.id ?? OPERATOR;
+  if (params.inHand) returnUnarrived(house, run, key, new Set(params.inHand));
   const messages: MessageRecord[] = [];
   let bytes = 0;
   for (const message of queuedFor(house.db, project, to, params.max)) {
@@ -62,6 +65,14 @@ function offer(house: House, params: CallParams<"receive">, sender: Sender): Mes
     if (offered) messages.push(describeMessage(house, offered));
   }
   return messages;
+}
+
+/** A daemon that died after the offer and before the answer: what was in it must not come after what came later. */
+function returnUnarrived(house: House, run: string, box: string, inHand: ReadonlySet<string>): void {
+  for (const message of offersOf(house.db, run)) {
+    if (inHand.has(message.id) || boxKey(message.project_id, message.to_worker) !== box) continue;
+    settle(house, message, "return", { run, reason: "it never arrived" });
+  }
 }
 
 function bytesOnTheWire(message: MessageRecord): number {

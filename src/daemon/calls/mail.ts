@@ -6,7 +6,7 @@ import { record } from "../house.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
 import { findMessage } from "../mail/find.ts";
 import { boxKey } from "../mail/keys.ts";
-import { senderOf, type Sender } from "../mail/sender.ts";
+import { sentBy, senderOf, type Sender } from "../mail/sender.ts";
 import { settle } from "../mail/settle.ts";
 import { findWorker } from "../places.ts";
 import type { CallContext } from "./context.ts";
@@ -34,7 +34,7 @@ export async function cancelCall(
   return house.writer.write(() => {
     const sender = senderOf(house, actor, params);
     const message = findMessage(house, params.id);
-    if (sender.worker !== null && message.from_worker !== sender.worker.id) {
+    if (sender.worker !== null && !sentBy(sender, message)) {
       throw new PerdureError("refused", `${message.id} was not sent by ${sender.name}.`, { hint: "perdure mail ID" });
     }
     if (settle(house, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {

@@ -9,7 +9,7 @@ import { record, type House } from "../house.ts";
 import { digestOf } from "./digest.ts";
 import { boxKey } from "./keys.ts";
 import type { Recipient } from "./recipients.ts";
-import type { Sender } from "./sender.ts";
+import { sentBy, type Sender } from "./sender.ts";
 import { settle } from "./settle.ts";
 
 export interface Letter {
@@ -126,8 +126,8 @@ export function ringError(house: House, ask: string, from: number | null, to: st
 
 function supersede(house: House, sender: Sender, { project, worker }: Recipient, id: string): void {
   const old = messageById(house.db, id);
-  const theirs = old?.from_worker === (sender.worker?.id ?? null) && old.to_worker === (worker?.id ?? null);
-  if (!old || !theirs || old.project_id !== project.id) {
+  const theirs = old !== null && sentBy(sender, old) && old.to_worker === (worker?.id ?? null);
+  if (!theirs || old.project_id !== project.id) {
     throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
       hint: "perdure mail ID",
     });

@@ -1,6 +1,7 @@
 import type { CallParams } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR } from "../../protocol/mail.ts";
+import type { MessageRow } from "../../store/messages.ts";
 import { projectById, type ProjectRow } from "../../store/projects.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
@@ -31,7 +32,15 @@ export function senderOf(
   const project = worker && projectById(house.db, worker.project_id);
   if (!worker || !project) throw new Error(`run ${run.id} is current and has no worker`);
   const address = `${project.slug}/${worker.name}`;
-  return { worker, run, project, name: nested ? `${address}~nested` : address };
+  return { worker, run, project, name: nested ? `${address}${NESTED}` : address };
+}
+
+const NESTED = "~nested";
+
+/** Whose it is to call back or to replace: its sender's. A nested agent's are those it sent itself, not its worker's. */
+export function sentBy({ worker, name }: Sender, message: Pick<MessageRow, "from_worker" | "from_name">): boolean {
+  if (message.from_worker !== (worker?.id ?? null)) return false;
+  return !name.endsWith(NESTED) || message.from_name.endsWith(NESTED);
 }
 
 /** An agent that a worker's agent started has no box: it inherited the environment, not the identity. */

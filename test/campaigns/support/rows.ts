@@ -15,6 +15,24 @@ export class Rows {
     return ["workers", "runs", "epochs", "tombstones"].map((table) => this.#table(table)).join("\n");
   }
 
+  /** Every row of every table. */
+  everything(): string {
+    const tables = this.#db.all<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    );
+    return tables.map(({ name }) => this.#table(name)).join("\n");
+  }
+
+  checkEverything(before: string, what: () => string): void {
+    const after = this.everything();
+    check(after === before, () => `${what()}: rows changed:\n${difference(before, after)}`);
+  }
+
+  /** Rows that are there now and were not, or the other way round. */
+  differences(before: string): number {
+    return difference(before, this.everything()).split("\n").filter(Boolean).length;
+  }
+
   checkSame(before: string): void {
     const after = this.dump();
     check(after === before, () => `rows changed:\n${difference(before, after)}`);
@@ -22,6 +40,17 @@ export class Rows {
 
   phase(name: string): string | undefined {
     return this.#db.one<{ lease_phase: string }>("SELECT lease_phase FROM workers WHERE name = ?", name)?.lease_phase;
+  }
+
+  /** Messages that nobody has acknowledged. */
+  unread(): number {
+    const row = this.#db.one<{ count: number }>("SELECT count(*) AS count FROM messages WHERE state <> 'read'");
+    return row?.count ?? 0;
+  }
+
+  /** Messages there are. */
+  messages(): number {
+    return this.#db.one<{ count: number }>("SELECT count(*) AS count FROM messages")?.count ?? 0;
   }
 
   /** The run's end is recorded, once and for good. */
@@ -45,7 +74,7 @@ export class Rows {
 
   #table(table: string): string {
     return this.#db
-      .all<object>(`SELECT * FROM ${table} ORDER BY 1, 2`)
+      .all<object>(`SELECT * FROM "${table}" ORDER BY 1, 2`)
       .map((row) => `${table} ${JSON.stringify(row)}`)
       .join("\n");
   }

@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { connect, type Client } from "../../src/client/connect.ts";
+import { isPerdureError } from "../../src/protocol/errors.ts";
+import type { StreamItems } from "../../src/protocol/calls.ts";
+import { campaign, seeded } from "../support/campaign.ts";
+import type { Home } from "../support/home.ts";
+import { attack, type Attack, type Cast, type Proof } from "./18-attacks.ts";
+import { tellUnderFalseNames } from "./18-false-names.ts";
+import { check } from "./support/check.ts";
+import { clientClaim, inHome } from "./support/house.ts";
+import { letter, placeIn } from "./support/mail.ts";
+import { Rows } from "./support/rows.ts";
+
+interface Size {
+  attempts: number;
+  bodies: number;
+  commands: number;
+}
+
+const REFUSALS = new Set(["refused", "stale", "displaced", "usage", "conflict", "held", "not-found"]);
+
+export const unforgeable = campaign<Size>({
+  number: 18,
+  promise: "the sender cannot be forged",
+  reduced: { attempts: 600, bodies: 40, commands: 2 },
+  full: { attempts: 10_000, bodies: 1_000, commands: 40 },
+  run: (size, seed) => inHome((home) => play(home, size, seed)),
+});
+
+async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
+  const random = seeded(seed);
+  const operator = await connect({ env: home.env });
+  const doors = new Doors(home);
+  const rows = new Rows(join(home.state, "perdure.db"));
+  try {
+    const cast = await castOf(home, operator);
+    const kinds = new Map<string, number>();
+    const before = rows.everything();
+    let refusals = 0;
+    for (let n = 0; n < size.attempts; n++) {
+      const tried = attack(cast, random);
+      await refused(doors, tried);
+      refusals++;
+      rows.checkEverything(before, () => `${tried.what}: ${tried.call}`);
+      kinds.set(tried.what, (kinds.get(tried.what) ?? 0) + 1);
+    }
+    const rowsChanged = rows.differences(before);
+    const told = await tellUnderFalseNames(cast, operator, doors, random, size);
+    const attempts = [...kinds.values()].reduce((sum, count) => sum + count, 0);
+    return { attempts, kinds: kinds.size, refused: refusals, accepted: attempts - refusals, rowsChanged, ...told };
+  } finally {
+    rows.close();
+    doors.close();
+    operator.close();
+  }
+}
+
+/** One connection per token, kept: an attacker that has one does not come anew for each try. */
+export class Doors {
+  readonly #home: Home;
+  readonly #open = new Map<string | null, Client>();
+
+  constructor(home: Home) {
+    this.#home = home;
+  }
+
+  async through(token: string | null): Promise<Client> {
+    const known = this.#open.get(token);
+    if (known) return known;
+    const env = { ...this.#home.env, PERDURE_SOCKET: join(this.#home.state, "perdure.sock") };
+    const client = await connect({ env: { ...env, ...(token === null ? {} : { PERDURE_TOKEN: token }) } });
+    this.#open.set(token, client);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.#open.values()) client.close();
+  }
+}
+
+async function refused(doors: Doors, { what, token, call, params }: Attack): Promise<void> {
+  const items: unknown[] = [];
+  const outcome = await doors
+    .through(token)
+    .then((client) => client.stream(call as keyof StreamItems, params as never, (item) => items.push(item)))
+    .then(
+      (result: unknown) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
+  const about = (): string => `${what}: ${call} ${JSON.stringify(params)}`;
+  check(items.length === 0, () => `${about()} was shown ${JSON.stringify(items)}`);
+  if ("error" in outcome) {
+    const { error } = outcome;
+    check(isPerdureError(error) && REFUSALS.has(error.code), () => `${about()} ended with ${String(error)}`);
+    return;
+  }
+  // An acknowledgement is answered with what it did not count for; that is a refusal when it is all of it.
+  const { acked } = outcome.result as { acked?: unknown[] };
+  check(acked?.length === 0, () => `${about()} was answered with ${JSON.stringify(outcome.result)}`);
+}
+
+async function castOf(home: Home, operator: Client): Promise<Cast> {
+  const claim = async (name: string): Promise<Proof> => {
+    const { run, generation, token } = await operator.call("claim", clientClaim(home, name, process.pid));
+    return { run, generation, token };
+  };
+  const dead = await claim("victim");
+  await operator.call("release", dead);
+  const bystander = await claim("bystander");
+  const [victim, mallory] = [await claim("victim"), await claim("mallory")];
+  const mail = { offered: "offered-1", queued: "queued-1", sent: "sent-1" };
+  await operator.call("send", letter(home, "victim", "to be answered", { id: mail.offered, expectsReply: true }));
+  const receive = { as: victim, nested: false, here: placeIn(home), project: null, max: 1, waitMs: 0 };
+  const { messages } = await operator.call("receive", receive);
+  check(messages[0]?.id === mail.offered, "the victim was not offered its mail");
+  await operator.call("send", letter(home, "victim", "for the coder", { id: mail.queued, as: bystander }));
+  await operator.call("send", letter(home, "bystander", "from the victim", { id: mail.sent, as: victim }));
+  return { home, mallory, victim, dead, mail };
+}

@@ -1,0 +1,79 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { campaign, seeded } from "../support/campaign.ts";
+import { BIN, type Home } from "../support/home.ts";
+import { MARK, obeyed } from "./22-payload.ts";
+import { setStage, type Listing } from "./22-stage.ts";
+import { check, pick, within } from "./support/check.ts";
+import { inHome } from "./support/house.ts";
+
+type Mode = "plain" | "coloured" | "json";
+const MODES: readonly Mode[] = ["plain", "coloured", "json"];
+
+interface Size {
+  rounds: number;
+  /** Every verb in every mode, or in one of them by chance. */
+  everyMode: boolean;
+}
+
+export const safeOutput = campaign<Size>({
+  number: 22,
+  promise: "terminal output is safe",
+  reduced: { rounds: 1, everyMode: false },
+  full: { rounds: 25, everyMode: true },
+  async run(size, seed) {
+    if (spawnSync("script", ["--version"]).status !== 0) {
+      process.stdout.write("campaign 22 is skipped: there is no script(1) to make a terminal\n");
+      return { skipped: 1 };
+    }
+    return inHome((home) => play(home, size, seed));
+  },
+});
+
+async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
+  const random = seeded(seed);
+  const tally = { listings: 0, shownHarmless: 0, bytes: 0, obeyedFromData: 0, verbs: new Set<string>() };
+  for (let round = 0; round < size.rounds; round++) {
+    for (const listing of await setStage(home, round, random)) {
+      for (const mode of size.everyMode ? MODES : [pick(random, MODES)]) await list(home, listing, mode, tally);
+    }
+  }
+  const { verbs, ...counts } = tally;
+  return { rounds: size.rounds, verbs: verbs.size, ...counts };
+}
+
+async function list(
+  home: Home,
+  { args, cwd, shows }: Listing,
+  mode: Mode,
+  tally: { listings: number; shownHarmless: number; bytes: number; obeyedFromData: number; verbs: Set<string> },
+): Promise<void> {
+  if (args[0] === "backup") rmSync(args[1] ?? "", { force: true });
+  const output = await onTerminal(home, mode === "json" ? [...args, "--json"] : args, cwd, mode !== "coloured");
+  const about = (): string => `perdure ${JSON.stringify(args)} (${mode})`;
+  const found = obeyed(output, mode === "coloured");
+  tally.obeyedFromData += found.length;
+  check(found.length === 0, () => `${about()} printed ${JSON.stringify(found.slice(0, 3))}`);
+  // A verb that shows nothing of it proves nothing.
+  check(!shows || output.includes(MARK), () => `${about()} showed nothing hostile: ${JSON.stringify(output)}`);
+  tally.listings++;
+  tally.bytes += Buffer.byteLength(output);
+  if (/\\u(?:001b|009|008|0007|0008|202|200|061|206|007f|000)/i.test(output)) tally.shownHarmless++;
+  tally.verbs.add(args[0]?.includes(MARK) ? "(none)" : (args[0] ?? "(bare)"));
+}
+
+/** All that arrives at a real terminal, standard error included. */
+async function onTerminal(home: Home, args: string[], cwd: string, plain: boolean): Promise<string> {
+  const command = [BIN, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const child = spawn("script", ["-qec", command, "/dev/null"], {
+    cwd,
+    env: { ...home.env, SHELL: "/bin/sh", ...(plain ? { NO_COLOR: "1" } : {}) },
+    // Its input stays open: at the end of it script(1) types ^D, and the terminal would show that.
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await within(`perdure ${args.join(" ")} on a terminal`, once(child, "close"));
+  return Buffer.concat(chunks).toString("utf8");
+}
