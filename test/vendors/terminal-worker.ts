@@ -82,8 +82,10 @@ export class TerminalWorker extends Worker {
     const words = this.runWords(this.#known ? null : command);
     this.#terminal = await this.stage.terminal(this.stage.inTerminal(words, this.how));
     this.#known = true;
-    const isBack = (screen: string): boolean => this.#said.some((text) => screen.includes(text));
-    if (this.#said.length > 0) await this.#terminal.until(this.#said.join(" or "), isBack);
+    const { said } = this.how;
+    const before = this.#said.length === 0 && said !== undefined ? [said] : this.#said;
+    const isBack = (screen: string): boolean => before.some((text) => screen.includes(text));
+    if (before.length > 0) await this.#terminal.until(before.join(" or "), isBack);
     await this.#terminal.ready();
     return this.#terminal;
   }

@@ -14,6 +14,8 @@ export interface Circumstances {
   /** The user's arguments for the vendor's program. */
   args?: readonly string[];
   fresh?: boolean;
+  /** What was said in its conversation without a terminal: there, it is ready when that is on the screen. */
+  said?: string;
 }
 
 /** How a start ended that should not have succeeded. */

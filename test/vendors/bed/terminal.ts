@@ -7,8 +7,8 @@ import type { Vendor } from "./vendor.ts";
 /** tmux tells nobody when a screen changes; more often than this costs more than it finds. */
 const LOOK_EVERY_MS = 50;
 const WAIT_MS = 60_000;
-/** gemini takes an Enter within 40 ms of a paste for a part of it. */
-const PASTE_GUARD_MS = 150;
+/** gemini takes an Enter within 30 ms of another key for a part of a text that comes in one piece. */
+const ENTER_GUARD_MS = 150;
 const SETTLED_MS = 200;
 
 const MARK = "PERDURE_BED_TERMINAL";
@@ -66,9 +66,10 @@ export class Terminal {
     });
   }
 
-  /** Pastes a prompt and sends it. Whether it got there, the model's log tells. */
+  /** Pastes or types a prompt and sends it. Whether it got there, the model's log tells. */
   async prompt(text: string): Promise<void> {
     await this.#send(async () => {
+      if (this.#vendor.screen.typed) return this.#pane.type(text);
       await this.#tmux.do("set-buffer", "-b", this.#mark, "--", text);
       await this.#tmux.do("paste-buffer", "-p", "-d", "-b", this.#mark, "-t", this.#pane.id);
     });
@@ -103,7 +104,7 @@ export class Terminal {
     await this.ready();
     await type();
     await this.until("what was typed", (screen) => !this.#vendor.screen.empty.test(screen));
-    await sleep(PASTE_GUARD_MS);
+    await sleep(ENTER_GUARD_MS);
     await this.#pane.keys("Enter");
   }
 }

@@ -32,6 +32,8 @@ export interface Vendor {
     empty: RegExp;
     /** Seen while a turn runs, and only then. */
     busy: RegExp;
+    /** A paste makes it take Enter for a part of the text, for as long as it needs to draw it: text is typed instead. */
+    typed?: true;
     /** What to type for a new conversation in the same process. */
     fresh: string;
   };

@@ -10,7 +10,7 @@ export const bothModes: Case = {
   core: false,
   async run(stage) {
     const headless = stage.worker("w", {}, "headless");
-    const terminal = stage.worker("w", {}, "tui");
+    const terminal = stage.worker("w", { said: "one" }, "tui");
     const session = await expectTold(stage, headless, await headless.say("one"), ["one"]);
     assert.equal(await expectTold(stage, terminal, await terminal.say("two"), ["one", "two"]), session);
     await terminal.kill();

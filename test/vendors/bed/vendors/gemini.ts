@@ -20,6 +20,7 @@ export const gemini: Vendor = {
     // It draws the line first, alone under an empty screen, and loses what is typed before the rest is there.
     empty: /(?<![^])(?!\s*\? for shortcuts)[^]*^ > +Type your message/m,
     busy: /esc to cancel|Resuming session/,
+    typed: true,
     fresh: "/clear",
   },
 };
