@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +112,23 @@ test("on macOS a line of ps is read right, names with spaces among them", () => 
   expect(table.look(1)).toMatchObject({ startedAt: "Sun Nov 1 08:00:00 2026" });
   expect(table.look(502)).toMatchObject({ suspended: true, command: "Google Chrome He" });
   expect([table.look(503), table.look(999)]).toEqual([null, null]);
+});
+
+test("those with a word on their command line are found, with their parents", async () => {
+  const word = randomUUID();
+  const child = spawn("sh", ["-c", "echo; read x", "sh", word], { stdio: ["pipe", "pipe", "ignore"] });
+  await once(child.stdout, "data");
+  const argv = ["sh", "-c", "echo; read x", "sh", word];
+  expect(processTable().withWord(word)).toEqual([{ pid: child.pid, parentPid: process.pid, argv }]);
+  expect(processTable().withWord(word.slice(1))).toEqual([]);
+  child.stdin.end();
+  await once(child, "exit");
+});
+
+test("on macOS, too", () => {
+  const rows = `  501     1 node /usr/local/bin/gemini --resume 5c1d\n  502   501 vim notes-5c1d.md\n`;
+  const argv = ["node", "/usr/local/bin/gemini", "--resume", "5c1d"];
+  expect(macosProcesses(() => rows).withWord("5c1d")).toEqual([{ pid: 501, parentPid: 1, argv }]);
 });
 
 test("on macOS a run is found by its whole variable", () => {
