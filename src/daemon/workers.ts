@@ -2,7 +2,7 @@ import { WORKERS_PER_PROJECT_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { checkName, nameKey } from "../protocol/names.ts";
 import type { ProjectRow } from "../store/projects.ts";
-import { countWorkers, insertWorker, workerByName, type WorkerRow } from "../store/workers.ts";
+import { countWorkers, insertWorker, workerByName, workersAtMost, type WorkerRow } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
 import { heirOf, renamedError } from "./places.ts";
 
@@ -14,7 +14,8 @@ export function findOrCreate(house: House, project: ProjectRow, given: string, i
   if (known) return known;
   const heir = heirOf(house, project.id, key);
   if (heir) throw renamedError(project, name, heir);
-  if (countWorkers(house.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
+  const few = workersAtMost(house.db) < WORKERS_PER_PROJECT_MAX;
+  if (!few && countWorkers(house.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
     throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
       hint: "perdure retire NAME",
     });

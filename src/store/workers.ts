@@ -57,6 +57,11 @@ export function countWorkers(db: Db, projectId: number): number {
   return row?.count ?? 0;
 }
 
+/** At least as many as any project has; without counting, because each new name asks. */
+export function workersAtMost(db: Db): number {
+  return db.one<{ last: number | null }>("SELECT max(id) AS last FROM workers")?.last ?? 0;
+}
+
 export function countWorkersEver(db: Db, projectId: number): number {
   return db.one<{ count: number }>("SELECT count(*) AS count FROM workers WHERE project_id = ?", projectId)?.count ?? 0;
 }

@@ -37,7 +37,7 @@ export async function claims(home: Home): Promise<Row> {
   };
 }
 
-async function durableEcho(
+export async function durableEcho(
   socketPath: string,
   file: string,
 ): Promise<{ once: () => Promise<void>; close: () => void }> {

@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { Home } from "../support/home.ts";
 import { claims } from "./claiming.ts";
+import { mails } from "./mailing.ts";
 import { idleDaemon, perWorker } from "./memory.ts";
 import { report } from "./report.ts";
 import { resumes } from "./resuming.ts";
@@ -16,6 +17,7 @@ try {
     await claims(home),
     await perWorker(home),
     ...(await resumes(home)),
+    ...(await mails()),
   ];
   console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}\n`);
   const failed = report(rows);

@@ -51,7 +51,7 @@ export async function perWorker(home: Home): Promise<Row> {
   };
 }
 
-function memory(file: string, key: string): number {
+export function memory(file: string, key: string): number {
   return Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(readFileSync(file, "utf8"))?.[1]);
 }
 

@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { connect } from "../../src/client/connect.ts";
+import type { CallParams } from "../../src/protocol/calls.ts";
+import { Home } from "../support/home.ts";
+import { durableEcho } from "./claiming.ts";
+import { memory } from "./memory.ts";
+import type { Row } from "./report.ts";
+import { interleaveAsync, percentile } from "./sampling.ts";
+
+const ROUNDS = 500;
+const SENDERS = 60;
+const EACH = 200;
+const BURSTS = 5;
+const STORED = 100_000;
+const REGISTERED = 10_000;
+const RESTARTS = 15;
+
+/** Durable mail, against one echo over a unix socket plus one 4 KB write and fdatasync, and against itself. */
+export async function mails(): Promise<Row[]> {
+  const home = new Home();
+  try {
+    await home.perdure(["run", "reader", "--", "true"]);
+    return [...(await latency(home)), burst(home), ...(await registered(home)), await restarted(home)];
+  } finally {
+    await home.clear();
+  }
+}
+
+export function sendParams(project: string, to: string, id: string | null): CallParams<"send"> {
+  return {
+    as: null,
+    nested: false,
+    here: { identity: project, root: project, base: "api" },
+    project: null,
+    to: [to],
+    all: false,
+    body: "x".repeat(200),
+    id,
+    ttlMs: null,
+    supersedes: null,
+    expectsReply: false,
+    attach: [],
+    declared: [],
+  };
+}
+
+async function latency(home: Home): Promise<Row[]> {
+  const client = await connect({ env: home.env });
+  const floor = await durableEcho(join(home.dir, "echo.sock"), join(home.dir, "floor"));
+  const send = async (): Promise<void> => {
+    await client.call("send", sendParams(home.project, "reader", null));
+  };
+  await interleaveAsync(50, [floor.once, send]);
+  const [echo = [], ours = []] = await interleaveAsync(ROUNDS, [floor.once, send]);
+  floor.close();
+  client.close();
+  const [p50, p99, least] = [percentile(ours, 0.5), percentile(ours, 0.99), percentile(echo, 0.5)];
+  const shown = `${p50.toFixed(2)} ms`;
+  return [
+    row("durable send, p50", shown, `${least.toFixed(2)} ms echo + fdatasync`, p50 / least, 1.3),
+    row("durable send, p99", `${p99.toFixed(2)} ms`, `${shown} own p50`, p99 / p50, 2.5),
+  ];
+}
+
+/** The best of a few: the first ones warm both sides up. */
+function burst(home: Home): Row {
+  const program = join(import.meta.dirname, "burst.ts");
+  const rates = Array.from({ length: BURSTS }, (_, round) => {
+    const words = [program, home.dir, home.project, String(SENDERS), String(EACH), String(round)];
+    return Number(execFileSync(process.execPath, words, { encoding: "utf8" }));
+  });
+  const rate = Math.max(...rates);
+  return row(
+    `burst of ${SENDERS} senders × ${EACH}, goal 30,000 a second`,
+    `${Math.round(rate).toLocaleString("en")} msg/s`,
+    "30,000 msg/s",
+    30_000 / rate,
+    1,
+  );
+}
+
+/** Ten thousand names, each with its first message: registered by mail to names that a fleet file declares. */
+async function registered(home: Home): Promise<Row[]> {
+  const client = await connect({ env: home.env });
+  const names = Array.from({ length: REGISTERED }, (_, n) => `worker-${n}`);
+  const since = performance.now();
+  for (let at = 0; at < names.length; at += 1_000) {
+    const some = names.slice(at, at + 1_000);
+    await client.call("send", { ...sendParams(home.project, "", null), to: some, declared: some });
+  }
+  const seconds = (performance.now() - since) / 1000;
+  const resolve = async (): Promise<void> => {
+    const name = names[Math.floor(Math.random() * names.length)] ?? "";
+    const here = { identity: home.project, root: home.project, base: "api" };
+    const target = { project: null, name, here };
+    await client.collect("inbox", { as: null, nested: false, here, project: null, target, all: false, limit: 1 });
+  };
+  const [times = []] = await interleaveAsync(1_000, [resolve]);
+  const resident = memory(`/proc/${home.daemonPid()}/status`, "VmRSS") / 1000;
+  client.close();
+  const p99 = percentile(times, 0.99);
+  return [
+    {
+      ...row("registering 10,000 workers, batched", `${seconds.toFixed(2)} s`, "-", seconds * 1000, 1_500),
+      unit: "ms",
+    },
+    { ...row("the daemon with 10,000 workers, RSS", `${resident.toFixed(1)} MB`, "-", resident, 105), unit: "MB" },
+    { ...row("resolve one of 10,000, p99", `${p99.toFixed(2)} ms`, "-", p99, 0.5), unit: "ms" },
+  ];
+}
+
+/** To serving again, with a hundred thousand messages stored and with none. */
+async function restarted(home: Home): Promise<Row> {
+  const empty = new Home();
+  try {
+    await empty.perdure(["run", "reader", "--", "true"]);
+    const client = await connect({ env: home.env });
+    for (let at = 0; at < STORED; at += 500) {
+      await Promise.all(
+        Array.from({ length: 500 }, (_, n) => {
+          const to = `worker-${(at + n) % REGISTERED}`;
+          return client.call("send", sendParams(home.project, to, `stored-${at + n}`));
+        }),
+      );
+    }
+    client.close();
+    const full: number[] = [];
+    const bare: number[] = [];
+    for (let n = 0; n < RESTARTS; n++) {
+      for (const [one, times] of [
+        [home, full],
+        [empty, bare],
+      ] as const) {
+        await one.perdure(["daemon", "stop"]);
+        const since = performance.now();
+        await one.perdure(["daemon", "start"]);
+        times.push(performance.now() - since);
+      }
+    }
+    const [ours, floor] = [percentile(full, 0.5), percentile(bare, 0.5)];
+    return row(
+      "restart with 100,000 stored",
+      `${ours.toFixed(0)} ms`,
+      `${floor.toFixed(0)} ms empty store`,
+      ours / floor,
+      1.2,
+    );
+  } finally {
+    await empty.clear();
+  }
+}
+
+function row(what: string, ours: string, floor: string, value: number, goal: number): Row {
+  return { what, ours, floor, value, goal, unit: "×" };
+}
