@@ -35,7 +35,7 @@ export const place = z.strictObject({ identity: path, root: path, base: name });
 export const target = z.strictObject({ project: z.nullable(name), name, here: place });
 
 /** How a program without an adapter is told which conversation. */
-export const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
+const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
 
 /** What to start; without a command, what was started last. */
 export const launch = {

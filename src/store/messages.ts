@@ -127,13 +127,6 @@ export function expiredBy(db: Db, nowMs: number, limit: number): MessageRow[] {
   );
 }
 
-export function nextExpiry(db: Db): number | null {
-  const row = db.one<{ at: number | null }>(
-    "SELECT min(expires_ms) AS at FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered')",
-  );
-  return row?.at ?? null;
-}
-
 export interface Change {
   state: MailState;
   nowMs: number;

@@ -175,7 +175,7 @@ export interface ProcessView {
   withWord(word: string): CommandLine[];
 }
 
-export interface CommandLine {
+interface CommandLine {
   pid: number;
   parentPid: number;
   argv: string[];

@@ -73,7 +73,7 @@ async function endsOf(file: string): Promise<Record<string, unknown>[]> {
 }
 
 /** One line of it. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length <= LAST_WORDS_CHARS_MAX ? line : `${line.slice(0, LAST_WORDS_CHARS_MAX - 1)}…`;
 }

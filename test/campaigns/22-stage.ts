@@ -5,11 +5,11 @@ import { check, pick } from "./support/check.ts";
 import { Costume } from "./support/costume.ts";
 import { hostileFileName, hostileText } from "./22-payload.ts";
 
-/** One verb, where it is called, and whether hostile data has to show in what it prints. */
+/** One verb, where it is called, and whether hostile data has to show in what it prints; talk is silent with --json. */
 export interface Listing {
   args: string[];
   cwd: string;
-  shows: boolean;
+  shows: boolean | "as talk";
 }
 
 /** Hostile data in every place that takes some; returns all the verbs that print data. */
@@ -24,7 +24,7 @@ export async function setStage(home: Home, round: number, random: () => number):
   const talk = await costume.begin("talker", [], { cwd: folder });
   await talk.say(hostileText(random).replaceAll("\u0085", "").replaceAll("\u2028", ""));
   await talk.end();
-  await perdure(["run", "coder", "--", "sh", "-c", ": ignored", hostileText(random)]);
+  await perdure(["run", "coder", "--", "true"]);
   const attachment = join(folder, hostileFileName(random));
   writeFileSync(attachment, "attached");
   const ids = { sent: `sent-${round}`, asked: `asked-${round}`, answer: `answer-${round}` };
@@ -32,6 +32,8 @@ export async function setStage(home: Home, round: number, random: () => number):
   await perdure(["send", "coder", hostileText(random), "--expects-reply", "--id", `wants-${round}`]);
   await perdure(["send", "operator", `${hostileText(random)}\n${hostileText(random)}`, "--expects-reply"]);
   await answeredAsk(home, folder, ids, hostileText(random));
+  // Last, so that it is what the next start runs again, and says so.
+  await perdure(["run", "coder", "--", "sh", "-c", ": ignored", hostileText(random)]);
   await perdure(["save", `saved-${round}`]);
   const broken = brokenProject(home, round, random);
   return listings(folder, broken, ids, round, random);
@@ -66,7 +68,7 @@ function listings(
   round: number,
   random: () => number,
 ): Listing[] {
-  const here = (shows: boolean, ...args: string[]): Listing => ({ args, cwd: folder, shows });
+  const here = (shows: Listing["shows"], ...args: string[]): Listing => ({ args, cwd: folder, shows });
   return [
     here(true),
     here(false, "ls", "--all"),
@@ -93,7 +95,7 @@ function listings(
     here(true, "context", "path", "--absolute"),
     here(false, "context", "recover"),
     here(true, "backup", join(folder, "copy.db")),
-    here(true, "run", "coder"),
+    here("as talk", "run", "coder"),
     here(false, "send", "coder", "x", "--id", hostileText(random)),
     here(true, "send", hostileText(random), "x"),
     here(false, "mail", hostileText(random)),

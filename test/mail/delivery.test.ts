@@ -72,6 +72,37 @@ it("a reader is woken by what comes in the very moment it looks", async () => {
   expect((await receiving).messages).toMatchObject([{ body: "now" }]);
 });
 
+it("mail in an answer that never arrived comes again, before what was sent later", async () => {
+  const post = await opened("coder");
+  for (const id of ["one", "two"]) await post.send("coder", id, { id });
+  const { client, as } = await post.lease("coder");
+  const receive = { as, nested: false, here: post.here, project: null, max: 10, waitMs: 0 };
+  const arrived = (await client.call("receive", { ...receive, max: 1 })).messages;
+  expect(arrived).toMatchObject([{ id: "one", attempt: 1 }]);
+  await client.call("receive", receive); // the answer with the second one is lost
+  await post.send("coder", "three", { id: "three" });
+  const again = await client.call("receive", { ...receive, inHand: ["one"] });
+  expect(again.messages).toMatchObject([
+    { id: "two", attempt: 2 },
+    { id: "three", attempt: 1 },
+  ]);
+  const acked = await client.call("ack", { as, nested: false, ids: ["one", "two", "three"], how: "read" });
+  expect(acked.missed).toEqual([]);
+});
+
+it("a nested agent cannot call back or replace what its worker sent", async () => {
+  const post = await opened("coder", "planner");
+  const { client, as } = await post.lease("coder");
+  await client.call("send", post.params("planner", "mine", { as, id: "own" }));
+  const nested = { as, nested: true };
+  await expect(client.call("cancel", { ...nested, id: "own" })).rejects.toMatchObject({ code: "refused" });
+  const instead = post.params("planner", "instead", { ...nested, supersedes: "own" });
+  await expect(client.call("send", instead)).rejects.toMatchObject({ code: "not-found" });
+  await client.call("send", post.params("planner", "its own", { ...nested, id: "nested" }));
+  expect(await client.call("cancel", { ...nested, id: "nested" })).toMatchObject({ state: "cancelled" });
+  expect((await post.peek("planner")).map(({ body }) => body)).toEqual(["mine"]);
+});
+
 it("the operator looks into a worker's box and takes nothing", async () => {
   const post = await opened("coder");
   await post.send("coder", "for the coder");

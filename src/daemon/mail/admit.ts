@@ -115,7 +115,7 @@ function assertNoRing(house: House, sender: Sender, { worker }: Recipient, to: s
   throw ringError(house, ring.ask, ring.from, to);
 }
 
-export function ringError(house: House, ask: string, from: number | null, to: string): PerdureError {
+function ringError(house: House, ask: string, from: number | null, to: string): PerdureError {
   const who = from === null ? OPERATOR : (workerById(house.db, from)?.name ?? "somebody");
   const asked = messageById(house.db, ask);
   return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
