@@ -133,6 +133,11 @@ export class Client {
     const frame = encodeFrame(request);
     if (this.#socket.destroyed) return Promise.reject(GONE);
     const answer = this.#expect(id, onItem, waitMs);
+    // Many calls at once go out together.
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork();
+      process.nextTick(() => this.#socket.uncork());
+    }
     this.#socket.write(frame);
     return answer;
   }

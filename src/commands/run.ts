@@ -24,8 +24,8 @@ export const runCommand: Command = {
   details: [
     "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
     "command of last time is used again, in its folder of last time. The exit code is the program's own.",
-    "An agent (claude, codex; scripted is built in, for trying it out) comes back in its own conversation or",
-    "not at all (exit 5, with the reason), without being told to;",
+    "An agent (claude, codex, gemini, copilot, pi, qwen, opencode; scripted is built in, for trying it out) comes back",
+    "in its own conversation or not at all (exit 5, with the reason), without being told to;",
     "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
     "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",
     "--vendor custom declares how it is told to begin (--new) and to go on (--resume).",

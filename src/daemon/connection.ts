@@ -154,11 +154,19 @@ export class Connection {
   /** Returns false when the other side should be given time to read. */
   #write(frame: ResponseFrame): boolean {
     if (this.#socket.destroyed || !this.#socket.writable) return true;
+    this.#gather();
     try {
       return this.#socket.write(encodeFrame(frame));
     } catch (error) {
       return this.#socket.write(encodeFrame({ id: frame.id, error: asPerdureError(error).toJSON() }));
     }
+  }
+
+  /** One commit answers many calls: what they are told goes out together. */
+  #gather(): void {
+    if (this.#socket.writableCorked > 0) return;
+    this.#socket.cork();
+    process.nextTick(() => this.#socket.uncork());
   }
 
   /** Broken framing or a refused hello: said once, then closed, because nothing after it can be understood. */

@@ -1,10 +1,9 @@
 import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
-import { EVENT_ROWS_DEFAULT } from "../limits.ts";
 import { readConfigAt } from "../project/config.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import { isErrno, writeFileAtomic } from "../state/files.ts";
-import { eventsAfter, lastEventSeq } from "../store/events.ts";
+import { lastEventSeq, projectsChanged } from "../store/events.ts";
 import { allProjects, projectById, type ProjectRow } from "../store/projects.ts";
 import { runsOfWorker } from "../store/runs.ts";
 import { savedOfProject } from "../store/saved.ts";
@@ -47,16 +46,12 @@ export class Records {
 
   /** Everything that a record tells of is an event, too. */
   #catchUp(): void {
-    const changed = new Set<number>();
-    for (;;) {
-      const filter = { projectId: null, workerId: null };
-      const events = eventsAfter(this.#house.db, this.#seen, filter, EVENT_ROWS_DEFAULT);
-      for (const { project_id: id } of events) if (id !== null) changed.add(id);
-      this.#seen = events.at(-1)?.seq ?? this.#seen;
-      if (events.length < EVENT_ROWS_DEFAULT) break;
-    }
+    const { db } = this.#house;
+    const last = lastEventSeq(db);
+    const changed = projectsChanged(db, this.#seen);
+    this.#seen = last;
     for (const id of changed) {
-      const project = projectById(this.#house.db, id);
+      const project = projectById(db, id);
       if (project) this.#refresh(project);
     }
   }

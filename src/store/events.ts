@@ -50,6 +50,16 @@ export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEve
     .toReversed();
 }
 
+/** The projects in which something else than mail happened. */
+export function projectsChanged(db: Db, after: number): number[] {
+  return db
+    .all<{ project_id: number }>(
+      "SELECT DISTINCT project_id FROM events WHERE seq > ? AND project_id IS NOT NULL AND type NOT LIKE 'mail.%'",
+      after,
+    )
+    .map(({ project_id: id }) => id);
+}
+
 export function lastEventSeq(db: Db): number {
   return db.one<{ seq: number }>("SELECT max(seq) AS seq FROM events")?.seq ?? 0;
 }

@@ -192,10 +192,18 @@ export function boxCount(db: Db, projectId: number, to: number | null): BoxCount
   return row ?? { messages: 0, bytes: 0 };
 }
 
-export function countInBox(db: Db, projectId: number, to: number | null, messages: number, bytes: number): void {
-  db.run(
+/** What is in it after that. */
+export function countInBox(
+  db: Db,
+  projectId: number,
+  to: number | null,
+  messages: number,
+  bytes: number,
+): BoxCount | null {
+  return db.one(
     `INSERT INTO mailboxes (project_id, worker_id, messages, bytes) VALUES (?, ?, ?, ?)
-     ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes`,
+     ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes
+     RETURNING messages, bytes`,
     projectId,
     to ?? 0,
     messages,

@@ -3,7 +3,7 @@ import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/mail.ts";
-import { boxCount, countInBox, insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
+import { countInBox, insertMessage, messageById, type BoxCount, type MessageRow } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { digestOf } from "./digest.ts";
@@ -48,7 +48,9 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
   });
   const known = messageById(house.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
-  assertRoom(house, recipient, letter, to);
+  const bytes = Buffer.byteLength(letter.body);
+  const box = countInBox(house.db, project.id, worker?.id ?? null, 1, bytes);
+  assertRoom(box, bytes, to, worker?.name ?? null);
   assertAllowed(house, sender);
   if (letter.waits) assertNoRing(house, sender, recipient, to);
   const nowMs = house.mail.now();
@@ -67,7 +69,6 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
     expects_reply: letter.expectsReply ? 1 : 0,
     attachments: letter.attachments.length === 0 ? null : JSON.stringify(letter.attachments),
   });
-  countInBox(house.db, project.id, worker?.id ?? null, 1, Buffer.byteLength(letter.body));
   if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
   record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
@@ -85,18 +86,18 @@ function again(known: MessageRow, digest: string, to: string, renamedFrom: strin
   });
 }
 
-function assertRoom(house: House, { project, worker }: Recipient, { body }: Letter, to: string): void {
-  const bytes = Buffer.byteLength(body);
+/** Counted already: thrown inside the change, it never was. */
+function assertRoom(box: BoxCount | null, bytes: number, to: string, reader: string | null): void {
   if (bytes > MESSAGE_BYTES_MAX) {
     throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
       hint: "send it as a file: --attach FILE",
     });
   }
-  const box = boxCount(house.db, project.id, worker?.id ?? null);
-  if (box.messages < BOX_MESSAGES_MAX && box.bytes + bytes <= BOX_BYTES_MAX) return;
-  throw new PerdureError("full", `The box of ${to} is full: ${box.messages} messages, ${box.bytes} bytes.`, {
-    hint: worker ? `it has to read them: perdure run ${worker.name}, perdure inbox ${worker.name}` : "perdure inbox",
-    details: { messages: box.messages, bytes: box.bytes },
+  const before = { messages: (box?.messages ?? 1) - 1, bytes: (box?.bytes ?? bytes) - bytes };
+  if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
+  throw new PerdureError("full", `The box of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
+    hint: reader ? `it has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
+    details: before,
   });
 }
 
