@@ -226,6 +226,9 @@ export const SETTLED_MAIL_KEPT = 200_000;
 export const ATTACHMENT_BYTES_MAX = 16 * 1024 * 1024;
 export const ATTACHMENTS_MAX = 16;
 
+/** Copies that no message names are removed after so long. */
+export const ATTACHMENT_SWEEP_MS = 3_600_000;
+
 /** How often expired mail and offers that took too long are looked for. */
 export const MAIL_SWEEP_MS = 1_000;
 

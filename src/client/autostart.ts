@@ -27,7 +27,7 @@ const DAEMON_ENVIRONMENT = [
   "XDG_CONFIG_HOME",
 ];
 /** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
-const DAEMON_HEAP = "--max-semi-space-size=2";
+const SMALL_HEAP = ["--optimize-for-size", "--max-semi-space-size=1"];
 const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS"];
 
 type News = { ready: true } | { taken: true } | { error: ErrorBody };
@@ -38,7 +38,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   makeSafeFolder(paths.dir);
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
-  const child = spawn(process.execPath, [DAEMON_HEAP, join(dist, "daemon.cjs"), ...args], {
+  const child = spawn(process.execPath, [...SMALL_HEAP, join(dist, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),

@@ -5,6 +5,7 @@ import { fileNameOf } from "../protocol/foreign-id.ts";
 import { dropOldRows } from "../store/retention.ts";
 import { aliveRuns } from "../store/runs.ts";
 import type { House } from "./house.ts";
+import { sweepAttachments } from "./mail/attachments.ts";
 import { boundLog } from "./log.ts";
 
 export function keepBounds(house: House): NodeJS.Timeout {
@@ -18,6 +19,7 @@ export function clearOld(house: House): void {
       dropOldRunFolders(house);
       return house.custody.sweep();
     })
+    .then(() => sweepAttachments(house))
     .then(() => {
       boundLog(house.paths.log);
     })

@@ -8,7 +8,8 @@ export function encodeFrame(value: unknown): Buffer {
   const json = JSON.stringify(value);
   const length = Buffer.byteLength(json);
   if (length > FRAME_BYTES_MAX) throw frameTooLarge(length);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
+  // Of its own: one that nobody reads would keep a whole pool of others in memory.
+  const frame = Buffer.allocUnsafeSlow(HEADER_BYTES + length);
   frame.writeUInt32BE(length, 0);
   frame.write(json, HEADER_BYTES, "utf8");
   return frame;
@@ -33,7 +34,7 @@ export class FrameReader {
       this.#to = chunk.length;
       return;
     }
-    if (this.#to + chunk.length > this.#buffer.length) this.#move(2 * (this.#to - this.#from) + chunk.length);
+    if (this.#to + chunk.length > this.#buffer.length) this.#grow(chunk.length);
     this.#to += chunk.copy(this.#buffer, this.#to);
   }
 
@@ -57,6 +58,12 @@ export class FrameReader {
     } else if (4 * bytes < this.#buffer.length) {
       this.#move(2 * bytes);
     }
+  }
+
+  /** By a share of what is there: a frame that comes byte by byte is moved a few times, not at every byte. */
+  #grow(by: number): void {
+    const bytes = this.#to - this.#from;
+    this.#move(bytes + Math.ceil(bytes / 4) + by);
   }
 
   #move(capacity: number): void {

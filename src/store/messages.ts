@@ -127,6 +127,13 @@ export function expiredBy(db: Db, nowMs: number, limit: number): MessageRow[] {
   );
 }
 
+/** What messages say of the files that were sent along, as JSON. */
+export function attachmentLists(db: Db): string[] {
+  return db
+    .all<{ attachments: string }>("SELECT attachments FROM messages WHERE attachments IS NOT NULL")
+    .map(({ attachments }) => attachments);
+}
+
 export interface Change {
   state: MailState;
   nowMs: number;

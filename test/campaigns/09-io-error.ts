@@ -7,7 +7,7 @@ import type { Home } from "../support/home.ts";
 import { check, eventually, whole, within } from "./support/check.ts";
 import { failureIn, type Failure } from "./09-trace.ts";
 import { inHome } from "./support/house.ts";
-import { checkIntegrity, checkKept, letterTo, saltOfLog } from "./support/mailing.ts";
+import { checkIntegrity, checkKept, keptMail, letterTo, saltOfLog } from "./support/mailing.ts";
 import { Strace, straceRefused } from "./support/strace.ts";
 
 interface Size {
@@ -55,7 +55,9 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
     }
   }
   checkIntegrity(home.state, "at the end");
-  return { ...tally, acked: stage.acked.size, ackedLost: 0 };
+  const kept = keptMail(home.state);
+  const lost = [...stage.acked.keys()].filter((id) => !kept.has(id)).length;
+  return { ...tally, acked: stage.acked.size, ackedLost: lost };
 }
 
 /** One call fails, once, as the kernel tells of a lost write: only the first who asks hears of it. */

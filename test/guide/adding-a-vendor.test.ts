@@ -17,7 +17,7 @@ const home = new Home();
 /** As much of perdure as builds it and asks its adapters. */
 const PARTS =
   `src bin scripts package.json tsconfig.json tsconfig.types.json vitest.config.ts test/adapters test/vendors
-  test/support test/scripted test/agents`.split(/\s+/);
+  test/support test/scripted test/agents test/terminal`.split(/\s+/);
 
 beforeAll(async () => {
   for (const path of PARTS) {

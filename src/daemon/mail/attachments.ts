@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ATTACHMENT_BYTES_MAX, CUSTODY_CHUNK_BYTES } from "../../limits.ts";
+import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Attachment } from "../../protocol/mail.ts";
 import { isErrno } from "../../state/files.ts";
+import { attachmentLists } from "../../store/messages.ts";
 import type { House } from "../house.ts";
 
 /**
@@ -86,4 +87,23 @@ async function syncedHash(file: string): Promise<{ bytes: number; sha256: string
   } finally {
     await handle.close();
   }
+}
+
+/** Copies whose message was dropped, or never taken in. Young ones may be on their way to a message. */
+export async function sweepAttachments(house: House): Promise<void> {
+  const kept = new Set(
+    attachmentLists(house.db).flatMap((list) => (JSON.parse(list) as Attachment[]).map(({ file }) => dirname(file))),
+  );
+  for (const name of await readdir(house.paths.attachments).catch(noneIfGone)) {
+    const folder = join(house.paths.attachments, name);
+    const info = await stat(folder);
+    if (!kept.has(folder) && house.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+function noneIfGone(error: unknown): string[] {
+  if (isErrno(error, "ENOENT")) return [];
+  throw error;
 }

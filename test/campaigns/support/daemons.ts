@@ -10,7 +10,7 @@ export function daemonsOf(home: Home): number[] {
     .filter((pid) => {
       const command = readProc(pid, "cmdline").split("\0");
       return (
-        command[1]?.endsWith("/dist/daemon.cjs") === true &&
+        command.some((word) => word.endsWith("/dist/daemon.cjs")) &&
         readProc(pid, "environ").split("\0").includes(`HOME=${home.dir}`)
       );
     })

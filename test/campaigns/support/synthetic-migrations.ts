@@ -30,7 +30,8 @@ export const SYNTHETIC: readonly string[] = [
    CREATE TABLE workers (id INTEGER PRIMARY KEY, project_id INTEGER NOT NULL REFERENCES projects (id), name TEXT NOT NULL,
      name_key TEXT NOT NULL, created_ms INTEGER NOT NULL, retired_ms INTEGER, lease_phase TEXT NOT NULL, generation INTEGER NOT NULL,
      holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT,
-     program_at INTEGER, session_id INTEGER, unresumable TEXT, fork_of INTEGER, declared TEXT, colour TEXT) STRICT;
+     program_at INTEGER, session_id INTEGER, unresumable TEXT, fork_of INTEGER, declared TEXT,
+     supervisor_id INTEGER, paused INTEGER NOT NULL, colour TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;
    CREATE UNIQUE INDEX workers_by_name ON workers (project_id, name_key) WHERE retired_ms IS NULL`,
