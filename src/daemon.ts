@@ -94,6 +94,7 @@ class Daemon {
       ending: (run, exit) => {
         this.#house.sessions.conclude(run, exit);
         returnOffers(this.#house, run.id);
+        this.#house.mail.tellAskers(run.worker_id);
       },
       ended: (run) => this.#house.sessions.ended(run),
     });

@@ -27,7 +27,7 @@ const DAEMON_ENVIRONMENT = [
   "XDG_CONFIG_HOME",
 ];
 /** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
-const SMALL_HEAP = ["--optimize-for-size", "--max-semi-space-size=1"];
+const SMALL_HEAP = ["--max-semi-space-size=2"];
 const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS"];
 
 type News = { ready: true } | { taken: true } | { error: ErrorBody };

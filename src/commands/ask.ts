@@ -47,11 +47,16 @@ export const askCommand: Command = {
       const id = names.length === 1 ? base : `${base}.${name}`;
       return answered({ ...common, to: name, project: project ?? ownProject(), id, attach: attached(values) });
     });
-    const answers = await Promise.all(asked);
+    const outcomes = await Promise.allSettled(asked);
+    const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const failed = outcomes.find((each) => each.status === "rejected");
+    // An answer that came is read by now: it is shown, whatever became of the others.
+    if (failed && answers.length === 0) throw failed.reason;
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
       answers.map(({ reply }) => (answers.length === 1 ? exact(reply.body) : messageText(reply, out.paint))).join("\n"),
     );
+    if (failed) throw failed.reason;
   },
 };
 

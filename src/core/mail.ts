@@ -25,7 +25,8 @@ const WAYS: Readonly<Record<MailEvent, { from: readonly MailState[]; to: MailSta
   // What the model has seen cannot be unsaid.
   cancel: { from: ["queued", "offered"], to: "cancelled" },
   supersede: { from: ["queued", "offered"], to: "superseded" },
-  die: { from: ["queued", "offered", "injected"], to: "dead" },
+  // One that was read dies, too, if it waits for an answer that nobody can give any more.
+  die: { from: ["queued", "offered", "injected", "read"], to: "dead" },
   redeliver: { from: ["expired", "cancelled", "dead"], to: "queued" },
 };
 
@@ -47,6 +48,8 @@ export interface Waiting {
  * for them. Null when nobody would wait for ever.
  */
 export function ringClosedBy(from: number | null, to: number | null, waiting: Iterable<Waiting>): Waiting | null {
+  // Nobody answers himself while he waits.
+  if (from !== null && from === to) return { ask: "its own", from, to };
   const open = [...waiting];
   const seen = new Set<number | null>([to]);
   const queue: { at: number | null; first: Waiting | null }[] = [{ at: to, first: null }];

@@ -6,9 +6,10 @@ import { projectById } from "../store/projects.ts";
 import { runById, runByToken, type RunRow } from "../store/runs.ts";
 import { leaseOf, workerById } from "../store/workers.ts";
 import type { House } from "./house.ts";
+import { forbiddenBy } from "./policy.ts";
 
 /** Who is calling: the person at the machine, or the worker whose token came with the hello. */
-export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; address: string };
+export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; address: string; root: string };
 
 /** Calls an agent may make by itself. The rest is the operator's. */
 const AGENTS_MAY: ReadonlySet<CallName> = new Set([
@@ -59,7 +60,7 @@ export function actorOf(house: House, token: string | null): Actor {
       hint: "unset PERDURE_TOKEN to act as the operator",
     });
   }
-  return { kind: "worker", run, address: `${project.slug}/${worker.name}` };
+  return { kind: "worker", run, address: `${project.slug}/${worker.name}`, root: project.root };
 }
 
 /** Every change is fenced here, before its handler: a run that lost its name changes nothing. */
@@ -68,6 +69,12 @@ export function authorise(house: House, actor: Actor, call: CallName): void {
   if (!AGENTS_MAY.has(call)) {
     throw new PerdureError("refused", `${actor.address} is a worker, and workers may not ${call}.`, {
       hint: "ask the operator to run it",
+    });
+  }
+  const word = forbiddenBy(actor.root, call, house.monotonicMs());
+  if (word !== null) {
+    throw new PerdureError("refused", `${actor.address} may not ${word}: perdure.toml does not list it.`, {
+      hint: `[policy] agents_may, in ${actor.root}/perdure.toml`,
     });
   }
   if (CHANGES.has(call)) assertCurrent(house, actor.run.id, actor.run.generation);

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { chmod, copyFile, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CUSTODY_CHUNK_BYTES, CUSTODY_SEAM_BYTES } from "../limits.ts";
 
@@ -20,9 +20,10 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   try {
     await copyFile(source, aside, constants.COPYFILE_FICLONE);
+    // First: a copy of what may only be read may only be read.
+    await chmod(aside, 0o600);
     const handle = await open(aside, "r+");
     try {
-      await handle.chmod(0o600);
       const copy = await hashed(handle, Number.POSITIVE_INFINITY);
       await handle.datasync();
       await rename(aside, target);

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { copyFile, link, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from "../limits.ts";
@@ -9,6 +9,8 @@ import { custodyIds, custodyOf, custodyToDrop, dropCustody, setCustody, type Cus
 import { sessionById, setTranscript, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
+import { parseObject } from "../vendors/transcript.ts";
+import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./custody-files.ts";
 import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copying.ts";
 import { record, type House } from "./house.ts";
 import { askerOf, probeSession } from "./looking.ts";
@@ -51,10 +53,14 @@ export class Custody {
   }
 
   /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
-  async restore(session: SessionRow): Promise<Restored | null> {
+  async restore(session: SessionRow, assertUnused: () => void = () => undefined): Promise<Restored | null> {
+    const before = sizeOf(session.transcript);
     return this.#alone(session.id, async () => {
       const kept = custodyOf(this.#house.db, session.id);
       if (kept === null || (await this.whole(kept)) === null) return null;
+      // To read all of it took a while, and somebody else may have put it back, or gone on with it.
+      if (sizeOf(session.transcript) !== before) return null;
+      assertUnused();
       const archive = adapterOf(session.vendor)?.archive;
       if (archive) {
         const { code, stderr } = await askerOf(this.#house, session)(archive.takeIn(this.#file(session.id)));
@@ -115,7 +121,9 @@ export class Custody {
     const kept = custodyOf(this.#house.db, session.id);
     const before = { source_bytes: Number(stat.size), source_changed: String(stat.mtimeNs) };
     if (kept && sameSource(kept, source)) return;
-    if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) return;
+    if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
+      return this.#house.log(`custody: ${session.vendor_id} has ${stat.size} bytes, and is not copied any more`);
+    }
     // They only grow: one that got shorter has lost something, which the copy may still have.
     if (before.source_bytes < Math.max(kept?.bytes ?? 0, session.transcript_bytes ?? 0)) return;
     const target = this.#file(session.id);
@@ -142,8 +150,11 @@ export class Custody {
     if (!archive) return;
     const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendor_id));
     if (code !== 0 || stdout.length === 0) return;
+    // Half of one is worse than none.
+    if (parseObject(stdout) === null) return;
     const target = this.#file(session.id);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    if (statSync(target, { throwIfNoEntry: false })) await rename(target, `${target}.before`);
     await writeFile(`${target}.new`, stdout, { mode: 0o600 });
     const copy = await copyWhole(`${target}.new`, target);
     await rm(`${target}.new`);
@@ -181,7 +192,7 @@ export class Custody {
     await mkdir(dirname(transcript), { recursive: true, mode: 0o700 });
     const aside = join(dirname(transcript), `.${basename(transcript)}.perdure`);
     await copyFile(this.#file(sessionId), aside);
-    if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, `${transcript}.lost`);
+    if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, freeName(`${transcript}.lost`));
     try {
       // Not over a file that the vendor may have made in this very moment.
       await link(aside, transcript);
@@ -227,23 +238,5 @@ export class Custody {
       if (this.#underWay.get(sessionId) === turn.promise) this.#underWay.delete(sessionId);
       turn.resolve();
     }
-  }
-}
-
-function sameSource(kept: CustodyRow, file: string): boolean {
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return Number(stat?.size) === kept.source_bytes && String(stat?.mtimeNs) === kept.source_changed;
-}
-
-function companionsOf({ vendor, transcript }: SessionRow): string[] {
-  return transcript === null ? [] : (adapterOf(vendor)?.companions?.(transcript) ?? []);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
   }
 }

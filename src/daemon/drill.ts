@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../limits.ts";
 import { decideLaunch } from "../core/launch.ts";
 import type { DrillCheck, DrillResult } from "../protocol/findings.ts";
 import type { Transcript } from "../protocol/session.ts";
@@ -122,6 +123,7 @@ function custodyCheck(
     );
   }
   if (seen.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
+  if (seen.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
   return failed("custody", "no copy is kept of its conversation", `made at the next start: perdure run ${name}`);
 }
 

@@ -51,7 +51,7 @@ function isLost(house: House, session: SessionRow, seen: Transcript): boolean {
   if (seen.state === "absent" || seen.state === "empty") return true;
   const kept = custodyOf(house.db, session.id);
   const otherBoot = session.transcript_boot !== house.processes.bootId();
-  return seen.state === "good" && otherBoot && kept !== null && seen.bytes < kept.bytes;
+  return seen.state === "good" && !seen.shrinks && otherBoot && kept !== null && seen.bytes < kept.bytes;
 }
 
 function ownerOf(house: House, pid: number): string | undefined {

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, sep } from "node:path";
 import { readConfigAt } from "../project/config.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import { isErrno, writeFileAtomic } from "../state/files.ts";
+import { realPath } from "../state/paths.ts";
 import { lastEventSeq, projectsChanged } from "../store/events.ts";
 import { allProjects, projectById, type ProjectRow } from "../store/projects.ts";
 import { runsOfWorker } from "../store/runs.ts";
@@ -101,9 +102,20 @@ function recordsFolder(project: ProjectRow): string | null {
   if (dir === null || isAbsolute(dir)) return null;
   const root = realpathSync(project.root);
   const folder = join(root, dir);
-  if (!isBelow(folder, root)) return null;
+  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && isMadeBelow(each, root))
+    ? folder
+    : null;
+}
+
+/** No link on the way leads out of the project, neither one that is there nor one that was put there meanwhile. */
+function isMadeBelow(folder: string, root: string): boolean {
+  if (!isWithin(realPath(folder), root)) return false;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return isBelow(realpathSync(folder), root) ? folder : null;
+  return isWithin(realpathSync(folder), root);
+}
+
+function isWithin(folder: string, root: string): boolean {
+  return folder === root || isBelow(folder, root);
 }
 
 function configured(project: ProjectRow): string | null {

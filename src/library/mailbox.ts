@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits.ts";
-import { isPerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
@@ -104,6 +104,7 @@ export class Mailbox {
     };
     const { reply } = await this.#persist(async () => {
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
+      if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
       return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
     });
     return reply;

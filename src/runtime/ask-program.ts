@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { ASK_PROGRAM_BYTES_MAX, ASK_PROGRAM_MS } from "../limits.ts";
 import type { Variables } from "../protocol/session.ts";
 import type { Answer, Ask } from "../vendors/adapter.ts";
+import { isErrno } from "../state/files.ts";
 import { findProgram } from "./find-program.ts";
 
 export interface Asked {
@@ -33,9 +34,12 @@ export function asker({ command, cwd, environment, variables }: Asked): Ask {
 function answerOf(child: ReturnType<typeof spawn>): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const texts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const text = (name: "stdout" | "stderr"): string => Buffer.concat(texts[name]).toString("utf8");
   let bytes = 0;
   const end = (): void => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+    endGroup(child.pid);
+    // Something it started may hold on to its output, and is not of its group.
+    resolve({ code: null, stdout: text("stdout"), stderr: text("stderr") });
   };
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.on("data", (chunk: Buffer) => {
@@ -45,10 +49,18 @@ function answerOf(child: ReturnType<typeof spawn>): Promise<Answer> {
     });
   }
   const timer = setTimeout(end, ASK_PROGRAM_MS);
-  const text = (name: "stdout" | "stderr"): string => Buffer.concat(texts[name]).toString("utf8");
   child.on("error", (error) => resolve({ code: 126, stdout: "", stderr: error.message }));
   child.on("close", (code) => resolve({ code, stdout: text("stdout"), stderr: text("stderr") }));
   return promise.finally(() => clearTimeout(timer));
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!isErrno(error, "ESRCH")) throw error; // all of it has ended by itself
+  }
 }
 
 export function withVariables(env: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {

@@ -110,7 +110,7 @@ export function replyTo(db: Db, id: string): MessageRow | null {
 }
 
 export function offersOf(db: Db, runId: string): MessageRow[] {
-  return db.all("SELECT * FROM messages WHERE offer_run = ? AND state = 'offered' ORDER BY seq", runId);
+  return db.all("SELECT * FROM messages WHERE offer_run = ? AND state IN ('offered', 'injected') ORDER BY seq", runId);
 }
 
 /** Every offer there is: after a restart of the daemon each gets its time anew. */
@@ -169,9 +169,9 @@ export function changeMessage(db: Db, seq: number, change: Change, offerGenerati
   );
 }
 
-/** Without a limit on its life from now on. */
-export function clearExpiry(db: Db, seq: number): void {
-  db.run("UPDATE messages SET expires_ms = NULL WHERE seq = ?", seq);
+/** Without a limit on its life from now on, and as if it had never been offered. */
+export function beginAnew(db: Db, seq: number): void {
+  db.run("UPDATE messages SET expires_ms = NULL, attempt = 0 WHERE seq = ?", seq);
 }
 
 export interface StepRow {

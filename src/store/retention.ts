@@ -67,9 +67,9 @@ function dropOldTombstones(db: Db): void {
   );
 }
 
-/** What was read, answered or given up. What somebody still waits for is on its way, or unanswered, and stays. */
+/** What was read, answered or given up; a question that was read and not answered in all that time, too. */
 function dropSettledMail(db: Db, beforeMs: number): void {
-  const settled = "state NOT IN ('queued', 'offered', 'injected') AND NOT (expects_reply = 1 AND state = 'read')";
+  const settled = "state NOT IN ('queued', 'offered', 'injected')";
   db.run(`DELETE FROM messages WHERE ${settled} AND changed_ms < ?`, beforeMs);
   db.run(
     `DELETE FROM messages WHERE seq IN

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { SavedRecord } from "../../src/protocol/findings.ts";
@@ -85,11 +85,13 @@ it("a renamed worker's file goes along, a retired one's goes away, and its entri
   expect((await saved(costume)).map((each) => Object.keys(sessionsIn(each)))).toEqual([["planner"]]);
 });
 
-it.each(["../outside", "link/out", "/tmp"])(
+it.each(["../outside", "link/out", "/tmp", "nest"])(
   "a project's file cannot lead the daemon out of the project: %s",
   async (dir) => {
     const costume = scene("scripted");
     symlinkSync(costume.home.dir, join(costume.home.project, "link"));
+    mkdirSync(join(costume.home.project, "nest"));
+    symlinkSync(costume.home.dir, join(costume.home.project, "nest", "sessions"));
     writeFileSync(join(costume.home.project, "perdure.toml"), `[records]\ndir = ${JSON.stringify(dir)}\n`);
     await (await costume.begin("coder")).end();
     await costume.home.perdure(["save", "friday"]);
@@ -97,6 +99,8 @@ it.each(["../outside", "link/out", "/tmp"])(
     for (const place of ["outside", "out", "api/link/out"])
       expect(existsSync(join(costume.home.dir, place, "coder.session.json"))).toBe(false);
     expect(existsSync("/tmp/coder.session.json")).toBe(false);
+    expect(existsSync(join(costume.home.dir, "friday.json"))).toBe(false);
+    expect(existsSync(join(costume.home.dir, "friday.json"))).toBe(false);
   },
 );
 

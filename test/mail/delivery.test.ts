@@ -180,6 +180,46 @@ it("an ask that can no longer be answered is released with the reason", async ()
   expect(await dead).toMatchObject({ code: 5, stderr: expect.stringContaining("it is dead") as string });
 });
 
+it("an answer is the worker's, not the run's that lost its name while it waited", async () => {
+  const post = await opened("asker", "coder");
+  const { client, as } = await post.lease("asker");
+  const params = {
+    nested: false,
+    here: post.here,
+    project: null,
+    ttlMs: null,
+    attach: [],
+    declared: [],
+    waitMs: 600_000,
+  };
+  const asking = client.call("ask", { ...params, as, to: "coder", body: "done?", id: "q" }, 600_000);
+  const refused = expect(asking).rejects.toMatchObject({ code: "displaced" });
+  await waiting(post, "coder");
+  await client.call("takeover", {
+    target: { project: null, name: "asker", here: post.here },
+    by: "test",
+    killAfterMs: 0,
+  });
+  await refused;
+  await post.inside("coder", `${post.perdure} reply q yes`);
+  expect((await post.inside("asker", `${post.perdure} inbox`)).stdout).toContain("yes");
+});
+
+it("what was given up after too many offers can be delivered again, and holds up nothing behind it", async () => {
+  const post = await opened("coder");
+  for (const id of ["cursed", "behind"]) await post.send("coder", id, { id });
+  await post.change("UPDATE messages SET attempt = 100 WHERE id = 'cursed'");
+  expect((await post.inside("coder", `${post.perdure} inbox`)).stdout).toContain("behind");
+  expect((await post.trail("cursed")).at(-1)).toMatchObject({ state: "dead" });
+  expect((await post.home.perdure(["mail", "cursed", "--redeliver"])).code).toBe(0);
+  expect((await post.inside("coder", `${post.perdure} inbox`)).stdout).toContain("cursed");
+});
+
+it("whoever asks himself is told", async () => {
+  const post = await opened("coder");
+  expect(await post.inside("coder", `${post.perdure} ask coder 'are you there?'`)).toMatchObject({ code: 4 });
+});
+
 it("several are asked at once", async () => {
   const post = await opened("a", "b");
   const both = post.home.json<{ answers: { id: string; reply: { from: string; body: string } }[] }>([

@@ -114,6 +114,16 @@ it("expired mail is kept with the reason, is not delivered, and can be delivered
   expect((await post.trail("late")).map(({ state }) => state)).toEqual(["queued", "expired", "queued"]);
 });
 
+it("perdure.toml can take a verb away from the project's agents, and not from the operator", async () => {
+  const post = await opened("coder", "planner");
+  const { home } = post;
+  writeFileSync(join(home.project, "perdure.toml"), '[policy]\nagents_may = ["inbox"]\n');
+  const refused = await post.inside("coder", `${post.perdure} send planner hello`);
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("agents_may") as string });
+  expect((await post.inside("coder", `${post.perdure} inbox`)).code).toBe(0);
+  expect((await home.perdure(["send", "planner", "hello"])).code).toBe(0);
+});
+
 it("mail stays in its project: an agent is refused with a hint, the operator is at home everywhere", async () => {
   const post = await opened("coder");
   const { home } = post;

@@ -2,9 +2,9 @@ import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Waiting } from "../../core/mail.ts";
 import { messageById, replyTo } from "../../store/messages.ts";
-import { runById } from "../../store/runs.ts";
 import { standing } from "../../core/lease.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
+import { assertCurrent } from "../actor.ts";
 import type { House } from "../house.ts";
 import { admit } from "../mail/admit.ts";
 import { withCopies } from "../mail/attachments.ts";
@@ -59,8 +59,8 @@ async function answered(
   const deadline = house.monotonicMs() + waitMs;
   for (;;) {
     const change = new Change(house, askKey(id), deadline, closed);
-    const outcome = outcomeOf(house, id, sender);
-    if (outcome) {
+    const outcome = change.stoppedIfThrown(() => outcomeOf(house, id, sender));
+    if (outcome !== null) {
       change.stop();
       return takeReply(house, id, outcome, sender);
     }
@@ -76,29 +76,28 @@ async function answered(
 
 /** The reply's id once it is there; an error once there will be none; null while one may still come. */
 function outcomeOf(house: House, id: string, { run, worker }: Sender): string | null {
-  const reply = replyTo(house.db, id);
-  if (reply) return reply.id;
-  const ask = messageById(house.db, id);
-  if (ask === null || ["expired", "cancelled", "superseded", "dead"].includes(ask.state)) {
-    throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
-      hint: `perdure mail ${id}`,
-      details: { id, state: ask?.state },
-    });
-  }
   const now = worker && workerById(house.db, worker.id);
-  const current = run && runById(house.db, run.id);
-  if (run && (!now || !current || standing(leaseOf(now), run.id, run.generation) !== "current")) {
+  // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
+  if (run && (!now || standing(leaseOf(now), run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
     });
   }
-  return null;
+  const reply = replyTo(house.db, id);
+  if (reply) return reply.id;
+  const ask = messageById(house.db, id);
+  if (ask !== null && !["expired", "cancelled", "superseded", "dead"].includes(ask.state)) return null;
+  throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
+    hint: `perdure mail ${id}`,
+    details: { id, state: ask?.state },
+  });
 }
 
 /** The asker has it, so it is read. One that was read before, when its answer was lost on the way, is the same one. */
 async function takeReply(house: House, id: string, replyId: string, sender: Sender): Promise<CallResults["ask"]> {
   const run = sender.run?.id ?? null;
   await house.writer.write(() => {
+    if (sender.run) assertCurrent(house, sender.run.id, sender.run.generation);
     const reply = messageById(house.db, replyId);
     if (reply && settle(house, reply, "offer", { run: run ?? "operator", generation: sender.run?.generation ?? 0 })) {
       settle(house, { ...reply, state: "offered" }, "read", { run });

@@ -21,7 +21,15 @@ export async function conversationsCall(
   const adapters = adapterNames()
     .filter((name) => params.vendor === null || name === params.vendor)
     .flatMap((name) => adapterOf(name) ?? []);
-  const found = await Promise.all(adapters.map((adapter) => foundBy(context.house, adapter, params)));
+  const found = await Promise.all(
+    adapters.map((adapter) =>
+      foundBy(context.house, adapter, params).catch((error: unknown) => {
+        // One vendor's trouble is not the others'.
+        context.house.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
+        return [];
+      }),
+    ),
+  );
   const all = found.flat().toSorted((a, b) => b.at.localeCompare(a.at));
   for (const each of all) await context.send(each);
   return { count: all.length };

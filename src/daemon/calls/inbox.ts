@@ -1,5 +1,6 @@
 import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
 import { onTheWay, messageById, offersOf, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
 import type { House } from "../house.ts";
@@ -22,7 +23,9 @@ export async function receiveCall(
   for (;;) {
     // Listening first: what comes in while the box is looked into is not missed.
     const change = new Change(house, box.key, deadline, closed);
-    const messages = await house.writer.write(() => offer(house, params, senderOf(house, actor, params)));
+    const messages = await house.writer
+      .write(() => offer(house, params, senderOf(house, actor, params)))
+      .catch((error: unknown) => change.stoppedIfThrown(() => rethrown(error)));
     if (messages.length > 0) {
       change.stop();
       return { messages };
@@ -51,7 +54,8 @@ function offer(house: House, params: CallParams<"receive">, sender: Sender): Mes
   if (params.inHand) returnUnarrived(house, run, key, new Set(params.inHand));
   const messages: MessageRecord[] = [];
   let bytes = 0;
-  for (const message of queuedFor(house.db, project, to, params.max)) {
+  const next = queuedFor(house.db, project, to, params.max);
+  for (const message of next) {
     if (message.attempt >= OFFERS_MAX) {
       settle(house, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
       continue;
@@ -64,13 +68,19 @@ function offer(house: House, params: CallParams<"receive">, sender: Sender): Mes
     const offered = messageById(house.db, message.id);
     if (offered) messages.push(describeMessage(house, offered));
   }
-  return messages;
+  // All of them were given up: what comes behind them is not kept waiting.
+  return messages.length === 0 && next.length > 0 ? offer(house, params, sender) : messages;
+}
+
+function rethrown(error: unknown): never {
+  throw error;
 }
 
 /** A daemon that died after the offer and before the answer: what was in it must not come after what came later. */
 function returnUnarrived(house: House, run: string, box: string, inHand: ReadonlySet<string>): void {
   for (const message of offersOf(house.db, run)) {
-    if (inHand.has(message.id) || boxKey(message.project_id, message.to_worker) !== box) continue;
+    if (message.state !== "offered" || inHand.has(message.id) || boxKey(message.project_id, message.to_worker) !== box)
+      continue;
     settle(house, message, "return", { run, reason: "it never arrived" });
   }
 }
@@ -99,7 +109,12 @@ export async function inboxCall(params: CallParams<"inbox">, context: CallContex
   const { house, actor } = context;
   const sender = senderOf(house, actor, params);
   assertReader(params, sender);
-  const other = params.target === null || sender.worker !== null ? null : findWorker(house, params.target);
+  const other = params.target === null ? null : findWorker(house, params.target);
+  if (other && sender.worker !== null && other.worker.id !== sender.worker.id) {
+    throw new PerdureError("refused", `The mail of ${other.address} is not ${sender.name}'s to read.`, {
+      hint: "perdure inbox",
+    });
+  }
   const project = other?.project ?? projectFor(house, sender, { ...params, declared: [] });
   const to = other?.worker.id ?? sender.worker?.id ?? null;
   const rows = params.all

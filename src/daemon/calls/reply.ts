@@ -2,7 +2,7 @@ import { LIST_ROWS_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
-import { unansweredFor, type MessageRow } from "../../store/messages.ts";
+import { messageById, unansweredFor, type MessageRow } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import type { House } from "../house.ts";
 import { admit, mintId } from "../mail/admit.ts";
@@ -46,6 +46,10 @@ export async function replyCall(
 function askedOf(house: House, sender: Sender, params: CallParams<"reply">): MessageRow {
   const project = projectFor(house, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
+  const sent = params.messageId === null ? null : messageById(house.db, params.messageId);
+  const before = sent?.reply_to ? messageById(house.db, sent.reply_to) : null;
+  // Sent before, and the answer was lost: the same one again.
+  if (before !== null && params.id === null && before.to_worker === to) return before;
   if (params.id !== null) {
     const found = findMessage(house, params.id);
     if (found.to_worker === to && (to !== null || found.project_id === project.id)) return found;

@@ -1,10 +1,12 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sessionById } from "../../store/sessions.ts";
-import { setUnresumable } from "../../store/workers.ts";
+import { setUnresumable, workerById } from "../../store/workers.ts";
 import { describeSession } from "../describe.ts";
 import { assertStopped } from "./adopt.ts";
+import { placeOf } from "../looking.ts";
 import { findWorker } from "../places.ts";
+import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
 /** By the operator's word: what the vendor has may be damaged, or changed, and is set aside, not deleted. */
@@ -13,9 +15,18 @@ export async function restoreCall(
   { house }: CallContext,
 ): Promise<CallResults["restore"]> {
   const { worker, address } = findWorker(house, params.target);
-  assertStopped(house, worker);
   const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
-  const restored = session && (await house.custody.restore(session));
+  const assertUnused = (): void => {
+    const now = workerById(house.db, worker.id);
+    if (now) assertStopped(house, now);
+    const [holder] = session ? (adapterOf(session.vendor)?.holders(placeOf(session), house.processes) ?? []) : [];
+    if (!holder) return;
+    throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
+      hint: "leave it there first",
+    });
+  };
+  assertUnused();
+  const restored = session && (await house.custody.restore(session, assertUnused));
   if (!session || !restored) {
     throw new PerdureError("not-found", `No copy is kept of the conversation of ${address}, or it is damaged.`, {
       hint: `perdure history ${worker.name}`,

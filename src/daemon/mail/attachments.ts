@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
@@ -73,9 +73,10 @@ async function assertAttachable(file: string): Promise<void> {
 }
 
 async function syncedHash(file: string): Promise<{ bytes: number; sha256: string }> {
+  // First: a copy of what may only be read may only be read.
+  await chmod(file, 0o600);
   const handle = await open(file, "r+");
   try {
-    await handle.chmod(0o600);
     const hash = createHash("sha256");
     let bytes = 0;
     for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: CUSTODY_CHUNK_BYTES })) {

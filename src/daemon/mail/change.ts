@@ -19,4 +19,14 @@ export class Change {
     };
     this.happened = promise.finally(this.stop);
   }
+
+  /** Whoever fails to look does not wait, either. */
+  stoppedIfThrown<T>(look: () => T): T {
+    try {
+      return look();
+    } catch (error) {
+      this.stop();
+      throw error;
+    }
+  }
 }

@@ -1,7 +1,9 @@
+import { uptime } from "node:os";
 import { EVENT_ROWS_DEFAULT, MAIL_SWEEP_MS, OFFER_VISIBLE_MS, SENDER_BURST, SENDER_PER_SECOND } from "../../limits.ts";
 import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
-import { allOffers, expiredBy, messageBySeq, type MessageRow } from "../../store/messages.ts";
+import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
 import type { House } from "../house.ts";
+import { askKey } from "./keys.ts";
 import { settle } from "./settle.ts";
 
 type Keeper = Pick<House, "db" | "writer" | "now" | "monotonicMs" | "log">;
@@ -16,13 +18,13 @@ export class Mail {
   /** Asks that somebody waits for right now, on a live connection. */
   readonly #waiting = new Map<string, Waiting & { connections: number }>();
   readonly #startMs: number;
-  readonly #startMonotonicMs: number;
+  readonly #startUptimeMs: number;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(house: Keeper) {
     this.#house = house;
     this.#startMs = house.now();
-    this.#startMonotonicMs = house.monotonicMs();
+    this.#startUptimeMs = uptime() * 1000;
   }
 
   /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
@@ -35,9 +37,9 @@ export class Mail {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** The wall's time at our start, and from there on by a clock that does not jump. */
+  /** The wall's time at our start, and from there on by the machine's uptime, which does not jump and counts sleep, too. */
   now(): number {
-    return Math.round(this.#startMs + this.#house.monotonicMs() - this.#startMonotonicMs);
+    return Math.round(this.#startMs + uptime() * 1000 - this.#startUptimeMs);
   }
 
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
@@ -54,6 +56,11 @@ export class Mail {
 
   get waiting(): Iterable<Waiting> {
     return this.#waiting.values();
+  }
+
+  /** What a worker waits for is looked at again: its run is over, or lost its name. */
+  tellAskers(worker: number): void {
+    for (const { ask, from } of this.#waiting.values()) if (from === worker) this.tell(askKey(ask));
   }
 
   /** Somebody waits for this answer until the returned function is called. */
@@ -101,7 +108,8 @@ export class Mail {
       const due = expiredBy(this.#house.db, this.now(), EVENT_ROWS_DEFAULT);
       if (due.length === 0) return;
       await this.#house.writer.write(() => {
-        for (const message of due) this.#settle(message, "expire", "its time was over");
+        // Read again: somebody may have read it in the very change before this one.
+        for (const { seq } of due) this.#settle(seq, "expire", "its time was over");
       });
     }
   }
@@ -111,15 +119,14 @@ export class Mail {
     const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
     if (late.length === 0) return;
     await this.#house.writer.write(() => {
-      for (const seq of late) {
-        const message = messageBySeq(this.#house.db, seq);
-        if (message) this.#settle(message, "return", "nobody said that it was read");
-      }
+      for (const seq of late) this.#settle(seq, "return", "nobody said that it was read");
     });
-    for (const seq of late) this.#deadlines.delete(seq);
+    // One that was offered anew meanwhile has a time of its own.
+    for (const seq of late) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
   }
 
-  #settle(message: MessageRow, event: "expire" | "return", reason: string): void {
-    settle({ ...this.#house, mail: this }, message, event, { run: message.offer_run, reason });
+  #settle(seq: number, event: "expire" | "return", reason: string): void {
+    const message = messageBySeq(this.#house.db, seq);
+    if (message) settle({ ...this.#house, mail: this }, message, event, { run: message.offer_run, reason });
   }
 }

@@ -1,6 +1,14 @@
 import { after, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/mail.ts";
-import { changeMessage, clearExpiry, countInBox, offersOf, onTheWay, type MessageRow } from "../../store/messages.ts";
+import {
+  beginAnew,
+  changeMessage,
+  countInBox,
+  offersOf,
+  onTheWay,
+  unansweredFor,
+  type MessageRow,
+} from "../../store/messages.ts";
 import { LIST_ROWS_MAX } from "../../limits.ts";
 import { record, type House } from "../house.ts";
 import { askKey, boxKey } from "./keys.ts";
@@ -22,7 +30,7 @@ export function settle(house: Store, message: MessageRow, event: MailEvent, by: 
   if (state === null) return false;
   const change = { state, nowMs: house.mail.now(), run: by.run, reason: by.reason ?? null };
   changeMessage(house.db, message.seq, change, by.generation ?? null);
-  if (event === "redeliver") clearExpiry(house.db, message.seq);
+  if (event === "redeliver") beginAnew(house.db, message.seq);
   count(house, message, state);
   const subject = {
     projectId: message.project_id,
@@ -47,13 +55,21 @@ function count(
 /** Its run is over, or lost its name: what it was offered is offered to the next one. */
 export function returnOffers(house: Store, runId: string): void {
   for (const message of offersOf(house.db, runId)) {
-    settle(house, message, "return", { run: runId, reason: "its run ended first" });
+    // What the model has seen is not offered again: it may have acted on it.
+    if (message.state === "injected") settle(house, message, "read", { run: runId, reason: "its run ended" });
+    else settle(house, message, "return", { run: runId, reason: "its run ended first" });
   }
 }
 
 /** A worker that is gone for good reads nothing any more. */
 export function bury(house: Store, projectId: number, workerId: number, reason: string): void {
-  for (const message of onTheWay(house.db, projectId, workerId, LIST_ROWS_MAX)) {
-    settle(house, message, "die", { run: null, reason });
+  for (;;) {
+    const left = [
+      ...onTheWay(house.db, projectId, workerId, LIST_ROWS_MAX),
+      // Read, and never to be answered.
+      ...unansweredFor(house.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
+    ];
+    if (left.length === 0) return;
+    for (const message of left) settle(house, message, "die", { run: null, reason });
   }
 }
