@@ -1,5 +1,5 @@
 // The promises about conversations, kept with the vendors' real programs against a model on loopback:
-//   npm run test:vendors -- [--all] [--vendor claude,codex] [--case a,e]
+//   npm run test:vendors -- [--all | --quick] [--vendor claude,codex] [--case a,e]
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isIsolated, isolated } from "./bed/namespace.ts";
@@ -12,6 +12,8 @@ import { TRAITS } from "./traits.ts";
 
 const OPTIONS = {
   all: { type: "boolean" },
+  /** Of programs that are slow to start, a few cases only: what is run for every change. */
+  quick: { type: "boolean" },
   vendor: { type: "string", multiple: true },
   case: { type: "string", multiple: true },
   /** The results as one document: for the pass of another user. */
@@ -36,7 +38,8 @@ async function main(): Promise<number> {
   if (missing.length > 0) throw new Unusable(`not installed: node scripts/vendors.js ${missing.join(" ")}`);
   if (!isIsolated()) return isolated([process.execPath, import.meta.filename, ...process.argv.slice(2)]);
 
-  const results = await pass(vendors, cases, { patient: values.all ?? false, quick: !values.all && !values.case });
+  const effort = values.all || values.case ? "whole" : values.quick ? "quick" : "usual";
+  const results = await pass(vendors, cases, { patient: values.all ?? false, effort });
   if (values.json) {
     process.stdout.write(JSON.stringify(results));
     return 0;

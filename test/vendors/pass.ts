@@ -25,14 +25,17 @@ interface Job {
   mode: Mode;
 }
 
+/** Every case; those of slow programs that there is time for; fewer still, for every change. */
+export type Effort = "whole" | "usual" | "quick";
+
 /** Every case with every vendor in every mode, each in a home of its own. */
 export async function pass(
   vendors: readonly VendorName[],
   cases: readonly Case[],
-  { patient, quick }: { patient: boolean; quick: boolean },
+  { patient, effort }: { patient: boolean; effort: Effort },
 ): Promise<Result[]> {
   const all = cases.flatMap((each) => MODES.flatMap((mode) => vendors.map((vendor): Job => ({ vendor, each, mode }))));
-  const jobs = quick ? all.filter(isQuick) : all;
+  const jobs = all.filter((job) => isWanted(job, effort));
   const results: Result[] = [];
   const queue = [...jobs.entries()];
   const work = async (): Promise<void> => {
@@ -42,10 +45,12 @@ export async function pass(
   return results;
 }
 
-/** Terminals take their time: of some vendors only those cases, every time, that are about terminals. */
-function isQuick({ vendor, each: { letter }, mode }: Job): boolean {
-  const letters = TRAITS[vendor]?.quickInTerminal;
-  return mode === "headless" || letters === undefined || letters.includes(letter);
+/** Some programs take half a minute to start: of those, not every case every time. */
+function isWanted({ vendor, each: { letter }, mode }: Job, effort: Effort): boolean {
+  const { inTerminal, quick } = TRAITS[vendor]?.slow ?? {};
+  if (effort === "whole") return true;
+  if (mode === "tui") return inTerminal?.includes(letter) ?? true;
+  return effort === "usual" || (quick?.includes(letter) ?? true);
 }
 
 async function play({ vendor, each, mode }: Job, patient: boolean): Promise<Result> {
@@ -61,7 +66,7 @@ async function play({ vendor, each, mode }: Job, patient: boolean): Promise<Resu
     result.why = whatAndWhere(error);
   }
   result.ms = Math.round(performance.now() - since);
-  if (process.stderr.isTTY) process.stderr.write(`${vendor} ${letter} ${mode}: ${result.outcome}, ${result.ms} ms\n`);
+  process.stderr.write(`${vendor} ${letter} ${mode}: ${result.outcome}, ${result.ms} ms\n`);
   return result;
 }
 

@@ -69,8 +69,8 @@ export interface Traits {
   readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
-  /** The cases that run in a terminal at every change; all of them when it does not say, and all of them with --all. */
-  readonly quickInTerminal?: string;
+  /** It takes long to start: the cases that run in a terminal without --all, and those without one under --quick. */
+  readonly slow?: { readonly inTerminal: string; readonly quick?: string };
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */
   readonly cannot: Readonly<Record<string, string>>;
 }

@@ -40,7 +40,7 @@ export const gemini: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  quickInTerminal: "ijt",
+  slow: { inTerminal: "ijt", quick: "aegjsw" },
   keepsUnanswered: true,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",

@@ -32,7 +32,7 @@ export const pi: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  quickInTerminal: "ij",
+  slow: { inTerminal: "ij" },
   keepsUnanswered: true,
   cannot: {
     q: "/new stays in the folder",

@@ -28,7 +28,7 @@ export const qwen: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  quickInTerminal: "",
+  slow: { inTerminal: "", quick: "aegj" },
   keepsUnanswered: true,
   cannot: {
     m: "perdure adds nothing to qwen's arguments but the conversation",
