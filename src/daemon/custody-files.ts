@@ -28,7 +28,7 @@ export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
   }
 }

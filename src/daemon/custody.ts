@@ -80,7 +80,7 @@ export class Custody {
       const copy = await hashOf(this.#file(kept.session_id), kept.bytes);
       return copy && digestOf(copy) === kept.sha256 ? copy : null;
     } catch (error) {
-      if (isErrno(error, "ENOENT", "EACCES", "EIO")) return null;
+      if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startModel, type Model, type ModelRequest } from "../agents/model/index.ts";
@@ -98,6 +98,8 @@ export class Stage {
   hideCopies(): void {
     const copies = join(this.home.state, "custody");
     if (existsSync(copies)) renameSync(copies, `${copies}.hidden`);
+    // Nor can the last look at a run that has just ended make another one.
+    writeFileSync(copies, "");
   }
 
   /** From now on it is another minute than the one in which what there is was written last. */
