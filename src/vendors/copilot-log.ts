@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { COPILOT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../limits.ts";
+import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../limits.ts";
 import { isErrno } from "../state/files.ts";
 
 const SAYS = "Registering foreground session: ";
@@ -16,7 +16,7 @@ export function foregroundIn(log: string): string | null {
   if (file === null) return null;
   try {
     const { size } = fstatSync(file);
-    const until = Math.max(0, size - COPILOT_LOG_BYTES_MAX);
+    const until = Math.max(0, size - AGENT_LOG_BYTES_MAX);
     const buffer = Buffer.alloc(TRANSCRIPT_LOOK_BYTES);
     for (let end = size; end > until;) {
       const from = Math.max(until, end - buffer.length);
