@@ -126,7 +126,7 @@ export const TRANSCRIPT_LOOK_BYTES = 256 * 1024;
 /** A first line longer than this is not read as a whole, and counts as damaged where it has to be one. */
 export const TRANSCRIPT_FIRST_LINE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Of copilot's log, searched from its end at every look for the conversation in front. A day of work is a tenth of it. */
+/** Of an agent's own log, searched from its end at every look for the conversation in front. A day of work is a tenth of it. */
 export const AGENT_LOG_BYTES_MAX = 2 * 1024 * 1024;
 
 /** How soon a run that has not yet shown its conversation is looked at first; then less and less often. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { COPILOT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../src/limits.ts";
+import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../src/limits.ts";
 import { foregroundIn } from "../../src/vendors/copilot-log.ts";
 import { folder, put } from "./fixtures.ts";
 
@@ -39,7 +39,7 @@ test("nothing is made of half a line, of a text that mentions it, or of one that
   expect(told(line(A).slice(0, -2))).toBeNull();
   expect(told(`2026-11-16T02:38:44.557Z [DEBUG] prompt: ${line(A)}`)).toBeNull();
   expect(told(line("../../etc/passwd"))).toBeNull();
-  expect(told(line(A) + line(A, "Unregistering") + line(B) + chatter(COPILOT_LOG_BYTES_MAX + 1_000))).toBeNull();
+  expect(told(line(A) + line(A, "Unregistering") + line(B) + chatter(AGENT_LOG_BYTES_MAX + 1_000))).toBeNull();
 });
 
 test("a log that is gone tells nothing", () => {
