@@ -31,7 +31,7 @@ export const copilot: Traits = {
   behind: "/new",
   refusesSecond: null,
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
-  slow: { inTerminal: "ij", quick: "abcefgjw" },
+  slow: { inTerminal: "ij", quick: "abefgjw" },
   keepsUnanswered: true,
   cannot: {
     o: "copilot knows its provider by variables, not by arguments",

@@ -40,7 +40,7 @@ export const gemini: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ijt", quick: "aegjsw" },
+  slow: { inTerminal: "ijt", quick: "agjsw" },
   keepsUnanswered: true,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",

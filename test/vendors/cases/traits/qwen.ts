@@ -28,7 +28,7 @@ export const qwen: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "", quick: "aegj" },
+  slow: { inTerminal: "", quick: "aej" },
   keepsUnanswered: true,
   cannot: {
     m: "perdure adds nothing to qwen's arguments but the conversation",
