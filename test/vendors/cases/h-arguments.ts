@@ -51,8 +51,8 @@ async function expectOrder(stage: Stage, worker: Worker, given: readonly string[
   const { hidesArguments } = stage.traits;
   // Behind the program: the wrapper has words of its own, and the program's path among them.
   const ofProgram = lines.map((line) => line.slice(line.findIndex((word) => word.endsWith(`/${stage.vendor.name}`))));
-  const isWhole = (line: string[], at: number): boolean => hidesArguments || line.length === lines[at]?.length;
-  const ofVendor = ofProgram.find((line, at) => isWhole(line, at) && line.some((word) => word.includes(session)));
+  const isOwn = (at: number): boolean => hidesArguments || lines[at]?.includes("perdure-run") === false;
+  const ofVendor = ofProgram.find((line, at) => isOwn(at) && line.some((word) => word.includes(session)));
   assert.ok(ofVendor, `the vendor's own process: ${JSON.stringify(lines)}`);
   // The bed may have given the same option before, for a value of its own.
   const mine = ofVendor.slice(ofVendor.lastIndexOf(given[0] ?? "")).filter((word) => given.includes(word));
