@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls.ts";
 import { Home } from "../support/home.ts";
+import { letter } from "../campaigns/support/mail.ts";
 import { durableEcho } from "./claiming.ts";
 import { memory } from "./memory.ts";
 import type { Row } from "./report.ts";
@@ -28,21 +29,7 @@ export async function mails(): Promise<Row[]> {
 }
 
 export function sendParams(project: string, to: string, id: string | null): CallParams<"send"> {
-  return {
-    as: null,
-    nested: false,
-    here: { identity: project, root: project, base: "api" },
-    project: null,
-    to: [to],
-    all: false,
-    body: "x".repeat(200),
-    id,
-    ttlMs: null,
-    supersedes: null,
-    expectsReply: false,
-    attach: [],
-    declared: [],
-  };
+  return letter({ project }, to, "x".repeat(200), { id });
 }
 
 async function latency(home: Home): Promise<Row[]> {

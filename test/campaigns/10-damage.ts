@@ -15,7 +15,8 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { check, eventually, whole } from "./support/check.ts";
-import { inHome, targetIn } from "./support/house.ts";
+import { letter } from "./support/mail.ts";
+import { inHome } from "./support/house.ts";
 
 interface Size {
   messages: number;
@@ -98,18 +99,9 @@ async function furnish(home: Home, messages: number): Promise<Whole> {
 
 async function fill(home: Home, from: number, to: number): Promise<void> {
   const client = await connect({ env: home.env });
-  const { here } = targetIn(home, "coder");
-  const who = { as: null, nested: false, here, project: null, all: false, ttlMs: null, supersedes: null, attach: [] };
   for (let n = from; n < to; n++) {
     const reader = n % 3 === 0 ? "planner" : "coder";
-    const params = {
-      ...who,
-      to: [reader],
-      body: `message ${n} ${"x".repeat(n % 90)}`,
-      id: `m-${n}`,
-      expectsReply: false,
-    };
-    await client.call("send", { ...params, declared: [] });
+    await client.call("send", letter(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));
   }
   client.close();
 }

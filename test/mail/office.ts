@@ -7,6 +7,7 @@ import type { CallParams, CallResults } from "../../src/protocol/calls.ts";
 import type { ClaimGrant } from "../../src/protocol/results.ts";
 import type { MailStep, MessageRecord } from "../../src/protocol/mail.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
+import { letter, placeIn } from "../campaigns/support/mail.ts";
 import { eventually } from "../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
@@ -27,7 +28,7 @@ export type Sent = Partial<CallParams<"send">>;
 
 export class Office {
   readonly home = new Home();
-  readonly here = { identity: this.home.project, root: this.home.project, base: "api" };
+  readonly here = placeIn(this.home);
   readonly #clients: Client[] = [];
 
   /** Workers that have been started once, and stopped. */
@@ -52,22 +53,7 @@ export class Office {
   }
 
   params(to: string, body: string, more: Sent = {}): CallParams<"send"> {
-    return {
-      as: null,
-      nested: false,
-      here: this.here,
-      project: null,
-      to: [to],
-      all: false,
-      body,
-      id: null,
-      ttlMs: null,
-      supersedes: null,
-      expectsReply: false,
-      attach: [],
-      declared: [],
-      ...more,
-    };
+    return letter(this.home, to, body, more);
   }
 
   /** As the operator, unless told. */

@@ -3,13 +3,13 @@ import { isPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 
 /** The project of a home, as a client stands in it. */
-export function placeIn(home: Home): Place {
+export function placeIn(home: Pick<Home, "project">): Place {
   return { identity: home.project, root: home.project, base: "api" };
 }
 
 /** One message to one worker, as whoever the connection belongs to unless told. */
 export function letter(
-  home: Home,
+  home: Pick<Home, "project">,
   to: string,
   body: string,
   more: Partial<CallParams<"send">> = {},
