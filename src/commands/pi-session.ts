@@ -5,9 +5,10 @@ import { fileNameOf } from "../protocol/foreign-id.ts";
 import { isName, slugName } from "../protocol/names.ts";
 import { sha256 } from "../protocol/sha256.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
+import { programOf } from "../runtime/prepare.ts";
 import { statePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
-import { claimForLaunch, programOf } from "./claim.ts";
+import { claimForLaunch } from "./claim.ts";
 import type { Command } from "./command.ts";
 import { exact } from "./output.ts";
 
@@ -49,7 +50,7 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();
-  programOf(rest, cwd);
+  programOf(rest, process.env, cwd);
   const { grant, command, environment } = await claimForLaunch({
     target: { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: FOLDER } },
     command: [...rest],

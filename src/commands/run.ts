@@ -9,10 +9,11 @@ import { nearest } from "../protocol/names.ts";
 import type { LaunchStep, WorkerDetail } from "../protocol/results.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
+import { launchOf, programOf, type Launch } from "../runtime/prepare.ts";
 import { userConfigFile } from "../state/paths.ts";
 import { adapterNames, adapterOf } from "../vendors/index.ts";
 import { ask } from "./call.ts";
-import { claimForLaunch, launchOf, programOf, vendorOf, type Launch } from "./claim.ts";
+import { claimForLaunch, vendorOf } from "./claim.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import { printable, type Output } from "./output.ts";
@@ -150,11 +151,11 @@ function wantedAgain(stored: WorkerDetail | null): Wanted {
 
 /** Before anything is claimed: a start that cannot be must not cost a generation. */
 function assertStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
-  if (command !== null) programOf(command, cwd);
+  if (command !== null) programOf(command, process.env, cwd);
   // A name nobody has: the claim says what is missing.
   else if (stored !== null && stored.command !== null) {
     const { conversation } = stored;
-    launchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, conversation);
+    launchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
   }
 }
 
