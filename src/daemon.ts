@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { lockOrYield, type Lock } from "./daemon/lock.ts";
+import { announce } from "./daemon/announce.ts";
 import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
@@ -14,11 +15,12 @@ import { Records } from "./daemon/records.ts";
 import { replaceStore } from "./daemon/replace-store.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
-import { stopDisplaced } from "./daemon/stop-run.ts";
-import type { House } from "./daemon/house.ts";
+import { stopRun } from "./daemon/stop-run.ts";
+import { Panes } from "./daemon/fleet/panes.ts";
+import { Supervisor } from "./daemon/fleet/supervisor.ts";
+import type { Ground, House } from "./daemon/house.ts";
 import { DAEMON_IDLE_EXIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
 import { asPerdureError } from "./protocol/errors.ts";
-import { PROTOCOL_VERSION, VERSION } from "./protocol/version.ts";
 import { processTable } from "./runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "./runtime/wrapper.ts";
 import { writeFileAtomic } from "./state/files.ts";
@@ -32,6 +34,9 @@ import { closeStore, openStore, setAside } from "./store/open.ts";
 import { Writer } from "./store/writer.ts";
 
 // perdured: lock, open, recover, serve, drain.
+
+/** Started by the user's systemd: there from boot on, for the fleet. */
+const SERVICE = process.argv.includes("--service");
 
 async function main(): Promise<void> {
   process.umask(0o077);
@@ -67,7 +72,7 @@ class Daemon {
     const mark = this.#orSetAside(db, () => HighWater.of(paths.highWater, db));
     const listeners = new Set<() => void>([() => mark.note(db)]);
     let wrapper: WrapperForm | undefined;
-    const base: Omit<House, "watch" | "sessions" | "custody" | "mail"> = {
+    const base: Ground = {
       paths,
       db,
       writer: new Writer(db, {
@@ -96,12 +101,16 @@ class Daemon {
         returnOffers(this.#house, run.id);
         this.#house.mail.tellAskers(run.worker_id);
       },
-      ended: (run) => this.#house.sessions.ended(run),
+      ended: (run) => {
+        this.#house.sessions.ended(run);
+        this.#house.fleet.ended(run);
+      },
     });
     const custody = new Custody(base);
     const mail = new Mail(base);
     const sessions = new SessionWatch({ ...base, watch, custody, mail });
-    this.#house = { ...base, watch, sessions, custody, mail };
+    const fleet = new Supervisor(() => this.#house, new Panes(paths, logLine));
+    this.#house = { ...base, watch, sessions, custody, mail, fleet };
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       house: this.#house,
@@ -117,7 +126,8 @@ class Daemon {
   async serve(): Promise<void> {
     this.#recover();
     await this.#server.listen(this.#paths.socket);
-    this.#announce();
+    announce(this.#house);
+    void this.#house.fleet.recover(SERVICE);
     keepBounds(this.#house);
     clearOld(this.#house);
     if (this.#storeCheck === "pending") void this.#checkAfterCrash();
@@ -158,6 +168,7 @@ class Daemon {
     rmSync(this.#paths.daemonFile, { force: true });
     try {
       await this.#server.drain();
+      this.#house.fleet.stop();
       this.#house.watch.stop();
       this.#house.sessions.stop();
       this.#house.mail.stop();
@@ -174,20 +185,9 @@ class Daemon {
     closeStore(this.#house.db);
   }
 
-  #announce(): void {
-    const { socket, daemonFile } = this.#paths;
-    const startedAt = this.#house.processes.look(process.pid)?.startedAt ?? null;
-    const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
+  async #finishTakeover(run: Parameters<typeof stopRun>[1]): Promise<void> {
     try {
-      writeFileAtomic(daemonFile, `${JSON.stringify(text)}\n`);
-    } catch (error) {
-      logLine(`daemon.json could not be written: ${String(error)}`); // for people; nobody needs it to be served
-    }
-  }
-
-  async #finishTakeover(run: Parameters<typeof stopDisplaced>[1]): Promise<void> {
-    try {
-      await stopDisplaced(this.#house, run, TAKEOVER_TERM_WAIT_MS);
+      await stopRun(this.#house, run, TAKEOVER_TERM_WAIT_MS);
     } catch (error) {
       logLine(`takeover of ${run.id}: ${String(error)}`);
     }
@@ -224,10 +224,11 @@ class Daemon {
   }
 
   #waitIdle(): void {
+    if (SERVICE) return;
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
     const idleMs = Number(process.env.PERDURE_IDLE_EXIT_MS) || DAEMON_IDLE_EXIT_MS;
     this.#idleTimer = setTimeout(() => {
-      if (this.#server.connections > 0 || this.#house.watch.size > 0) this.#waitIdle();
+      if (this.#server.connections > 0 || this.#house.watch.size > 0 || this.#house.fleet.isNeeded()) this.#waitIdle();
       else void this.leave(0);
     }, idleMs);
   }

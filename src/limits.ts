@@ -235,6 +235,34 @@ export const MAIL_SWEEP_MS = 1_000;
 /** How long `ask` waits unless it is told. */
 export const ASK_WAIT_MS = 10 * 60_000;
 
+/** Unattended starts of one worker: so many within the window, and a person is needed. A passing fault costs three or four. */
+export const RESTART_BUDGET = 5;
+export const RESTART_WINDOW_MS = 120_000;
+export const RESTART_WAIT_MS = 1_000;
+export const RESTART_WAIT_MS_MAX = 60_000;
+
+/** A run that lived so long was well, and what came before it is forgotten. */
+export const HEALTHY_RUN_MS = 120_000;
+
+/** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
+export const STARTS_AT_ONCE = 8;
+
+/** Workers of one fleet. */
+export const FLEET_WORKERS_MAX = 500;
+
+/** A fleet file, as it is trusted and kept; real ones have a few thousand bytes. */
+export const FLEET_FILE_BYTES_MAX = 256 * 1024;
+
+/** Of a first prompt: longer ones belong into a file that the prompt names. */
+export const PROMPT_BYTES_MAX = 64 * 1024;
+
+/** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
+export const SCREEN_LINES_MAX = 5_000;
+export const SCREEN_KEPT_LINES = 500;
+
+/** How long what an ended agent has left on its screen may take to be read. */
+export const SCREEN_WAIT_MS = 2_000;
+
 /** Ports for programs that have to listen on one: below those that the kernel gives to outgoing connections. */
 export const FREE_PORT_FIRST = 20_000;
 export const FREE_PORT_COUNT = 12_000;
@@ -242,3 +270,31 @@ export const FREE_PORT_COUNT = 12_000;
 /** How soon a program's own server is tried again, and how long one question to it may take. */
 export const LISTEN_RETRY_MS = 250;
 export const LISTEN_ANSWER_MS = 5_000;
+
+/** The oldest tmux that can do what is asked of it: client flags and subscriptions came with 3.2. */
+export const TMUX_VERSION_MIN = "3.2";
+
+/** A tmux that says nothing for so long while it owes an answer is given up: whoever asked is told to try again. */
+export const TMUX_ANSWER_MS = 10_000;
+
+/** How soon a lost control client is replaced, so that ends and titles are seen again. */
+export const TMUX_RECONNECT_MS = 200;
+
+/** Lines of a pane that can be scrolled back to, and captured at most. An agent's screen says the rest in its transcript. */
+export const PANE_HISTORY_LINES = 10_000;
+
+/** Of a captured pane, the newest: a line can be as wide as a program likes. */
+export const CAPTURE_CHARS_MAX = 4 * 1024 * 1024;
+
+/** What a pane measures before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
+export const PANE_COLUMNS = 200;
+export const PANE_ROWS = 50;
+
+/** Workers of one group in one window: more are too small to read, and get another. */
+export const PANES_PER_WINDOW_MAX = 9;
+
+/** Of a title a program gives its pane; it may be a megabyte. */
+export const PANE_TITLE_CHARS_MAX = 256;
+
+/** The command line of one start: tmux takes more, the kernel takes 128 KiB for one argument. */
+export const PANE_COMMAND_BYTES_MAX = 1024 * 1024;

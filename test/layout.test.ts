@@ -39,6 +39,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** Rooms that stay pure: which modules of Node and of npm a file there may use. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   "protocol/calls.ts": ["zod", "zod/mini"],
+  "protocol/fleet-calls.ts": ["zod/mini"],
   "protocol/mail-calls.ts": ["zod/mini"],
   "protocol/shapes.ts": ["zod/mini"],
   "protocol/foreign-id.ts": ["node:crypto"],

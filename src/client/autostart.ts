@@ -38,7 +38,8 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   makeSafeFolder(paths.dir);
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
-  const child = spawn(process.execPath, [...SMALL_HEAP, join(dist, "daemon.cjs"), ...args], {
+  const [node, ...flags] = daemonCommand();
+  const child = spawn(node, [...flags, join(dist, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),
@@ -50,6 +51,11 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
     child.unref();
   });
   if ("error" in news) throw errorFromBody(news.error);
+}
+
+/** What its script runs on. */
+export function daemonCommand(): [node: string, ...flags: string[]] {
+  return [process.execPath, ...SMALL_HEAP];
 }
 
 /** The daemon runs on the Node of its starter, which in a library's case is anybody's. */

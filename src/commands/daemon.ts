@@ -10,19 +10,27 @@ import { readIfThere } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import type { Command, Invocation } from "./command.ts";
 import { printable } from "./output.ts";
+import { install, uninstall } from "./service.ts";
 import { subcommand } from "./subcommand.ts";
 
-const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = { start, stop, status };
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = {
+  start,
+  stop,
+  status,
+  install,
+  uninstall,
+};
 
 export const daemon: Command = {
-  summary: "the process that keeps the names: start, stop, status",
-  usage: "start [--new-store | --restore FILE] | stop | status",
+  summary: "the process that keeps the names: start, stop, status, install",
+  usage: "start [--new-store | --restore FILE] | stop | status | install | uninstall",
   details:
-    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside; --restore puts a backup in its place and\nkeeps what was there beside it.",
+    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside; --restore puts a backup in its place and\nkeeps what was there beside it.\ninstall makes it a service of your systemd, which brings the fleet back after a reboot; uninstall undoes that.",
   examples: [
     "perdure daemon status",
     "perdure daemon stop",
     "perdure daemon stop && perdure daemon start --restore FILE",
+    "perdure daemon install",
   ],
   options: { "new-store": { type: "boolean" }, restore: { type: "string" } },
   words: [1, 1],

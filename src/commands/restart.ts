@@ -1,27 +1,49 @@
 import { userInfo } from "node:os";
 import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
+import type { Target } from "../protocol/calls.ts";
+import { isPerdureError } from "../protocol/errors.ts";
+import type { UpItem } from "../protocol/fleet.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { runCommand } from "./run.ts";
+import { shortId } from "./table.ts";
+
+/** For TERM, for KILL, and for the start. */
+const WAIT_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
 
 export const restart: Command = {
-  summary: "stop a worker and start it again, here, in its conversation",
+  summary: "stop a worker and start it again, where it was, in its conversation",
   usage: "NAME [--fresh]",
   details: [
-    "The running one is asked to end (TERM, then KILL) and told by whom; then the same command starts in this terminal,",
-    "in the same conversation. --fresh begins a new one; the old one stays in the worker's lineage (perdure history).",
+    "The running one is asked to end (TERM, then KILL). One that was brought up starts again in its pane; any other in this",
+    "terminal. --fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
   ].join("\n"),
   examples: ["perdure restart coder", "perdure restart coder --fresh"],
   options: { fresh: { type: "boolean" } },
   words: [1, 1],
 
   async run(invocation) {
-    const target = targetOf(invocation.words[0] ?? "");
+    const { words, values, out } = invocation;
+    const target = targetOf(words[0] ?? "");
     const by = `operator ${userInfo().username}, to restart it`;
-    const waitMs = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
-    const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, waitMs);
-    if (displaced !== null) invocation.out.note(`perdure: ${address} was stopped (${displaced})`);
+    const inPane = await restartInPane(target, by, values.fresh === true);
+    if (inPane) {
+      const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
+      return out.result(inPane, () => `${inPane.address} was started again${session}`);
+    }
+    const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    if (displaced !== null) out.note(`perdure: ${address} was stopped (${displaced})`);
     return runCommand.run({ ...invocation, rest: null });
   },
 };
+
+/** Null for a worker that was not brought up. */
+async function restartInPane(target: Target, by: string, fresh: boolean): Promise<UpItem | null> {
+  try {
+    return await ask("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+  } catch (error) {
+    if (isPerdureError(error) && error.details?.notUp === true) return null;
+    throw error;
+  }
+}

@@ -1,8 +1,7 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anchorFile, anchorSettings, type AnchorSettings } from "../project/anchor.ts";
+import { anchorSettings, predecessorContext } from "../project/anchor.ts";
 import { readProjectConfig, readUserConfig } from "../project/config.ts";
-import { findProject } from "../project/find.ts";
 import type { CallParams, Target } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
@@ -180,11 +179,4 @@ function tellPredecessor({ grant, session, environment }: Launch, file: string, 
   const told =
     session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
-}
-
-/** The newest context file that an earlier run of this worker never archived. */
-function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
-  const { here } = findProject(cwd);
-  const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
-  return files.find((file) => existsSync(file)) ?? null;
 }

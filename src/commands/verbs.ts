@@ -5,6 +5,12 @@ import type { Command } from "./command.ts";
 export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   "": async () => (await import("./overview.ts")).overview,
   run: async () => (await import("./run.ts")).runCommand,
+  up: async () => (await import("./up.ts")).up,
+  down: async () => (await import("./down.ts")).down,
+  stop: async () => (await import("./stop.ts")).stop,
+  attach: async () => (await import("./attach.ts")).attach,
+  logs: async () => (await import("./logs.ts")).logs,
+  trust: async () => (await import("./trust.ts")).trust,
   ls: async () => (await import("./ls.ts")).ls,
   show: async () => (await import("./show.ts")).show,
   history: async () => (await import("./history.ts")).history,

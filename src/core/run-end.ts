@@ -3,6 +3,8 @@ export interface EndEvidence {
   /** The code the wrapper left, or null if it could not leave one. */
   exit: number | null;
   displaced: boolean;
+  /** It was asked to end. */
+  stopped: boolean;
   how: "ended" | "released" | "expired";
   /** A library client: nobody waits for its process, so how it ended is not known. */
   client: boolean;
@@ -14,6 +16,7 @@ export interface EndEvidence {
 export function endReason(evidence: EndEvidence): string {
   if (evidence.displaced) return "displaced";
   if (evidence.how !== "ended") return evidence.how;
+  if (evidence.stopped) return "stopped";
   if (evidence.rebooted && evidence.exit === null) return "rebooted";
   if (evidence.client) return "gone";
   if (evidence.exit === null) return "killed";

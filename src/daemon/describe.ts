@@ -1,6 +1,7 @@
 import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import { custodyOf } from "../store/custody.ts";
+import { heldOf } from "../store/fleet.ts";
 import { boxCount } from "../store/messages.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
@@ -32,17 +33,23 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     name: worker.name,
     vendor: worker.vendor,
     unproved: worker.vendor === null ? null : (adapterOf(worker.vendor)?.unproved ?? null),
-    mode: run?.kind === "client" ? "client" : "foreground",
+    mode: modeOf(worker, run),
     state: stateOf(house, worker, live, processes),
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
     session: summaryOf(house, worker),
     unread: boxCount(house.db, worker.project_id, worker.id).messages,
-    restarts: 0,
-    attention: live ? attentionOf(house, live, processes) : worker.unresumable,
+    restarts: worker.restarts,
+    attention: live ? attentionOf(house, live, processes) : (worker.unresumable ?? heldOf(worker)?.reason ?? null),
     lastEnd: live ? null : lastEndOf(house, worker),
   };
   return { summary, processes };
+}
+
+function modeOf({ desired }: WorkerRow, run: RunRow | null): WorkerSummary["mode"] {
+  if (run?.kind === "client") return "client";
+  const inPane = run === null ? desired === 1 : run.pane !== null;
+  return inPane ? "tmux" : "foreground";
 }
 
 function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
@@ -53,7 +60,7 @@ function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
 
 function stateOf(house: House, worker: WorkerRow, live: RunRow | null, processes: ProcessInfo[]): WorkerState {
   if (live === null && worker.unresumable !== null) return "unresumable";
-  if (live === null) return worker.paused === 1 ? "paused" : "stopped";
+  if (live === null) return house.fleet.stateOf(worker.id) ?? heldOf(worker)?.state ?? (worker.paused === 1 ? "paused" : "stopped");
   if (worker.lease_phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
   const survivors = processes.every(({ pid }) => pid !== live.pid);

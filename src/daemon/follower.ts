@@ -9,16 +9,16 @@ import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessio
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
-import { record, type House } from "./house.ts";
+import { record, type Watched } from "./house.ts";
 import { placeOf, probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
-import { displaceRun, stopDisplaced } from "./stop-run.ts";
+import { displaceRun, stopRun } from "./stop-run.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
-  readonly #house: Omit<House, "sessions">;
+  readonly #house: Watched;
   readonly #run: RunRow;
   readonly #adapter: Adapter;
   readonly #late: boolean;
@@ -45,7 +45,7 @@ export class Follower {
   foreign: string | null = null;
 
   /** `late`: found running by a daemon that did not see it begin. */
-  constructor(house: Omit<House, "sessions">, run: RunRow, adapter: Adapter, late: boolean) {
+  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean) {
     this.#house = house;
     this.#run = run;
     this.#adapter = adapter;
@@ -207,7 +207,7 @@ export class Follower {
     if (!worker || !isHeadless(worker)) return;
     const by = "perdure, because it came up in another conversation";
     const displaced = await this.#house.writer.write(() => displaceRun(this.#house, worker.id, by));
-    if (displaced?.id === this.#run.id) await stopDisplaced(this.#house, displaced, 0);
+    if (displaced?.id === this.#run.id) await stopRun(this.#house, displaced, 0);
   }
 
   async #noteTranscript(told: string | null): Promise<void> {

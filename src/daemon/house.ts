@@ -6,6 +6,7 @@ import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Custody } from "./custody.ts";
+import type { Supervisor } from "./fleet/supervisor.ts";
 import type { Mail } from "./mail/mail.ts";
 import type { RunWatch } from "./run-watch.ts";
 import type { SessionWatch } from "./session-watch.ts";
@@ -20,6 +21,7 @@ export interface House {
   readonly sessions: SessionWatch;
   readonly custody: Custody;
   readonly mail: Mail;
+  readonly fleet: Supervisor;
   readonly host: string;
   /** Takeovers under way, by run: asked twice, a run is stopped once, at the earlier of the two times. */
   readonly stopping: Map<string, Stopping>;
@@ -34,6 +36,12 @@ export interface House {
   /** Called after every commit; returns how to stop. */
   onCommit(listener: () => void): () => void;
 }
+
+/** What there is before anything watches runs. */
+export type Ground = Omit<House, "watch" | "sessions" | "custody" | "mail" | "fleet">;
+
+/** What those work with that follow conversations and stop runs. */
+export type Watched = Omit<House, "sessions" | "fleet">;
 
 export interface Stopping {
   /** Whether KILL was needed. */

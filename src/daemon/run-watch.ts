@@ -9,7 +9,7 @@ import { readIfThere } from "../state/files.ts";
 import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
-import { record, type House } from "./house.ts";
+import { record, type Ground } from "./house.ts";
 
 interface Tracked {
   run: RunRow;
@@ -35,12 +35,12 @@ export interface RunListener {
 
 /** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
 export class RunWatch {
-  readonly #house: Omit<House, "watch" | "sessions" | "custody" | "mail">;
+  readonly #house: Ground;
   readonly #listener: RunListener;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(house: Omit<House, "watch" | "sessions" | "custody" | "mail">, listener: RunListener) {
+  constructor(house: Ground, listener: RunListener) {
     this.#house = house;
     this.#listener = listener;
   }
@@ -79,6 +79,12 @@ export class RunWatch {
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? awayFrom(since) : null;
     this.#tracked.set(run.id, { run, folder, started: false, startingUntil, present: new Set(), absence });
+  }
+
+  /** Another process holds the name for it from now on: the wrapper that a pane has started. */
+  movedTo(run: RunRow): void {
+    const tracked = this.#tracked.get(run.id);
+    if (tracked) tracked.run = run;
   }
 
   /** A client is here, on this connection. */
@@ -131,6 +137,7 @@ export class RunWatch {
     const reason = endReason({
       exit,
       displaced: current.displaced_ms !== null,
+      stopped: current.stopped_by !== null,
       how: how === "replaced" ? "ended" : how,
       client: run.kind === "client",
       rebooted: run.boot_id !== processes.bootId(),

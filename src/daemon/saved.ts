@@ -1,6 +1,9 @@
+import { SAVED_PER_PROJECT_MAX } from "../limits.ts";
+import { PerdureError } from "../protocol/errors.ts";
 import type { SavedRecord } from "../protocol/findings.ts";
+import { nameKey } from "../protocol/names.ts";
 import type { ProjectRow } from "../store/projects.ts";
-import { activeSaved, sessionsOfSaved, type SavedRow } from "../store/saved.ts";
+import { activeSaved, insertSaved, savedByName, savedOfProject, sessionsOfSaved, type SavedRow } from "../store/saved.ts";
 import { sessionById } from "../store/sessions.ts";
 import { iso } from "./describe.ts";
 import type { House } from "./house.ts";
@@ -19,4 +22,18 @@ export function describeSaved(house: Pick<House, "db">, project: ProjectRow, sav
       return [{ name, address: `${project.slug}/${name}`, vendor, sessionId, launchCwd, configDir }];
     }),
   };
+}
+
+/** Inside a change. */
+export function findOrInsert(house: House, project: ProjectRow, name: string): SavedRow {
+  const known = savedByName(house.db, project.id, nameKey(name));
+  if (known) return known;
+  if (savedOfProject(house.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
+    throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
+      hint: "perdure forget NAME",
+    });
+  }
+  const now = house.now();
+  const row = { project_id: project.id, name, name_key: nameKey(name), created_ms: now, updated_ms: now };
+  return { ...row, id: insertSaved(house.db, row) };
 }

@@ -7,14 +7,14 @@ import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../st
 import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
-import type { House } from "./house.ts";
+import type { Watched } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { settleProof } from "./proof.ts";
 import { applySign, notePrompt, noteTranscript } from "./sessions.ts";
 
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
-  readonly #house: Omit<House, "sessions">;
+  readonly #house: Watched;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
   /** Folders that are not there yet. */
@@ -22,7 +22,7 @@ export class SessionWatch {
   /** Last looks that are under way, by session. */
   readonly #settling = new Map<number, Promise<void>>();
 
-  constructor(house: Omit<House, "sessions">) {
+  constructor(house: Watched) {
     this.#house = house;
   }
 

@@ -11,9 +11,9 @@ import { markDisplaced, runById, type RunRow } from "../store/runs.ts";
 import { sessionOfRun } from "../store/sessions.ts";
 import { leaseOf, setLease, workerById } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
-import { record, type House, type Stopping } from "./house.ts";
+import { record, type Stopping, type Watched } from "./house.ts";
 
-type Stopper = Omit<House, "sessions">;
+type Stopper = Watched;
 
 /** Inside a change. Fences whoever holds the name; returns the run that has to go, or null when nobody holds the name. */
 export function displaceRun(house: Stopper, workerId: number, by: string): RunRow | null {
@@ -38,8 +38,8 @@ export function displaceRun(house: Stopper, workerId: number, by: string): RunRo
   return { ...run, displaced_by: by };
 }
 
-/** Stops a fenced run and frees its name. Resolves to whether KILL was needed. */
-export function stopDisplaced(house: Stopper, run: RunRow, killAfterMs: number): Promise<boolean> {
+/** Stops a run that was fenced, or is to end, and frees its name. Resolves to whether KILL was needed. */
+export function stopRun(house: Stopper, run: RunRow, killAfterMs: number): Promise<boolean> {
   const killAtMs = house.monotonicMs() + killAfterMs;
   const underWay = house.stopping.get(run.id);
   if (underWay) {
@@ -61,15 +61,19 @@ async function tellAndStop(house: Stopper, run: RunRow, stopping: Stopping): Pro
 }
 
 async function stopProcesses(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
-  const note = `perdure: this run (${run.id}) was displaced by ${run.displaced_by ?? "the operator"}; its name is no longer its own.`;
+  if (run.displaced_by !== null) tell(house, run, run.displaced_by);
+  if (await terminate(house, run, stopping)) return false;
+  await kill(house, run);
+  return true;
+}
+
+function tell(house: Stopper, run: RunRow, by: string): void {
+  const note = `perdure: this run (${run.id}) was displaced by ${by}; its name is no longer its own.`;
   try {
     writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
   } catch (error) {
     house.log(`${run.id} cannot be told by whom: ${String(error)}`); // on a full disk, say; it is stopped all the same
   }
-  if (await terminate(house, run, stopping)) return false;
-  await kill(house, run);
-  return true;
 }
 
 /** The program first: its wrapper then tells the terminal by whom, puts it right and leaves the code. */

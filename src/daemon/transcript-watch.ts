@@ -2,20 +2,20 @@ import { statSync } from "node:fs";
 import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../limits.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { adapterOf } from "../vendors/index.ts";
-import type { House } from "./house.ts";
+import type { Watched } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { noteTranscript } from "./sessions.ts";
 
 /** Keeps in mind how much a conversation's transcript had, and a copy of it: then one that is gone, or shorter, is a loss. */
 export class TranscriptWatch {
-  readonly #house: Omit<House, "sessions">;
+  readonly #house: Watched;
   /** Where a hook said it would be. */
   #told: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #keptAtMs = 0;
   #searchWaitMs = STRANGER_LOOK_MS / 2;
 
-  constructor(house: Omit<House, "sessions">) {
+  constructor(house: Watched) {
     this.#house = house;
   }
 

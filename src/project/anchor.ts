@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import type { Config } from "./config.ts";
+import { findProject } from "./find.ts";
 
 // The anchor is the context file of one run: there after a crash, gone (archived) after a clean end.
 
@@ -27,6 +29,13 @@ export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, 
 export function anchorFile(root: string, { dir, ext }: AnchorSettings, agentId: string | undefined): string {
   if (!agentId) return join(root, dir, `session-context.${ext}`);
   return join(anchorFolder(root, dir), `${fileNameOf(agentId)}.${ext}`);
+}
+
+/** The newest context file that an earlier run of a worker never archived. */
+export function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
+  const { here } = findProject(cwd);
+  const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
+  return files.find((file) => existsSync(file)) ?? null;
 }
 
 export function anchorFolder(root: string, dir: string): string {

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL, LIST_ROWS_MAX } from "../limits.ts";
 import type { Admitted, MailState, MailStep, MessageRecord } from "./mail.ts";
+import type { DownItem, PaneRecord, ScreenRecord, UpItem, UpResult } from "./fleet.ts";
+import { fleetCalls } from "./fleet-calls.ts";
 import { mailCalls } from "./mail-calls.ts";
 import {
   generation,
@@ -84,6 +86,7 @@ export const callSchemas = {
     targets: z.array(target).check(z.maxLength(LIST_ROWS_MAX)),
   }),
   ...mailCalls,
+  ...fleetCalls,
   release: z.strictObject({ run: runId, generation, token }),
   hold: z.strictObject({ run: runId, generation, token }),
   ls: z.strictObject({ here: place, project: z.nullable(name), all: z.boolean() }),
@@ -141,6 +144,13 @@ export interface CallResults {
   cancel: { id: string; state: MailState };
   redeliver: { id: string; state: MailState };
   pause: { address: string; paused: boolean };
+  trust: { project: string; digest: string };
+  trusted: { trusted: boolean; before: string | null };
+  up: UpResult;
+  down: { stopped: number; count: number };
+  restart: UpItem;
+  pane: PaneRecord;
+  screen: ScreenRecord;
   release: { released: true };
   hold: { held: false };
   ls: { count: number };
@@ -171,6 +181,8 @@ export interface StreamItems {
   drill: DrillResult;
   inbox: MessageRecord;
   pending: MessageRecord;
+  up: UpItem;
+  down: DownItem;
   /** Sent once, when the run lost its name to somebody. */
   hold: { displacedBy: string };
 }

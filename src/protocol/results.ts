@@ -68,7 +68,7 @@ export interface WorkerSummary {
   vendor: string | null;
   /** Why what is said of its conversation was never seen with the real program; null when it was. */
   unproved: string | null;
-  mode: "foreground" | "client";
+  mode: "foreground" | "client" | "tmux";
   state: WorkerState;
   generation: number;
   run: RunSummary | null;

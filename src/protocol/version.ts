@@ -1,5 +1,5 @@
 /** The wire contract. Raised when an older peer could misunderstand; a mismatch is answered with a sentence. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** The package's version; esbuild replaces it when bundling, tests run it as is. */
 declare const PERDURE_VERSION: string | undefined;

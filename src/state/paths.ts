@@ -38,10 +38,13 @@ export interface StatePaths {
   attachments: string;
   log: string;
   socket: string;
+  /** Of our own tmux server. */
+  tmux: string;
 }
 
 export function statePaths(env: Environment): StatePaths {
   const dir = real(stateDir(env));
+  const socket = socketPath(dir, env);
   return {
     dir,
     database: join(dir, "perdure.db"),
@@ -54,7 +57,9 @@ export function statePaths(env: Environment): StatePaths {
     custody: join(dir, "custody"),
     attachments: join(dir, "attachments"),
     log: join(dir, "logs", "daemon.log"),
-    socket: socketPath(dir, env),
+    socket,
+    // Beside it, wherever that had to be: the kernel cuts this path short, too.
+    tmux: join(dirname(socket), "tmux"),
   };
 }
 

@@ -15,6 +15,8 @@ export interface RunRow {
   reason: string | null;
   displaced_ms: number | null;
   displaced_by: string | null;
+  pane: string | null;
+  stopped_by: string | null;
 }
 
 export type NewRun = Pick<
@@ -61,6 +63,15 @@ export function runsByIdStart(db: Db, start: string): RunRow[] {
 
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {
   db.run("UPDATE runs SET displaced_ms = ?, displaced_by = ? WHERE id = ?", nowMs, by, id);
+}
+
+/** Its wrapper was started in a pane: from now on that is the process that holds the name. */
+export function setHolder(db: Db, id: string, holder: { pid: number; startedAt: string }, pane: string): void {
+  db.run("UPDATE runs SET pid = ?, process_started = ?, pane = ? WHERE id = ?", holder.pid, holder.startedAt, pane, id);
+}
+
+export function markStopped(db: Db, id: string, by: string): void {
+  db.run("UPDATE runs SET stopped_by = ? WHERE id = ? AND ended_ms IS NULL", by, id);
 }
 
 /** Returns false if it had ended before: an end is recorded once. */

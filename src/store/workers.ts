@@ -23,6 +23,10 @@ export interface WorkerRow {
   declared: string | null;
   supervisor_id: number | null;
   paused: number;
+  desired: number;
+  keeping: string | null;
+  held: string | null;
+  restarts: number;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {

@@ -42,7 +42,7 @@ test("a clock that steps back takes nothing away", () => {
   expect(look({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
 });
 
-const plain = { exit: null, displaced: false, how: "ended" as const, client: false, rebooted: false };
+const plain = { exit: null, displaced: false, stopped: false, how: "ended" as const, client: false, rebooted: false };
 
 test.each([
   [{ ...plain, exit: 0 }, "exited"],

@@ -32,8 +32,10 @@ import { findOrCreate } from "../workers.ts";
 import { checkSizes, heldError } from "./claim-refusals.ts";
 import type { CallContext } from "./context.ts";
 
+type Claimer = Pick<CallContext, "house" | "actor" | "holdWhileConnected">;
+
 /** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
-export async function claimCall(params: CallParams<"claim">, context: CallContext): Promise<ClaimGrant> {
+export async function claimCall(params: CallParams<"claim">, context: Claimer): Promise<ClaimGrant> {
   const { house } = context;
   checkSizes(params);
   const holder = house.processes.look(params.pid);
@@ -70,7 +72,7 @@ export async function claimCall(params: CallParams<"claim">, context: CallContex
  * came to another conversation in between, it is looked at again.
  */
 async function claimInConversation(
-  { house, actor }: CallContext,
+  { house, actor }: Claimer,
   params: CallParams<"claim">,
   holder: ProcessInfo,
 ): Promise<Claimed> {

@@ -15,6 +15,10 @@ import { historyCall, lsCall, showCall } from "./listing.ts";
 import { cancelCall, mailCall, pauseCall, redeliverCall } from "./mail.ts";
 import { backupCall, checkCall, statusCall, stopCall } from "./maintenance.ts";
 import { renameCall, retireCall } from "./naming.ts";
+import { downCall } from "../fleet/down.ts";
+import { paneCall, restartCall, screenCall } from "../fleet/one.ts";
+import { trustCall, trustedCall } from "../fleet/trust.ts";
+import { upCall } from "../fleet/up.ts";
 import { projectCall, projectMoveCall, projectsCall } from "./projects.ts";
 import { releaseCall } from "./release.ts";
 import { replyCall } from "./reply.ts";
@@ -47,6 +51,13 @@ export const handlers: Handlers = {
   cancel: cancelCall,
   redeliver: redeliverCall,
   pause: pauseCall,
+  trust: trustCall,
+  trusted: trustedCall,
+  up: upCall,
+  down: downCall,
+  restart: restartCall,
+  pane: paneCall,
+  screen: screenCall,
   release: releaseCall,
   hold: holdCall,
   ls: lsCall,

@@ -1,4 +1,3 @@
-import { SAVED_PER_PROJECT_MAX } from "../../limits.ts";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey, nearest } from "../../protocol/names.ts";
@@ -7,7 +6,6 @@ import {
   activeSaved,
   deleteSaved,
   dropSavedSessions,
-  insertSaved,
   savedByName,
   savedOfProject,
   setActiveSaved,
@@ -18,7 +16,7 @@ import {
 import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { projectOf } from "../places.ts";
-import { describeSaved } from "../saved.ts";
+import { describeSaved, findOrInsert } from "../saved.ts";
 import type { CallContext } from "./context.ts";
 
 /** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
@@ -52,19 +50,6 @@ function mustBeActive(house: House, project: ProjectRow): SavedRow {
   throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
     hint: "perdure save NAME",
   });
-}
-
-function findOrInsert(house: House, project: ProjectRow, name: string): SavedRow {
-  const known = savedByName(house.db, project.id, nameKey(name));
-  if (known) return known;
-  if (savedOfProject(house.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
-      hint: "perdure forget NAME",
-    });
-  }
-  const now = house.now();
-  const row = { project_id: project.id, name, name_key: nameKey(name), created_ms: now, updated_ms: now };
-  return { ...row, id: insertSaved(house.db, row) };
 }
 
 export async function savedCall(params: CallParams<"saved">, context: CallContext): Promise<CallResults["saved"]> {

@@ -2,7 +2,7 @@ import type { CallParams } from "../../protocol/calls.ts";
 import type { TakeoverResult } from "../../protocol/results.ts";
 import { workerById } from "../../store/workers.ts";
 import { findWorker } from "../places.ts";
-import { displaceRun, stopDisplaced } from "../stop-run.ts";
+import { displaceRun, stopRun } from "../stop-run.ts";
 import type { CallContext } from "./context.ts";
 
 /** Fences first, so that the old run can change nothing any more; then tells it, stops it and frees the name. */
@@ -11,7 +11,7 @@ export async function takeoverCall(params: CallParams<"takeover">, context: Call
   const { address, worker } = findWorker(house, params.target);
   const by = actor.kind === "worker" ? actor.address : params.by;
   const run = await house.writer.write(() => displaceRun(house, worker.id, by));
-  const killed = run ? await stopDisplaced(house, run, params.killAfterMs) : false;
+  const killed = run ? await stopRun(house, run, params.killAfterMs) : false;
   const generation = workerById(house.db, worker.id)?.generation ?? worker.generation;
   return { address, displaced: run?.id ?? null, generation, killed };
 }

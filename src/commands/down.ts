@@ -1,0 +1,60 @@
+import { userInfo } from "node:os";
+import { connect } from "../client/connect.ts";
+import { TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
+import type { CallParams } from "../protocol/calls.ts";
+import type { DownItem } from "../protocol/fleet.ts";
+import type { Command } from "./command.ts";
+import { ownProject, placeHere, targetOf } from "./here.ts";
+import { wholeNumber } from "./numbers.ts";
+import type { Output } from "./output.ts";
+
+export const down: Command = {
+  summary: "bring the fleet down: every worker that was brought up here",
+  usage: "[WORKER…] [--kill-after SECONDS]",
+  details: [
+    "Each is asked to end (TERM) and gets --kill-after (5) seconds before KILL. Only processes that carry the worker's run",
+    "are signalled. Names, conversations and mail stay: `perdure up` brings all of it back.",
+  ].join("\n"),
+  examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30"],
+  options: { "kill-after": { type: "string" } },
+  words: [0, 500],
+
+  async run({ words, values, out }) {
+    const seconds = wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 });
+    await bringDown(words, seconds, out);
+  },
+};
+
+/** Without words, all that were brought up. */
+export async function bringDown(words: readonly string[], seconds: number | null, out: Output): Promise<void> {
+  const here = placeHere();
+  const params: CallParams<"down"> = {
+    here,
+    project: ownProject(),
+    targets: words.length === 0 ? null : words.map((word) => targetOf(word, here)),
+    by: `operator ${userInfo().username}`,
+    killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
+  };
+  const items: DownItem[] = [];
+  const client = await connect();
+  try {
+    const result = await client.stream("down", params, (item) => {
+      items.push(item);
+      out.note(`  ${out.paint.bold(item.name)}  ${item.outcome === "killed" ? out.paint.yellow("killed: it did not end by itself") : item.outcome}`);
+    });
+    out.result({ workers: items, ...result }, () => summary(items));
+  } finally {
+    client.close();
+  }
+}
+
+function summary(items: readonly DownItem[]): string {
+  const count = (outcome: DownItem["outcome"]): number => items.filter((item) => item.outcome === outcome).length;
+  if (items.length === 0) return "nothing was up";
+  const [stopped, killed, already] = [count("stopped"), count("killed"), count("stopped already")];
+  return [
+    `${stopped + killed} stopped`,
+    ...(killed > 0 ? [`${killed} of them killed`] : []),
+    ...(already > 0 ? [`${already} stopped already`] : []),
+  ].join(", ");
+}

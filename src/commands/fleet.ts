@@ -1,0 +1,70 @@
+import { readProjectConfig } from "../project/config.ts";
+import type { FoundProject } from "../project/find.ts";
+import { readFleet, type Fleet, type FleetWorker } from "../project/fleet.ts";
+import type { CallParams } from "../protocol/calls.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { nameKey, nearest } from "../protocol/names.ts";
+import { recordedEnvironment } from "../runtime/environment.ts";
+import { inheritedFrom } from "../runtime/become.ts";
+import { adapterNames, adapterOf } from "../vendors/index.ts";
+import { vendorOf } from "./claim.ts";
+
+// From the fleet file to what the daemon is asked to keep running.
+
+export type FleetEntry = CallParams<"up">["workers"][number];
+
+export function mustHaveFleet(found: FoundProject): Fleet {
+  const fleet = readFleet(found);
+  if (fleet !== null) return fleet;
+  throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
+    hint: "perdure init writes one; a single worker starts without: perdure run NAME -- COMMAND",
+  });
+}
+
+/** Those named by their own name, or by their entry's, which may stand for several. Without words, all. */
+export function chosen(fleet: Fleet, words: readonly string[]): FleetWorker[] {
+  if (words.length === 0) return fleet.workers;
+  const picked = words.flatMap((word) => {
+    const key = nameKey(word);
+    const found = fleet.workers.filter(({ name, entry }) => nameKey(name) === key || nameKey(entry) === key);
+    if (found.length === 0) throw unknown(fleet, word);
+    return found;
+  });
+  return [...new Set(picked)];
+}
+
+function unknown({ file, workers }: Fleet, word: string): PerdureError {
+  const [near] = nearest(
+    word,
+    workers.flatMap(({ name, entry }) => [name, entry]),
+  );
+  return new PerdureError("not-found", `${file} names no worker ${JSON.stringify(word)}.`, {
+    hint: near ? `did you mean ${near}?` : `it names ${workers.map(({ name }) => name).join(", ")}`,
+  });
+}
+
+export function entryOf(worker: FleetWorker, found: FoundProject): FleetEntry {
+  const recorded = recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
+  const { openFiles } = inheritedFrom(process.env);
+  const { name, cwd, group, restart, prompt } = worker;
+  return { name, ...commandOf(worker), cwd, environment: { ...recorded, ...worker.env }, group, restart, prompt, openFiles };
+}
+
+function commandOf({ entry, vendor, command, args, declared, cwd }: FleetWorker): Pick<FleetEntry, "command" | "vendor"> {
+  if (vendor === null) {
+    const words = [...(command ?? []), ...args];
+    return { command: words, vendor: vendorOf(words, cwd) };
+  }
+  const adapter = adapterOf(vendor);
+  if (adapter === null) throw noAdapter(entry, vendor);
+  if (declared !== null) return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
+  const words = command ?? adapter.command;
+  return { command: [...words, ...args], vendor: { name: vendor, programAt: words.length - 1 } };
+}
+
+function noAdapter(entry: string, vendor: string): PerdureError {
+  const [near] = nearest(vendor, adapterNames());
+  return new PerdureError("usage", `workers.${entry}: there is no vendor ${JSON.stringify(vendor)}.`, {
+    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`,
+  });
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { SCREEN_LINES_MAX } from "../limits.ts";
+import type { Target } from "../protocol/calls.ts";
+import { isPerdureError } from "../protocol/errors.ts";
+import type { ScreenRecord } from "../protocol/fleet.ts";
+import { ask } from "./call.ts";
+import type { Command } from "./command.ts";
+import { targetOf } from "./here.ts";
+import { newLines } from "./new-lines.ts";
+import { wholeNumber } from "./numbers.ts";
+import { printable, type Output } from "./output.ts";
+
+const LINES = 200;
+/** A terminal is read, not listened to: what it shows changes as a whole. */
+const FOLLOW_MS = 500;
+
+export const logs: Command = {
+  summary: "what a worker's terminal shows and has shown",
+  usage: "NAME [-f] [--lines N]",
+  details: [
+    "Of a worker that was brought up (perdure up): the last lines of its pane, as text; after its end, what was kept of it.",
+    "-f goes on with what is new. To be there yourself: perdure attach NAME.",
+  ].join("\n"),
+  examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --lines 1000"],
+  options: { follow: { type: "boolean", short: "f" }, lines: { type: "string", short: "n" } },
+  words: [1, 1],
+
+  async run({ words, values, out }) {
+    const target = targetOf(words[0] ?? "");
+    const lines = wholeNumber("--lines", values.lines, { least: 1, most: SCREEN_LINES_MAX }) ?? LINES;
+    const screen = await ask("screen", { target, lines });
+    if (values.follow !== true) return out.result(screen, () => printable(screen.text));
+    await follow(target, screen, out);
+  },
+};
+
+async function follow(target: Target, first: ScreenRecord, out: Output): Promise<void> {
+  let seen = first;
+  const show = (lines: string[]): void => {
+    for (const text of lines) out.item({ text }, () => printable(text) || " ");
+  };
+  show(seen.text.split("\n"));
+  while (seen.live) {
+    await sleep(FOLLOW_MS);
+    const now = await ask("screen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
+      if (isPerdureError(error) && error.code === "not-found") return null;
+      throw error;
+    });
+    if (now === null) return;
+    show(newLines(seen.text.split("\n"), now.text.split("\n")));
+    seen = now;
+  }
+}

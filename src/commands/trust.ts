@@ -1,0 +1,73 @@
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { whatChanged, whatItRuns } from "../project/fleet-change.ts";
+import type { Fleet } from "../project/fleet.ts";
+import type { Place } from "../protocol/calls.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { isErrno } from "../state/files.ts";
+import { ask } from "./call.ts";
+import type { Command } from "./command.ts";
+import { mustHaveFleet } from "./fleet.ts";
+import { foundHere, placeHere } from "./here.ts";
+import { printable, type Output } from "./output.ts";
+
+export const trust: Command = {
+  summary: "agree to what this project's perdure.toml runs",
+  usage: "[--yes]",
+  details: [
+    "A fleet file runs commands, and repositories come from strangers: nothing of it runs before you have agreed to its",
+    "content, once. When it changes, you are asked again and shown what changed. Values of env are never shown.",
+  ].join("\n"),
+  examples: ["perdure trust", "perdure trust --yes"],
+  options: { yes: { type: "boolean", short: "y" } },
+  words: [0, 0],
+
+  async run({ values, out }) {
+    const found = foundHere();
+    const fleet = mustHaveFleet(found);
+    await assureTrust(fleet, placeHere(found), values.yes === true, out);
+    out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
+      return printable(`${fleet.file} is trusted as it is now`);
+    });
+  },
+};
+
+/** Returns if it is trusted, or now is. Without a terminal nobody can be asked. */
+export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: Output): Promise<void> {
+  const { text, file } = fleet;
+  const { trusted, before } = await ask("trusted", { here, text });
+  if (trusted) return;
+  if (!yes) {
+    const shown = before === null ? whatItRuns(fleet) : whatChanged(before, text);
+    const title = before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
+    out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
+    if (!(await agreed("Run it? [y/N] "))) throw untrusted(file, before !== null);
+  }
+  await ask("trust", { here, text });
+}
+
+function untrusted(file: string, changed: boolean): PerdureError {
+  const why = changed ? "has changed since it was trusted" : "is not trusted yet";
+  return new PerdureError("refused", `${file} ${why}; nothing was started.`, {
+    hint: "read it, then: perdure trust; in a script: --yes",
+    details: { untrusted: true },
+  });
+}
+
+/** At the terminal itself, whatever stdin is. Anything but a yes is a no. */
+async function agreed(question: string): Promise<boolean> {
+  let terminal: number;
+  try {
+    terminal = openSync("/dev/tty", "r+");
+  } catch (error) {
+    if (isErrno(error, "ENXIO", "ENOENT", "EACCES", "ENODEV")) return false;
+    throw error;
+  }
+  try {
+    writeSync(terminal, question);
+    const answer = Buffer.alloc(64);
+    const length = readSync(terminal, answer);
+    return /^\s*y(es)?\s*$/i.test(answer.toString("utf8", 0, length));
+  } finally {
+    closeSync(terminal);
+  }
+}

@@ -1,0 +1,22 @@
+/** So many at once; the others wait for their turn, in order. */
+export class Gate {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(width: number) {
+    this.#free = width;
+  }
+
+  async pass<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      const next = this.#waiting.shift();
+      // Whoever waits takes this place; it never becomes free in between.
+      if (next) next();
+      else this.#free++;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { PaneRecord } from "../../protocol/fleet.ts";
+import { readIfThere } from "../../state/files.ts";
+import { desire, keepingOf } from "../../store/fleet.ts";
+import { runsOfWorker } from "../../store/runs.ts";
+import { workerById, type WorkerRow } from "../../store/workers.ts";
+import type { CallContext } from "../calls/context.ts";
+import type { House } from "../house.ts";
+import { findWorker, type FoundWorker } from "../places.ts";
+import { bringDown } from "./down.ts";
+import { SCREEN_FILE, wake } from "./screens.ts";
+import { itemOf } from "./up.ts";
+
+/** Stopped, and started again where it was: in its pane, in its conversation. */
+export async function restartCall(
+  params: CallParams<"restart">,
+  { house }: CallContext,
+): Promise<CallResults["restart"]> {
+  const { project, worker } = findWorker(house, params.target);
+  if (worker.desired !== 1) throw notOfAFleet(worker);
+  await bringDown(house, project, worker, params.by, params.killAfterMs);
+  await house.writer.write(() => desire(house.db, worker.id, keepingOf(worker)));
+  const environment = JSON.parse(worker.environment) as Record<string, string>;
+  const again = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
+  const started = await house.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {
+    await house.fleet.refused(worker, error);
+    throw error;
+  });
+  return itemOf(house, project, workerById(house.db, worker.id) ?? worker, {
+    outcome: started ? "started" : "running",
+    run: started?.run.id ?? null,
+    session: started?.session ?? null,
+  });
+}
+
+function notOfAFleet({ name }: WorkerRow): PerdureError {
+  return new PerdureError("conflict", `${name} was not brought up, so there is no pane to start it in.`, {
+    hint: `perdure up ${name}, or here: perdure run ${name}`,
+    details: { notUp: true },
+  });
+}
+
+export async function paneCall(params: CallParams<"pane">, { house }: CallContext): Promise<PaneRecord> {
+  const found = findWorker(house, params.target);
+  const tmux = house.fleet.panes.ifThere();
+  const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
+  if (!tmux || !pane) throw noPane(house, found);
+  const { session, window, id } = pane;
+  const run = house.fleet.liveRun(found.worker.id);
+  if (run) await wake(house, house.fleet.panes, run);
+  return { address: found.address, socket: house.paths.tmux, tmux: tmux.file, session, window, pane: id };
+}
+
+export async function screenCall(
+  params: CallParams<"screen">,
+  { house }: CallContext,
+): Promise<CallResults["screen"]> {
+  const found = findWorker(house, params.target);
+  const { address, worker } = found;
+  const tmux = house.fleet.panes.ifThere();
+  const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(worker.id));
+  if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
+  const kept = runsOfWorker(house.db, worker.id, 1).map(({ id }) =>
+    readIfThere(join(house.watch.runDir(id), SCREEN_FILE)),
+  )[0];
+  if (kept == null) throw noPane(house, found);
+  const lines = kept.split("\n");
+  return { address, text: lines.slice(-params.lines).join("\n"), live: false };
+}
+
+function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
+  const run = house.fleet.liveRun(worker.id);
+  if (run) {
+    return new PerdureError("conflict", `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of ours.`, {
+      hint: `look there, or: perdure takeover ${worker.name} && perdure up ${worker.name}`,
+    });
+  }
+  return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint: `perdure up ${worker.name}` });
+}

@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { findTmux } from "../../runtime/tmux/find.ts";
+import { TmuxServer } from "../../runtime/tmux/server.ts";
+import type { StatePaths } from "../../state/paths.ts";
+
+/** Our tmux server. Nothing of it is looked for before it is needed: most who use perdure have one worker in a terminal. */
+export class Panes {
+  readonly #paths: StatePaths;
+  readonly #log: (line: string) => void;
+  readonly #prepare: (server: TmuxServer) => void;
+  #server: TmuxServer | null = null;
+
+  constructor(paths: StatePaths, log: (line: string) => void, prepare: (server: TmuxServer) => void = () => undefined) {
+    this.#paths = paths;
+    this.#log = log;
+    this.#prepare = prepare;
+  }
+
+  /** Throws with the next step when tmux is missing. */
+  server(): TmuxServer {
+    if (this.#server) return this.#server;
+    const { PATH, HOME, LANG, LC_ALL } = process.env;
+    const environment = { PATH, HOME, LANG, LC_ALL };
+    const tmux = findTmux(PATH);
+    this.#server = new TmuxServer({ socket: this.#paths.tmux, tmux, environment, log: this.#log });
+    this.#prepare(this.#server);
+    return this.#server;
+  }
+
+  /** Null when there never was one: then there are no panes either. */
+  ifThere(): TmuxServer | null {
+    return existsSync(this.#paths.tmux) ? this.server() : null;
+  }
+
+  close(): void {
+    this.#server?.close();
+  }
+}

@@ -1,0 +1,55 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SCREEN_KEPT_LINES } from "../../limits.ts";
+import { looksSuspended } from "../../runtime/tmux/suspended.ts";
+import { agentChain } from "../../runtime/nesting.ts";
+import { signalRunProcess } from "../../runtime/signal.ts";
+import { runById, setHolder, type RunRow } from "../../store/runs.ts";
+import type { House } from "../house.ts";
+import type { Panes } from "./panes.ts";
+
+/** In a run's folder: what its pane showed when it ended. */
+export const SCREEN_FILE = "screen.txt";
+
+/** What it left on its screen, kept with the run for `logs` and read for a reason. */
+export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string> {
+  const tmux = run.pane === null ? null : panes.ifThere();
+  const pane = (await tmux?.panes())?.find((each) => each.run === run.id);
+  if (!tmux || !pane) return "";
+  const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES });
+  writeFileSync(join(house.watch.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });
+  return text;
+}
+
+/** A daemon that was killed right after it had a pane made does not know yet which process holds the name. */
+export async function adoptPanes(house: House, panes: Panes): Promise<void> {
+  const tmux = panes.ifThere();
+  for (const pane of (await tmux?.panes()) ?? []) {
+    const run = pane.run === null ? null : runById(house.db, pane.run);
+    const process = pane.dead ? null : house.processes.look(pane.pid);
+    if (!run || run.ended_ms !== null || run.pane !== null || !process) continue;
+    await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
+    house.watch.movedTo(runById(house.db, run.id) ?? run);
+  }
+}
+
+/** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
+export async function wake(house: House, panes: Panes, run: RunRow): Promise<boolean> {
+  const tmux = panes.ifThere();
+  const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
+  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: 1 }))) return false;
+  const mark = house.watch.markOf(run);
+  for (const pid of agentChain(house.processes, run.pid)) {
+    const process = house.processes.look(pid);
+    if (process) signalRunProcess(house.processes, process, mark, "SIGCONT");
+  }
+  return true;
+}
+
+/** Its place among the panes is given back; the others of its group close ranks. */
+export async function clearPane(panes: Panes, workerId: number): Promise<void> {
+  const tmux = panes.ifThere();
+  for (const pane of (await tmux?.panes()) ?? []) {
+    if (pane.workerId === String(workerId)) await tmux?.removePane(pane.id);
+  }
+}

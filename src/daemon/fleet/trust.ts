@@ -1,0 +1,44 @@
+import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { sha256 } from "../../protocol/sha256.ts";
+import { setTrusted, trustedOf } from "../../store/fleet.ts";
+import type { CallContext } from "../calls/context.ts";
+import { record, type House } from "../house.ts";
+import { projectOf, registerProject } from "../places.ts";
+import { publishProjects } from "../publish.ts";
+
+/** The operator has seen what the file would run, and agrees: to this text, and to no other. */
+export async function trustCall(params: CallParams<"trust">, { house }: CallContext): Promise<CallResults["trust"]> {
+  const digest = sha256(params.text);
+  const trusted = await house.writer.write(() => {
+    const project = registerProject(house, params.here);
+    setTrusted(house.db, { project_id: project.id, digest, text: params.text, at_ms: house.now() });
+    record(house, "fleet.trusted", { projectId: project.id }, { digest });
+    return { project: project.slug, digest };
+  });
+  publishProjects(house);
+  return trusted;
+}
+
+export async function trustedCall(
+  params: CallParams<"trusted">,
+  { house }: CallContext,
+): Promise<CallResults["trusted"]> {
+  const known = trustedBefore(house, params);
+  return { trusted: known?.digest === sha256(params.text), before: known?.text ?? null };
+}
+
+export function assertTrusted(house: House, params: Pick<CallParams<"up">, "here" | "text">): void {
+  const known = trustedBefore(house, params);
+  if (known?.digest === sha256(params.text)) return;
+  const why = known === null ? "was never trusted" : "has changed since it was trusted";
+  throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
+    hint: "look at what it runs, then: perdure trust",
+    details: { untrusted: true },
+  });
+}
+
+function trustedBefore(house: House, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedOf> {
+  const project = projectOf(house, { here, project: null });
+  return project && trustedOf(house.db, project.id);
+}

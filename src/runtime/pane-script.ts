@@ -1,0 +1,36 @@
+import { wrapperCommand, type Inherited, type WrapperForm } from "./wrapper.ts";
+
+export interface PaneStart {
+  form: WrapperForm;
+  runDir: string;
+  command: string[];
+  environment: Readonly<Record<string, string>>;
+  inherited: Inherited;
+  deafLoader: boolean;
+}
+
+/** What the terminal itself decides: tmux sets these for each of its panes. */
+const OF_THE_TERMINAL = new Set(["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"]);
+
+/**
+ * What a pane's shell reads to become the wrapper. The environment comes by a file that nobody else can read, because a
+ * command line shows its words to everybody on the machine.
+ */
+export function paneScript(start: PaneStart): string {
+  const { file, args } = wrapperCommand(
+    start.form,
+    start.runDir,
+    start.command,
+    start.inherited,
+    start.deafLoader,
+  );
+  const exports = Object.entries(start.environment)
+    // Others cannot be a shell's variable, and would not survive it.
+    .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OF_THE_TERMINAL.has(name))
+    .map(([name, value]) => `export ${name}=${quoted(value)}`);
+  return `${[...exports, `exec ${[file, ...args.slice(1)].map(quoted).join(" ")}`].join("\n")}\n`;
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

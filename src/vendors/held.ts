@@ -1,0 +1,3 @@
+export function whyHeld(_vendor: string | null, _text: string): { kind: "login" | "limit"; line: string } | null {
+  return null;
+}
