@@ -1,0 +1,186 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { TMUX_ANSWER_MS } from "../../limits.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { commandLine } from "./quote.ts";
+import { ReplyReader } from "./replies.ts";
+
+export interface ControlOptions {
+  /** tmux itself. */
+  file: string;
+  socket: string;
+  /** What the client is attached to: exactly this name. */
+  session: string;
+  environment: Record<string, string>;
+}
+
+interface Request {
+  /** Answers still to come. */
+  wanted: number;
+  nonce: string | null;
+  answers: string[][];
+  resolve: (answers: string[][]) => void;
+  reject: (error: PerdureError) => void;
+}
+
+/** Only what was said last matters, and tmux is brief. */
+const STDERR_CHARS = 2_000;
+
+/**
+ * One control-mode client: commands go in by its stdin, answers come by its stdout, in order, so that many can be under
+ * way at once. It never sizes a window and gets no pane's output. Once it is gone, it is gone: open another.
+ */
+export class ControlClient {
+  readonly #child: ChildProcess;
+  readonly #requests: Request[] = [];
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #gone = Promise.withResolvers<PerdureError>();
+  readonly #notice: (line: string) => void;
+  #timer: NodeJS.Timeout | null = null;
+  #unsent = "";
+  #said = "";
+  #isOpen = false;
+  #end: PerdureError | null = null;
+
+  static async open(options: ControlOptions, notice: (line: string) => void): Promise<ControlClient> {
+    const client = new ControlClient(options, notice);
+    await client.#opened.promise;
+    return client;
+  }
+
+  private constructor({ file, socket, session, environment }: ControlOptions, notice: (line: string) => void) {
+    this.#notice = notice;
+    const flags = [
+      "-u",
+      "-N",
+      "-S",
+      socket,
+      "-C",
+      "attach-session",
+      "-f",
+      "no-output,ignore-size",
+      "-t",
+      `=${session}`,
+    ];
+    this.#child = spawn(file, flags, { env: environment, cwd: "/", stdio: ["pipe", "pipe", "pipe"] });
+    const reader = new ReplyReader({
+      answer: (lines, ok, ours) => this.#answer(lines, ok, ours),
+      notice: (line) => this.#noticed(line),
+      nonce: () => this.#requests[0]?.nonce ?? null,
+    });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => reader.read(text));
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#said = (this.#said + text).slice(-STDERR_CHARS);
+    });
+    this.#child.stdin?.on("error", (error) => this.#fail(error.message));
+    this.#child.on("error", (error) => this.#fail(error.message));
+    this.#child.on("close", () => this.#fail(this.#said.trim() || "its control client ended"));
+    this.#opened.promise.catch(() => undefined); // told by open()
+    this.#watchClock();
+  }
+
+  /** Resolves, with the reason, when this client can do nothing more. */
+  get gone(): Promise<PerdureError> {
+    return this.#gone.promise;
+  }
+
+  get isGone(): boolean {
+    return this.#end !== null;
+  }
+
+  /** One line of commands; the answer of each. The first that fails is what is thrown, and those after it are not done. */
+  async send(...commands: string[][]): Promise<string[][]> {
+    return this.#request(commandLine(commands), commands.length, null);
+  }
+
+  /** One command whose answer a program in a pane may have written. */
+  async sendGuarded(command: string[]): Promise<string[]> {
+    const nonce = randomBytes(16).toString("hex");
+    const answer = this.#request(commandLine([command]), 1, nonce);
+    const end = this.#request(commandLine([["display-message", "-p", nonce]]), 1, null);
+    const [[lines = []]] = await Promise.all([answer, end]);
+    return lines;
+  }
+
+  /** Lets go of the server, which lives on. */
+  close(): void {
+    this.#fail("its control client was closed");
+  }
+
+  #request(line: string, wanted: number, nonce: string | null): Promise<string[][]> {
+    if (this.#end) return Promise.reject(this.#end);
+    const { promise, resolve, reject } = Promise.withResolvers<string[][]>();
+    this.#requests.push({ wanted, nonce, answers: [], resolve, reject });
+    if (this.#unsent === "") queueMicrotask(() => this.#flush()); // what is asked in one turn is one write
+    this.#unsent += `${line}\n`;
+    this.#watchClock();
+    return promise;
+  }
+
+  #flush(): void {
+    const text = this.#unsent;
+    this.#unsent = "";
+    if (this.#end === null) this.#child.stdin?.write(text);
+  }
+
+  #answer(lines: string[], ok: boolean, ours: boolean): void {
+    if (!ours) return this.#attached(lines, ok);
+    const request = this.#requests[0];
+    if (request === undefined) return this.#fail("it answered what nobody asked");
+    request.answers.push(lines);
+    if (!ok || request.answers.length === request.wanted) this.#requests.shift();
+    this.#watchClock();
+    if (!ok) request.reject(refusal(lines.join(" ")));
+    else if (request.answers.length === request.wanted) request.resolve(request.answers);
+  }
+
+  #attached(lines: string[], ok: boolean): void {
+    if (!ok) return this.#fail(lines.join(" "));
+    this.#isOpen = true;
+    this.#watchClock();
+    this.#opened.resolve();
+  }
+
+  #noticed(line: string): void {
+    if (line.startsWith("%exit")) this.#fail(line.slice("%exit".length).trim() || "it let its control client go");
+    else this.#notice(line);
+  }
+
+  /** Counts from the last answer: a long queue is no silence. */
+  #watchClock(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#end !== null || (this.#requests.length === 0 && this.#isOpen)) return;
+    this.#timer = setTimeout(() => this.#fail(`it has not answered for ${TMUX_ANSWER_MS / 1000} s`), TMUX_ANSWER_MS);
+  }
+
+  #fail(why: string): void {
+    if (this.#end !== null) return;
+    const end = unanswered(why);
+    this.#end = end;
+    this.#watchClock();
+    this.#child.kill("SIGKILL"); // it holds no terminal; the server sees it go
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
+    this.#opened.reject(end);
+    for (const request of this.#requests.splice(0)) request.reject(end);
+    this.#gone.resolve(end);
+  }
+}
+
+/** Whether tmux has done it or not is not known: who tries again has to look first. */
+export function unanswered(why: string, cause?: unknown): PerdureError {
+  return new PerdureError("unavailable", `The tmux server of the fleet did not answer: ${why}.`, {
+    hint: "try again in a moment",
+    details: { tmux: why },
+    cause,
+  });
+}
+
+/** tmux understood, and said no in such words. */
+export function isRefusal(error: unknown, words: RegExp): boolean {
+  return isPerdureError(error) && error.code === "conflict" && words.test(String(error.details?.tmux));
+}
+
+function refusal(words: string): PerdureError {
+  return new PerdureError("conflict", `tmux refused: ${words}.`, { retryable: false, details: { tmux: words } });
+}

@@ -1,0 +1,168 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { TMUX_ANSWER_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
+import type { Environment } from "../../protocol/environment.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { ControlClient, unanswered } from "./control.ts";
+import { serverEnvironment, serverOptions } from "./options.ts";
+
+const exec = promisify(execFile);
+
+/** What the control client is attached to: a pane whose process has ended at once. No project's session begins with `_`. */
+const KEEPER = "_perdure";
+const NEW_KEEPER = ["new-session", "-d", "-s", KEEPER, "-c", "/", "--", "/bin/sh", "-c", ":"];
+
+export interface LinkOptions {
+  socket: string;
+  /** tmux itself, an absolute path. */
+  file: string;
+  environment: Environment;
+  log: (line: string) => void;
+  /** A format whose value is told about once a second, when it has changed; null when there is no server any more. */
+  watch: { format: string; changed: (value: string | null) => void };
+}
+
+/** The way to our own tmux server: started when it is needed, found again when it or the client has gone. */
+export class TmuxLink {
+  readonly #options: LinkOptions;
+  readonly #environment: Record<string, string>;
+  #client: ControlClient | null = null;
+  #finding: Promise<ControlClient | null> | null = null;
+  #starting: Promise<ControlClient> | null = null;
+  #again: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#environment = serverEnvironment(options.environment);
+  }
+
+  /** A client to the server; starts one if none answers. */
+  async ensure(): Promise<ControlClient> {
+    const client = await this.find();
+    if (client) return client;
+    this.#starting ??= this.#start().finally(() => (this.#starting = null));
+    return this.#starting;
+  }
+
+  /** A client to the server, or null if there is no server. */
+  async find(): Promise<ControlClient | null> {
+    if (this.#client && !this.#client.isGone) return this.#client;
+    this.#finding ??= this.#connect().finally(() => (this.#finding = null));
+    return this.#finding;
+  }
+
+  /** Ends the server and every process in it. */
+  async kill(): Promise<void> {
+    this.#letGo();
+    try {
+      await this.#tmux(["-N"], [["kill-server"]]);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+    }
+    this.#options.watch.changed(null);
+  }
+
+  /** Lets go; the server and its panes live on. */
+  close(): void {
+    this.#closed = true;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    if (this.#again) clearTimeout(this.#again);
+    const client = this.#client;
+    this.#client = null;
+    client?.close();
+  }
+
+  async #start(): Promise<ControlClient> {
+    const options = serverOptions(this.#environment);
+    // It makes a session and a process group of its own: what ends the daemon does not end it.
+    await this.#tmux(["-f", "/dev/null"], [["start-server"], ...options, NEW_KEEPER]);
+    const client = await this.find();
+    if (client) return client;
+    throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
+      hint: `try it by hand: ${this.#options.file} -S ${this.#options.socket} new-session`,
+    });
+  }
+
+  async #connect(): Promise<ControlClient | null> {
+    const client = await this.#attach().catch((error: unknown) => {
+      if (isAbsent(error)) return null;
+      throw error;
+    });
+    if (client === null) return null;
+    // Again, because another version of us may have started it.
+    const subscription = ["refresh-client", "-B", `perdure::${this.#options.watch.format}`];
+    await client.send(...serverOptions(this.#environment), subscription);
+    if (this.#closed) client.close();
+    this.#client = client;
+    void client.gone.then((why) => this.#lost(client, why));
+    return client;
+  }
+
+  async #attach(): Promise<ControlClient> {
+    const { file, socket } = this.#options;
+    const options = { file, socket, session: KEEPER, environment: this.#environment };
+    const notice = (line: string): void => this.#notice(line);
+    try {
+      return await ControlClient.open(options, notice);
+    } catch (error) {
+      if (!/can't find session|no sessions/.test(wordsOf(error))) throw error;
+      await this.#tmux(["-N"], [NEW_KEEPER]); // somebody closed it; the workers are still there
+      return ControlClient.open(options, notice);
+    }
+  }
+
+  /** `%subscription-changed name $0 - - - : value` */
+  #notice(line: string): void {
+    const value = /^%subscription-changed perdure \S+ \S+ \S+ \S+ : (.*)$/s.exec(line)?.[1];
+    if (value !== undefined) this.#options.watch.changed(value);
+  }
+
+  #lost(client: ControlClient, why: PerdureError): void {
+    if (this.#client !== client) return; // let go, or replaced already
+    this.#client = null;
+    this.#options.log(why.message);
+    this.#lookAgain();
+  }
+
+  /** By itself, so that ends are seen though nobody asks. */
+  #lookAgain(): void {
+    if (this.#again) clearTimeout(this.#again);
+    this.#again = setTimeout(() => {
+      this.#again = null;
+      this.find().then(
+        (client) => client ?? this.#options.watch.changed(null),
+        (error: unknown) => {
+          this.#options.log(error instanceof Error ? error.message : String(error));
+          if (!this.#closed) this.#lookAgain();
+        },
+      );
+    }, TMUX_RECONNECT_MS);
+    this.#again.unref();
+  }
+
+  /** By a process of its own: for what a control client cannot do. None of our words ends in `;`. */
+  async #tmux(flags: string[], commands: string[][]): Promise<void> {
+    const words = commands.flatMap((command, index) => (index === 0 ? command : [";", ...command]));
+    const { file, socket } = this.#options;
+    const options = { env: this.#environment, cwd: "/", timeout: TMUX_ANSWER_MS };
+    try {
+      await exec(file, ["-u", "-S", socket, ...flags, ...words], options);
+    } catch (error) {
+      const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+      throw unanswered(said || String(error), error);
+    }
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return /no server running|error connecting to .*(No such file|Connection refused)/.test(wordsOf(error));
+}
+
+/** What tmux said, whichever way it was asked. */
+function wordsOf(error: unknown): string {
+  return isPerdureError(error) ? String(error.details?.tmux ?? "") : "";
+}

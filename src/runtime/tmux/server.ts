@@ -1,0 +1,119 @@
+import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits.ts";
+import type { Environment } from "../../protocol/environment.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { isRefusal } from "./control.ts";
+import type { Tmux } from "./find.ts";
+import { TmuxLink } from "./link.ts";
+import { listPanes } from "./list.ts";
+import { ALL_PANES, parsePanes, type Pane } from "./panes.ts";
+import { literal } from "./quote.ts";
+import { checkStart, type StartRequest } from "./start.ts";
+import { Starter, type Started } from "./starter.ts";
+import { PaneWatch, type PaneEnd } from "./watch.ts";
+
+export interface TmuxServerOptions {
+  /** Its own; short enough for the kernel. */
+  socket: string;
+  tmux: Tmux;
+  environment: Environment;
+  log: (line: string) => void;
+}
+
+/**
+ * Our own tmux server, in whose panes a fleet's workers run: one session per project, one window per worker or group.
+ * It outlives the daemon. Panes are known by marks that we put on them, never by what somebody called them.
+ */
+export class TmuxServer {
+  readonly #link: TmuxLink;
+  readonly #starter: Starter;
+  readonly #watch = new PaneWatch();
+
+  constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
+    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#watch.see(parsePanes(value ?? "")) };
+    this.#link = new TmuxLink({ socket, file: tmux.file, environment, log, watch });
+    this.#starter = new Starter(log);
+  }
+
+  /** Starts the server if none answers. Whatever needs it does that by itself. */
+  async ensure(): Promise<void> {
+    await this.#link.ensure();
+  }
+
+  /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
+  async start(request: StartRequest): Promise<Started> {
+    await checkStart(request);
+    return this.#starter.start(await this.#link.ensure(), request);
+  }
+
+  /** Every pane there is, ours or not; none if there is no server. */
+  async panes(): Promise<Pane[]> {
+    const client = await this.#link.find();
+    if (client === null) return [];
+    return listPanes(client);
+  }
+
+  /** The last lines of a pane as plain text, wrapped lines joined. */
+  async capture(pane: string, { lines }: { lines: number }): Promise<string> {
+    const client = await this.#link.find();
+    if (client === null) throw noPane(pane);
+    const wanted = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
+    try {
+      const said = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${wanted}`, "-t", pane]);
+      return lastLines(said, wanted);
+    } catch (error) {
+      throw isRefusal(error, /can't find pane/) ? noPane(pane) : error;
+    }
+  }
+
+  /** With its process, if that lives. One that is gone already is no error. */
+  async removePane(pane: string): Promise<void> {
+    const client = await this.#link.find();
+    await client?.send(["kill-pane", "-t", pane]).catch((error: unknown) => {
+      if (!isRefusal(error, /can't find pane/)) throw error;
+    });
+  }
+
+  /** What people see a worker called from now on. */
+  async rename(workerId: string, name: string): Promise<void> {
+    const client = await this.#link.find();
+    if (client === null) return;
+    const panes = await listPanes(client);
+    const commands = panes
+      .filter((pane) => pane.workerId === workerId)
+      .flatMap((pane) => [
+        ["set-option", "-p", "-t", pane.id, "@perdure_name", name],
+        ...(pane.group === null ? [["rename-window", "-t", pane.id, literal(name)]] : []),
+      ]);
+    if (commands.length > 0) await client.send(...commands);
+  }
+
+  /** Told within about a second, once this server was found or started. */
+  onPaneDied(listener: (end: PaneEnd) => void): void {
+    this.#watch.onDied(listener);
+  }
+
+  onTitle(listener: (pane: Pane, title: string) => void): void {
+    this.#watch.onTitle(listener);
+  }
+
+  /** Ends the server with everything in it. */
+  async kill(): Promise<void> {
+    await this.#link.kill();
+  }
+
+  /** Lets go of the server, which lives on with its workers. */
+  close(): void {
+    this.#link.close();
+  }
+}
+
+/** A joined line keeps the blanks that filled it up, and an ended pane's note stands at the bottom of an empty screen. */
+function lastLines(said: string[], wanted: number): string {
+  const lines = said.map((line) => line.trimEnd());
+  const kept = lines.filter((line, index) => line !== "" || (index > 0 && lines[index - 1] !== ""));
+  return kept.join("\n").trimEnd().split("\n").slice(-wanted).join("\n").slice(-CAPTURE_CHARS_MAX);
+}
+
+function noPane(pane: string): PerdureError {
+  return new PerdureError("not-found", `There is no pane ${pane} in the fleet's tmux server.`);
+}

@@ -1,0 +1,115 @@
+import { stat } from "node:fs/promises";
+import { PANE_COMMAND_BYTES_MAX } from "../../limits.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { literal } from "./quote.ts";
+
+export interface StartRequest {
+  /** The project's slug. */
+  project: string;
+  /** What people call the worker. */
+  worker: string;
+  /** What we call it: stays when it is renamed. */
+  workerId: string;
+  /** Workers of one group share a window. */
+  group: string | null;
+  run: string;
+  /** A few marks that the process carries from its first instant; its real environment is the wrapper's business. */
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  argv: readonly string[];
+}
+
+/** What tmux would take for something else, or would quietly do otherwise, is refused before it is asked. */
+export async function checkStart({ argv, cwd, env, worker }: StartRequest): Promise<void> {
+  const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
+  if (argv.length === 0 || argv[0] === "")
+    throw new PerdureError("usage", `There is no program to start for ${worker}.`);
+  if (bytes > PANE_COMMAND_BYTES_MAX) {
+    throw new PerdureError(
+      "usage",
+      `The command of ${worker} has ${bytes} bytes; at most ${PANE_COMMAND_BYTES_MAX} are allowed.`,
+    );
+  }
+  // tmux would start it in the home folder instead.
+  const folder = await stat(cwd).catch(() => null);
+  if (!folder?.isDirectory()) {
+    throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
+      hint: `ls -ld ${cwd}`,
+    });
+  }
+}
+
+/** A window of its own, in a session that this creates. It is marked in the same breath, so no crash of ours leaves it unmarked. */
+export function newSession(request: StartRequest, token: string): string[][] {
+  const session = sessionName(request.project);
+  return [
+    ["new-session", "-d", "-s", session, ...window(request, token)],
+    ["set-option", "-t", `=${session}:`, "@perdure_project", request.project],
+    ...marks(request, `=${session}:=${token}`),
+  ];
+}
+
+export function newWindow(request: StartRequest, token: string): string[][] {
+  const session = sessionName(request.project);
+  return [
+    ["new-window", "-d", "-t", `=${session}:`, ...window(request, token)],
+    ...marks(request, `=${session}:=${token}`),
+  ];
+}
+
+/** The window of a group: panes carry their names, and are found by others of the group. */
+export function groupMarks(group: string, pane: string): string[][] {
+  return [
+    ["set-option", "-w", "-t", pane, "@perdure_group", group],
+    ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
+    ["rename-window", "-t", pane, literal(group)],
+  ];
+}
+
+export function joinGroup(pane: string, mate: string): string[][] {
+  return [
+    ["join-pane", "-d", "-s", pane, "-t", mate],
+    ["select-layout", "-t", mate, "tiled"],
+  ];
+}
+
+/** In a pane whose process has ended: the same id, the same place. Its last screen is cleared. */
+export function respawn(request: StartRequest, pane: string): string[][] {
+  return [
+    ["respawn-pane", "-t", pane, ...process(request)],
+    ...marks(request, pane, false),
+    ["display-message", "-p", "-t", pane, PANE_AND_PID],
+  ];
+}
+
+/** A project's session: no `.` or `:`, which are tmux's own, and never the same for two slugs. */
+export function sessionName(project: string): string {
+  const safe = project.replace(/^_|[^A-Za-z0-9._-]/gu, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
+  return safe.replaceAll(".", "+") || "~";
+}
+
+const PANE_AND_PID = "#{pane_id} #{pane_pid}";
+
+function window(request: StartRequest, token: string): string[] {
+  return ["-n", token, "-P", "-F", PANE_AND_PID, ...process(request)];
+}
+
+function process({ cwd, env, argv }: StartRequest): string[] {
+  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  return ["-c", literal(cwd), ...variables, "--", ...direct(argv)];
+}
+
+/** tmux hands a single word to a shell; several are the program and its arguments. */
+function direct(argv: readonly string[]): readonly string[] {
+  return argv.length === 1 ? ["/bin/sh", "-c", 'exec "$0"', ...argv] : argv;
+}
+
+/** The token was its name for as long as nobody could look: found by it exactly, then called what people call it. */
+function marks({ worker, workerId, run }: StartRequest, target: string, named = true): string[][] {
+  return [
+    ["set-option", "-p", "-t", target, "@perdure_worker", workerId],
+    ["set-option", "-p", "-t", target, "@perdure_run", run],
+    ["set-option", "-p", "-t", target, "@perdure_name", worker],
+    ...(named ? [["rename-window", "-t", target, literal(worker)]] : []),
+  ];
+}

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findTmux } from "../../../src/runtime/tmux/find.ts";
+import { TmuxServer } from "../../../src/runtime/tmux/server.ts";
+import type { StartRequest } from "../../../src/runtime/tmux/start.ts";
+
+/** A folder and in it the socket of a server of its own; what `clear` ends. */
+export class Bed {
+  readonly dir = mkdtempSync(join(tmpdir(), "pt-"));
+  readonly socket = join(this.dir, "t");
+  readonly log: string[] = [];
+  readonly env: Record<string, string> = {
+    PATH: process.env.PATH ?? "/usr/bin:/bin",
+    HOME: this.dir,
+    LANG: "C.UTF-8",
+    SECRET: "nobody's",
+  };
+  readonly #servers: TmuxServer[] = [];
+
+  /** As a daemon that has just started has it. */
+  server(): TmuxServer {
+    const { socket, env: environment } = this;
+    const tmux = findTmux(process.env.PATH);
+    const server = new TmuxServer({ socket, tmux, environment, log: (line) => this.log.push(line) });
+    this.#servers.push(server);
+    return server;
+  }
+
+  request(worker: string, argv: readonly string[], more: Partial<StartRequest> = {}): StartRequest {
+    const run = `host.api.${worker}.1`;
+    const env = { PERDURE_RUN: run };
+    return { project: "api", worker, workerId: `id-${worker}`, group: null, run, env, cwd: this.dir, argv, ...more };
+  }
+
+  /** What somebody at this server's socket would see. */
+  tmux(...args: string[]): string {
+    return execFileSync("tmux", ["-u", "-N", "-S", this.socket, ...args], {
+      encoding: "utf8",
+      stdio: "pipe",
+    }).trimEnd();
+  }
+
+  serverPid(): number {
+    return Number(this.tmux("display-message", "-p", "#{pid}"));
+  }
+
+  /** The server's control clients. */
+  clientPids(): number[] {
+    return this.tmux("list-clients", "-F", "#{client_pid}").split("\n").filter(Boolean).map(Number);
+  }
+
+  async clear(): Promise<void> {
+    for (const server of this.#servers) {
+      await server.kill();
+      server.close();
+    }
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Runs until it is ended. */
+export const STAY = ["/bin/sleep", "1000"];
+export const sh = (script: string): string[] => ["/bin/sh", "-c", script];

@@ -1,0 +1,150 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../terminal/tmux.ts";
+import { Bed, sh, STAY } from "./bed.ts";
+
+let bed: Bed;
+beforeEach(() => {
+  bed = new Bed();
+});
+afterEach(() => bed.clear());
+
+const workersOf = (panes: { workerId: string | null }[]): (string | null)[] =>
+  panes.map(({ workerId }) => workerId).filter((id) => id !== null);
+
+test("a worker is the pane's own process, in its folder, marked from its first instant, in an environment of nobody", async () => {
+  const server = bed.server();
+  const { pane, pid } = await server.start(bed.request("backend", STAY));
+  const environ = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, 2)).toEqual(STAY);
+  expect(environ).toContain("PERDURE_RUN=host.api.backend.1");
+  expect(environ.filter((entry) => /^(SECRET|SSH_|PERDURE_)/.test(entry))).toEqual(["PERDURE_RUN=host.api.backend.1"]);
+  const seen = (await server.panes()).find(({ id }) => id === pane);
+  expect(seen).toMatchObject({ pid, dead: false, session: "api", windowName: "backend", workerId: "id-backend" });
+  expect(seen).toMatchObject({ run: "host.api.backend.1", exitStatus: null, exitSignal: null, group: null, title: "" });
+});
+
+test("fifty at once, in three projects, each in a window of its own", async () => {
+  const server = bed.server();
+  const names = Array.from({ length: 50 }, (_, index) => `w${index}`);
+  const started = await Promise.all(
+    names.map((name, index) => server.start(bed.request(name, STAY, { project: `p${index % 3}` }))),
+  );
+  const panes = await server.panes();
+  expect(new Set(started.map(({ pane }) => pane)).size).toBe(50);
+  expect(workersOf(panes).toSorted()).toEqual(names.map((name) => `id-${name}`).toSorted());
+  for (const [index, { pane, pid }] of started.entries()) {
+    expect(panes.find(({ id }) => id === pane)).toMatchObject({
+      pid,
+      session: `p${index % 3}`,
+      windowName: `w${index}`,
+    });
+  }
+});
+
+test("an ended worker's pane keeps how it ended and what it said; its next start is in the same pane and place", async () => {
+  const server = bed.server();
+  await server.start(bed.request("first", STAY));
+  const { pane } = await server.start(bed.request("second", sh("echo last words; exit 7")));
+  await server.start(bed.request("third", STAY));
+  const look = async () =>
+    (await server.panes()).find(({ id, exitStatus }) => id === pane && exitStatus !== null) ?? null;
+  expect(await until("the end", look)).toMatchObject({ dead: true, exitStatus: 7, exitSignal: null });
+  expect(await server.capture(pane, { lines: 10 })).toBe("last words\n\n[second has ended with code 7]");
+  const before = bed.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}");
+  const again = await server.start(bed.request("second", STAY, { run: "host.api.second.2" }));
+  expect(again.pane).toBe(pane);
+  expect(bed.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}")).toBe(before);
+  expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({
+    pid: again.pid,
+    dead: false,
+    run: "host.api.second.2",
+  });
+});
+
+test("killed by a signal is told as such", async () => {
+  const server = bed.server();
+  const { pane } = await server.start(bed.request("w", sh("kill -9 $$")));
+  const look = async () =>
+    (await server.panes()).find(({ id, exitSignal }) => id === pane && exitSignal !== null) ?? null;
+  expect(await until("the end", look)).toMatchObject({ exitStatus: null, exitSignal: 9 });
+});
+
+test("the same run is not started twice, another one not beside it", async () => {
+  const server = bed.server();
+  const [first, second] = await Promise.all([
+    server.start(bed.request("w", STAY)),
+    server.start(bed.request("w", STAY)),
+  ]);
+  expect(second).toEqual(first);
+  await expect(server.start(bed.request("w", STAY, { run: "host.api.w.2" }))).rejects.toMatchObject({
+    code: "conflict",
+  });
+  expect(workersOf(await server.panes())).toEqual(["id-w"]);
+});
+
+test("a group shares a window in the order of its coming; one that ends comes back in its place", async () => {
+  const server = bed.server();
+  const names = ["a", "b", "c", "d"];
+  const start = (name: string, argv: string[], run = `r-${name}`) =>
+    server.start(bed.request(name, argv, { group: "pair", run }));
+  const started = await Promise.all(names.map((name) => start(name, name === "b" ? sh("exit 0") : STAY)));
+  const alone = await server.start(bed.request("alone", STAY));
+  const panes = await server.panes();
+  const mates = panes.filter(({ group }) => group === "pair");
+  expect(mates.map(({ id }) => id)).toEqual(started.map(({ pane }) => pane));
+  expect(new Set(mates.map(({ window }) => window)).size).toBe(1);
+  expect(mates[0]).toMatchObject({ windowName: "pair" });
+  expect(panes.find(({ id }) => id === alone.pane)?.window).not.toBe(mates[0]?.window);
+  await until(
+    "the end of b",
+    async () => (await server.panes()).find(({ workerId, dead }) => workerId === "id-b" && dead) ?? null,
+  );
+  const layout = bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}");
+  expect((await start("b", STAY, "r-b2")).pane).toBe(started[1]?.pane);
+  expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}")).toBe(layout);
+});
+
+test("a group too large for one window gets another", async () => {
+  const server = bed.server();
+  const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  await Promise.all(names.map((name) => server.start(bed.request(name, STAY, { group: "crowd" }))));
+  const crowd = (await server.panes()).filter(({ group }) => group === "crowd");
+  expect(crowd).toHaveLength(20);
+  expect(new Set(crowd.map(({ window }) => window)).size).toBe(3);
+});
+
+test("a folder that is not there is refused, not replaced by the home folder", async () => {
+  const server = bed.server();
+  const cwd = join(bed.dir, "nowhere");
+  await expect(server.start(bed.request("w", STAY, { cwd }))).rejects.toMatchObject({ code: "not-found" });
+  writeFileSync(cwd, "");
+  await expect(server.start(bed.request("w", STAY, { cwd }))).rejects.toMatchObject({ code: "not-found" });
+});
+
+test("a renamed worker is shown by its new name and found as before; in a group the window keeps the group's", async () => {
+  const server = bed.server();
+  const { pane } = await server.start(bed.request("old", STAY));
+  const mate = await server.start(bed.request("mate", STAY, { group: "pair" }));
+  await server.rename("id-old", "new");
+  await server.rename("id-mate", "friend");
+  await server.rename("id-nobody", "x");
+  expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({ workerId: "id-old", windowName: "new" });
+  expect(bed.tmux("display-message", "-p", "-t", mate.pane, "#{window_name} #{@perdure_name}")).toBe("pair friend");
+});
+
+test("a removed pane is gone with its process; removing it again is no error", async () => {
+  const server = bed.server();
+  const { pane, pid } = await server.start(bed.request("w", STAY));
+  await server.removePane(pane);
+  await server.removePane(pane);
+  expect(workersOf(await server.panes())).toEqual([]);
+  await until("the process's end", () => {
+    try {
+      return process.kill(pid, 0) ? null : true;
+    } catch {
+      return true;
+    }
+  });
+});
