@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { whatChanged, whatItRuns } from "../project/fleet-change.ts";
+import { fleetChanges, whatItRuns } from "../project/fleet-change.ts";
 import type { Fleet } from "../project/fleet.ts";
 import type { Place } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -37,7 +37,7 @@ export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: 
   const { trusted, before } = await ask("trusted", { here, text });
   if (trusted) return;
   if (!yes) {
-    const shown = before === null ? whatItRuns(fleet) : whatChanged(before, text);
+    const shown = before === null ? whatItRuns(fleet) : fleetChanges(before, text).map(({ sign, text: changed }) => `${sign} ${changed}`);
     const title = before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
     if (!(await agreed("Run it? [y/N] "))) throw untrusted(file, before !== null);

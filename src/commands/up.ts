@@ -1,5 +1,4 @@
 import { connect } from "../client/connect.ts";
-import type { FoundProject } from "../project/find.ts";
 import type { Fleet, FleetWorker } from "../project/fleet.ts";
 import { makeWorktree } from "../project/worktree.ts";
 import type { CallParams, Place } from "../protocol/calls.ts";

@@ -19,7 +19,7 @@ import { TranscriptWatch } from "./transcript-watch.ts";
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
   readonly #house: Watched;
-  readonly #run: RunRow;
+  #run: RunRow;
   readonly #adapter: Adapter;
   readonly #late: boolean;
   readonly #transcript: TranscriptWatch;
@@ -60,6 +60,11 @@ export class Follower {
     this.#stopped = true;
     this.#listening?.();
     if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** Another process holds the name for the run from now on. */
+  movedTo(run: RunRow): void {
+    this.#run = run;
   }
 
   /** Something happened where this vendor's processes leave their signs. */

@@ -36,6 +36,11 @@ export class SessionWatch {
     if (folder !== null) this.#watch(folder);
   }
 
+  /** Its wrapper was started by another process than the one that claimed. */
+  movedTo(run: RunRow): void {
+    this.#followers.get(run.id)?.follower.movedTo(run);
+  }
+
   stop(): void {
     for (const run of this.#followers.keys()) this.#forget(run);
   }

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { FLEET_FILE_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX } from "../limits.ts";
+import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX } from "../limits.ts";
 import { launch, name, place, target, text, whole } from "./shapes.ts";
 
-const fileText = z.string().check(z.maxLength(FLEET_FILE_BYTES_MAX));
+const fileText = z.string().check(z.maxLength(CONFIG_BYTES_MAX));
 const killAfterMs = whole(0, 600_000);
 
 const worker = z.strictObject({

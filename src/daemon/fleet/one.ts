@@ -50,7 +50,7 @@ export async function paneCall(params: CallParams<"pane">, { house }: CallContex
   const { session, window, id } = pane;
   const run = house.fleet.liveRun(found.worker.id);
   if (run) await wake(house, house.fleet.panes, run);
-  return { address: found.address, socket: house.paths.tmux, tmux: tmux.file, session, window, pane: id };
+  return { address: found.address, socket: house.paths.tmux, tmux: house.fleet.panes.program(), session, window, pane: id };
 }
 
 export async function screenCall(

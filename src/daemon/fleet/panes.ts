@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { findTmux } from "../../runtime/tmux/find.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
+import { Gate } from "./gate.ts";
 
 /** Our tmux server. Nothing of it is looked for before it is needed: most who use perdure have one worker in a terminal. */
 export class Panes {
@@ -9,6 +10,8 @@ export class Panes {
   readonly #log: (line: string) => void;
   readonly #prepare: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
+  /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
+  readonly #removing = new Gate(1);
 
   constructor(paths: StatePaths, log: (line: string) => void, prepare: (server: TmuxServer) => void = () => undefined) {
     this.#paths = paths;
@@ -30,6 +33,15 @@ export class Panes {
   /** Null when there never was one: then there are no panes either. */
   ifThere(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
+  }
+
+  async remove(pane: string): Promise<void> {
+    await this.#removing.pass(async () => this.ifThere()?.removePane(pane));
+  }
+
+  /** Its path. */
+  program(): string {
+    return findTmux(process.env.PATH).file;
   }
 
   close(): void {

@@ -29,7 +29,9 @@ export async function adoptPanes(house: House, panes: Panes): Promise<void> {
     const process = pane.dead ? null : house.processes.look(pane.pid);
     if (!run || run.ended_ms !== null || run.pane !== null || !process) continue;
     await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
-    house.watch.movedTo(runById(house.db, run.id) ?? run);
+    const moved = runById(house.db, run.id) ?? run;
+    house.watch.movedTo(moved);
+    house.sessions.movedTo(moved);
   }
 }
 
@@ -50,6 +52,6 @@ export async function wake(house: House, panes: Panes, run: RunRow): Promise<boo
 export async function clearPane(panes: Panes, workerId: number): Promise<void> {
   const tmux = panes.ifThere();
   for (const pane of (await tmux?.panes()) ?? []) {
-    if (pane.workerId === String(workerId)) await tmux?.removePane(pane.id);
+    if (pane.workerId === String(workerId)) await panes.remove(pane.id);
   }
 }

@@ -80,7 +80,7 @@ function claimOf(project: ProjectRow, worker: WorkerRow, given: Given, { prompt 
     token: randomBytes(32).toString("base64url"),
     pid: process.pid,
     ...given,
-    prompt,
+    // prompt,
     ephemeral: false,
   };
 }
@@ -98,6 +98,7 @@ async function moveTo(house: House, id: string, pid: number, pane: string): Prom
   });
   if (run === null) throw new Error(`run ${id} vanished`);
   house.watch.movedTo(run);
+  house.sessions.movedTo(run);
   return run;
 }
 

@@ -120,7 +120,7 @@ export class Supervisor {
     const house = this.#house();
     try {
       const text = await keepScreen(house, this.panes, run);
-      const held = whyHeld(worker.vendor, text)?.line ?? house.sessions.endedAtDialog(run.id);
+      const held = whyHeld(worker.vendor, text)?.line ?? null;
       const asked = run.stopped_by !== null || run.displaced_ms !== null;
       const care = this.#careFor(worker.id);
       // By the clock that does not jump, from its start.

@@ -1,0 +1,3 @@
+export function looksSuspended(text: string): boolean {
+  return /suspended/.test(text);
+}
