@@ -247,15 +247,6 @@ export const HEALTHY_RUN_MS = 120_000;
 /** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
 export const STARTS_AT_ONCE = 8;
 
-/** Workers of one fleet. */
-export const FLEET_WORKERS_MAX = 500;
-
-/** A fleet file, as it is trusted and kept; real ones have a few thousand bytes. */
-export const FLEET_FILE_BYTES_MAX = 256 * 1024;
-
-/** Of a first prompt: longer ones belong into a file that the prompt names. */
-export const PROMPT_BYTES_MAX = 64 * 1024;
-
 /** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
 export const SCREEN_LINES_MAX = 5_000;
 export const SCREEN_KEPT_LINES = 500;

@@ -188,6 +188,7 @@ export class Follower {
 
   async #apply(sign: Sign): Promise<void> {
     if (sign.stays && this.#session()?.vendor_id !== sign.session) return;
+    if (sign.activity && sign.activity !== this.activity) this.#transcript.stir();
     if (sign.activity) this.activity = sign.activity;
     const entry = lastSessionOfRun(this.#house.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.

@@ -23,6 +23,12 @@ export class TranscriptWatch {
     this.#told = { session: session.vendor_id, file };
   }
 
+  /** Something is being said: what nobody found while all was quiet will be there in a moment. */
+  stir(): void {
+    this.#searchAtMs = 0;
+    this.#searchWaitMs = STRANGER_LOOK_MS / 2;
+  }
+
   /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
   async look(session: SessionRow, busy: boolean): Promise<void> {
     await this.#note(session, busy);

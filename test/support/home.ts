@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { execFileSync, spawn, spawnSync, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -105,6 +105,12 @@ export class Home {
     for (const process of this.processesOf(run)) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
   }
 
+  /** With every pane of it. */
+  killTmux(): void {
+    const socket = join(this.state, "tmux");
+    if (existsSync(socket)) spawnSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });
+  }
+
   git(args: string[], cwd = this.project): void {
     const identity = {
       GIT_AUTHOR_NAME: "t",
@@ -119,8 +125,10 @@ export class Home {
   async clear(): Promise<void> {
     if (existsSync(this.state)) {
       const { workers } = await this.json<{ workers?: WorkerSummary[] }>(["ls", "--all"]);
-      for (const { run } of workers ?? []) if (run) this.killRun(run.id);
+      // First of all: it would start again what is killed.
       await this.perdure(["daemon", "stop"]);
+      for (const { run } of workers ?? []) if (run) this.killRun(run.id);
+      this.killTmux();
     }
     for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
     rmSync(this.dir, { recursive: true, force: true });

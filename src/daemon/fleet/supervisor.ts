@@ -31,6 +31,8 @@ interface Care {
   attempts: Attempts;
   timer: NodeJS.Timeout | null;
   starting: Promise<Started | null> | null;
+  /** The run whose end was decided about: two ways lead there after a daemon's start. */
+  decided: string | null;
 }
 
 /**
@@ -113,16 +115,20 @@ export class Supervisor {
     const run = runById(this.#house().db, runId);
     const worker = run && workerById(this.#house().db, run.worker_id);
     if (!run || run.pane === null || worker?.desired !== 1 || worker.retired_ms !== null) return;
+    // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
+    if (run.boot_id !== this.#house().processes.bootId()) return;
     void this.#decide(run, worker);
   }
 
   async #decide(run: RunRow, worker: WorkerRow): Promise<void> {
     const house = this.#house();
+    const care = this.#careFor(worker.id);
+    if (care.decided === run.id) return;
+    care.decided = run.id;
     try {
       const text = await keepScreen(house, this.panes, run);
       const held = whyHeld(worker.vendor, text)?.line ?? null;
       const asked = run.stopped_by !== null || run.displaced_ms !== null;
-      const care = this.#careFor(worker.id);
       // By the clock that does not jump, from its start.
       const ranMs = house.monotonicMs() - (care.attempts.startsAtMs.at(-1) ?? 0);
       const end = { exit: run.exit, asked, ranMs, held };
@@ -221,7 +227,7 @@ export class Supervisor {
   #careFor(workerId: number): Care {
     const known = this.#care.get(workerId);
     if (known) return known;
-    const care: Care = { attempts: this.#attemptsOf(workerId), timer: null, starting: null };
+    const care: Care = { attempts: this.#attemptsOf(workerId), timer: null, starting: null, decided: null };
     this.#care.set(workerId, care);
     return care;
   }

@@ -3,9 +3,9 @@ import { isErrno } from "../../state/files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
 /** `/proc`, read directly: a look costs 25 µs, a spawned `ps` would cost 10 ms. */
-export function linuxProcesses(proc = "/proc"): ProcessTable {
+export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/random/boot_id`): ProcessTable {
   let boot: string | undefined;
-  const bootId = (): string => (boot ??= (read(`${proc}/sys/kernel/random/boot_id`) ?? "unknown").trim());
+  const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
 
   const look = (pid: number): ProcessInfo | null => {
     const stat = read(`${proc}/${pid}/stat`);

@@ -1,0 +1,107 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { byName, stage, type FleetStage } from "./fleet.ts";
+
+const SIX = `
+project = "api"
+[defaults]
+vendor = "scripted"
+[workers.planner]
+prompt = "planner.md"
+[workers.coder]
+count = 2
+group = "pair"
+[workers.tester]
+worktree = true
+[workers.reviewer]
+[workers.writer]
+restart = "always"
+`;
+const NAMES = ["coder-1", "coder-2", "planner", "reviewer", "tester", "writer"];
+
+function sixWorkers(env: Record<string, string> = {}): FleetStage {
+  const fleet = stage(SIX, env);
+  writeFileSync(join(fleet.project, "planner.md"), "You are {{name}} of {{project}}; the others are {{peers}}.\n");
+  fleet.git(["init", "-q"]);
+  fleet.git(["commit", "-q", "--allow-empty", "-m", "first"]);
+  return fleet;
+}
+
+async function conversations(fleet: FleetStage): Promise<Record<string, string | undefined>> {
+  const workers = await fleet.settled();
+  return Object.fromEntries(workers.map(({ name, session }) => [name, session?.id]));
+}
+
+it("up, up again, everything killed, up: same names, same conversations, one run more, nothing twice", async () => {
+  const fleet = sixWorkers();
+  const first = await fleet.up();
+  expect(first).toMatchObject({ started: 6, running: 0, refused: 0 });
+  const before = await conversations(fleet);
+  expect(Object.keys(before).toSorted()).toEqual(NAMES);
+  for (const name of NAMES) await fleet.type(name, `I am ${name}`);
+  const runs = byName(await fleet.workers());
+
+  const again = await fleet.up();
+  expect(again).toMatchObject({ started: 0, running: 6, refused: 0 });
+  expect(byName(await fleet.workers())).toEqual(
+    Object.fromEntries(NAMES.map((name) => [name, expect.objectContaining({ run: runs[name]?.run, generation: 1 })])),
+  );
+
+  const kinds = (): string[] =>
+    fleet
+      .processes()
+      .map(({ command }) => command)
+      .toSorted();
+  const lively = kinds();
+  await fleet.killEverything();
+  expect(await fleet.up()).toMatchObject({ started: 6, running: 0, refused: 0 });
+  expect(await conversations(fleet)).toEqual(before);
+  for (const worker of await fleet.workers()) expect(worker).toMatchObject({ generation: 2, mode: "tmux" });
+  for (const name of NAMES) {
+    const said = await fleet.turns(name);
+    expect(said.split(`I am ${name}`).length - 1, said).toBeGreaterThan(0);
+  }
+  // The first prompt was the first turn of a new conversation, and of nothing else.
+  const prompts = (await fleet.turns("planner")).match(/You are planner of api; the others are [^.]*coder-1/g);
+  expect(prompts?.length).toBe(1);
+  expect(kinds()).toEqual(lively);
+
+  await fleet.down();
+  await fleet.perdure(["daemon", "stop"]);
+  expect(fleet.processes()).toEqual([]);
+});
+
+it("after a reboot the fleet waits for up, and all of it is resumed", async () => {
+  const boot = join("/tmp", `perdure-boot-${process.pid}`);
+  writeFileSync(boot, "11111111-1111-1111-1111-111111111111\n");
+  const fleet = sixWorkers({ PERDURE_BOOT_ID_FILE: boot });
+  await fleet.up();
+  const before = await conversations(fleet);
+  await fleet.type("coder-1", "before the reboot");
+
+  await fleet.killEverything();
+  writeFileSync(boot, "22222222-2222-2222-2222-222222222222\n");
+  const looked = byName(await fleet.workers());
+  expect(looked["coder-1"]).toMatchObject({ state: "stopped", lastEnd: { reason: "rebooted" } });
+  expect(await fleet.up()).toMatchObject({ started: 6, running: 0, refused: 0 });
+  expect(await conversations(fleet)).toEqual(before);
+  expect(await fleet.turns("coder-1")).toContain("before the reboot");
+});
+
+it("a daemon that was started for the fleet brings it back by itself after a reboot", async () => {
+  const boot = join("/tmp", `perdure-service-boot-${process.pid}`);
+  writeFileSync(boot, "11111111-1111-1111-1111-111111111111\n");
+  const fleet = sixWorkers({ PERDURE_BOOT_ID_FILE: boot });
+  await fleet.up();
+  const before = await conversations(fleet);
+  await fleet.perdure(["stop", "writer"]);
+  await fleet.killEverything();
+  writeFileSync(boot, "22222222-2222-2222-2222-222222222222\n");
+  fleet.service();
+  await fleet.until("tester", ({ state, generation }) => state === "idle" && generation === 2);
+  await fleet.until("coder-2", ({ state, generation }) => state === "idle" && generation === 2);
+  const now = byName(await fleet.workers());
+  expect(now.writer).toMatchObject({ state: "stopped", generation: 1 });
+  expect(now["coder-2"]?.session?.id).toBe(before["coder-2"]);
+});
