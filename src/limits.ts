@@ -242,3 +242,9 @@ export const FREE_PORT_COUNT = 12_000;
 /** How soon a program's own server is tried again, and how long one question to it may take. */
 export const LISTEN_RETRY_MS = 250;
 export const LISTEN_ANSWER_MS = 5_000;
+
+/** Of a fleet: the file, the workers it makes, a first prompt, and the time that git takes for a worktree. */
+export const CONFIG_BYTES_MAX = 256 * 1024; // far beyond any that a person writes; two of them fit a frame, to show what changed
+export const FLEET_WORKERS_MAX = 1_000; // a slip in `count` must not start a million programs
+export const PROMPT_BYTES_MAX = 96 * 1024; // it travels as one argument, of which Linux takes 128 kB
+export const WORKTREE_WAIT_MS = 10 * 60_000; // a big repository on a slow disk
