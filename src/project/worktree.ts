@@ -1,8 +1,9 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { WORKTREE_WAIT_MS } from "../limits.ts";
+import { ASK_PROGRAM_BYTES_MAX, WORKTREE_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { shorten } from "../protocol/names.ts";
 import { isErrno, readIfThere } from "../state/files.ts";
 import { realPath } from "../state/paths.ts";
 import { findProject } from "./find.ts";
@@ -42,8 +43,10 @@ async function assertCommits(root: string): Promise<void> {
       hint: "git init, and a first commit; or take worktree out of perdure.toml",
     });
   }
-  const { status } = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  if (status === 0) return;
+  const ended = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  if (ended.status === 0) return;
+  // 1 is a question answered; anything else is git in trouble, with a reason of its own.
+  if (ended.status !== 1) throw new PerdureError("refused", `git refuses ${root}: ${reasonOf(ended)}.`);
   throw new PerdureError("refused", `${root} has no commit yet that a worktree could begin with.`, {
     hint: "git commit --allow-empty -m first",
   });
@@ -55,8 +58,11 @@ function isThere(root: string, path: string): boolean {
   if (stats === undefined || (stats.isDirectory() && readdirSync(path).length === 0)) return false;
   const found = stats.isDirectory() ? findProject(path) : null;
   if (found === null || found.here !== realPath(path) || found.identity !== findProject(root).identity) {
+    const moved = found?.kind === "folder" && existsSync(join(path, ".git"));
     throw new PerdureError("conflict", `${path} is taken by something that is not a worktree of ${root}.`, {
-      hint: `look at it, and move it away: ls -la ${path}`,
+      hint: moved
+        ? `if it is one, and was moved: git -C ${root} worktree repair ${path}`
+        : `look at it, and move it away: ls -la ${path}`,
     });
   }
   const gitDir = /^gitdir: (.+)$/m.exec(readIfThere(join(path, ".git")) ?? "")?.[1] ?? "";
@@ -89,15 +95,18 @@ function makeHome(folder: string): void {
 async function addWorktree(root: string, path: string, branch: string): Promise<void> {
   const there = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
   const what = there.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
-  const { status, stderr } = await git(root, ["worktree", "add", "--quiet", ...what]);
-  if (status === 0) return;
-  const reason = /^(?:fatal|error): (.+)$/m.exec(stderr)?.[1] ?? (stderr.trim() || `git ended with ${status}`);
-  const gone = /missing but already registered/.test(stderr);
-  throw new PerdureError("refused", `git could not make the worktree ${path}: ${reason}.`, {
+  const ended = await git(root, ["worktree", "add", "--quiet", ...what]);
+  if (ended.status === 0) return;
+  const gone = ended.stderr.includes("missing but already registered");
+  throw new PerdureError("refused", `git could not make the worktree ${path}: ${reasonOf(ended)}.`, {
     hint: gone
       ? `put the folder back, or let git forget it: git -C ${root} worktree prune`
       : `git -C ${root} worktree list`,
   });
+}
+
+function reasonOf({ status, stderr }: Ended): string {
+  return /^(?:fatal|error): (.+)$/m.exec(stderr)?.[1] ?? (shorten(stderr.trim()) || `it ended with ${status}`);
 }
 
 interface Ended {
@@ -108,12 +117,14 @@ interface Ended {
 /** Not synchronous: a big checkout takes its time, and whoever asks has others to answer. */
 async function git(cwd: string, args: string[]): Promise<Ended> {
   return new Promise((done, fail) => {
-    const options = { cwd, env: cleanEnvironment(), timeout: WORKTREE_WAIT_MS };
-    execFile("git", args, options, (error, _stdout, stderr) => {
+    const limits = { timeout: WORKTREE_WAIT_MS, maxBuffer: ASK_PROGRAM_BYTES_MAX };
+    const child = execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {
       if (error === null) return done({ status: 0, stderr });
       if (typeof error.code === "number") return done({ status: error.code, stderr });
       fail(notRun(error));
     });
+    // A hook of the repository that reads would wait for ever.
+    child.stdin?.end();
   });
 }
 

@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProject } from "../../src/project/find.ts";
 import { readFleet, type Fleet, type FleetWorker } from "../../src/project/fleet.ts";
+import { worktreeBranch, worktreePath, type Worktree } from "../../src/project/worktree-place.ts";
 import { Home } from "../support/home.ts";
 
 /** A project with a fleet file and whatever else lies in it. */
@@ -30,6 +32,25 @@ export class FleetStage {
   repository(): void {
     this.home.git(["init", "-q"]);
     this.home.git(["commit", "-q", "--allow-empty", "-m", "first"]);
+  }
+
+  /** With a tracked file, and one that git ignores. */
+  filledRepository(): void {
+    this.write(".gitignore", ".env\nlocal/\n");
+    this.write("main.txt", "committed\n");
+    this.home.git(["init", "-q"]);
+    this.home.git(["add", "."]);
+    this.home.git(["commit", "-q", "-m", "first"]);
+    this.write(".env", "KEY=sk-1\n");
+  }
+
+  /** What git answers. */
+  git(args: string[], cwd = this.root): string {
+    return execFileSync("git", args, { cwd, env: this.home.env, encoding: "utf8" }).trim();
+  }
+
+  worktree(name: string): Worktree {
+    return { path: worktreePath(this.root, name), branch: worktreeBranch(name), copy: [] };
   }
 }
 
