@@ -61,17 +61,20 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
     const entry = entryOf(key, config, source);
     const program = programOf(entry);
     const prompt = promptOf(entry, program.vendor, root);
-    return made.map((name) => ({
-      name,
-      entry: key,
-      ...program,
-      ...placeOf(entry, name, ground),
-      group: entry.own.group ?? entry.defaults.group ?? null,
-      env: variablesOf(entry),
-      mode: modeOf(entry, program.vendor),
-      restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
-      prompt: prompt && render(prompt, name, peers, project, worktreeOf(entry, name, ground)?.path ?? root),
-    }));
+    return made.map((name) => {
+      const place = placeOf(entry, name, ground);
+      return {
+        name,
+        entry: key,
+        ...program,
+        ...place,
+        group: entry.own.group ?? entry.defaults.group ?? null,
+        env: variablesOf(entry),
+        mode: modeOf(entry, program.vendor),
+        restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
+        prompt: prompt && render(prompt, name, peers, project, place.worktree?.path ?? root),
+      };
+    });
   });
   if (config.defaults?.copy !== undefined && workers.every(({ worktree }) => worktree === null)) {
     throw configError(

@@ -16,12 +16,13 @@ import type { Worktree } from "./worktree-place.ts";
  */
 export async function makeWorktree(root: string, worktree: Worktree): Promise<{ created: boolean }> {
   const { path, branch, copy } = worktree;
-  await assertCommits(root);
+  assertRepository(root);
   const unfinished = join(dirname(path), `.${basename(path)}.new`);
   const kept = isThere(root, path);
   if (kept && !existsSync(unfinished)) return { created: false };
   checkCopies(root, copy);
   if (!kept) {
+    await assertCommits(root);
     makeHome(dirname(path));
     // Until the copies are there, too: whoever comes after a crash goes on from here.
     writeFileSync(unfinished, "");
@@ -37,12 +38,14 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
   return { created: true };
 }
 
+function assertRepository(root: string): void {
+  if (findProject(root).kind === "repository") return;
+  throw new PerdureError("refused", `${root} is not a git repository, so it has no worktrees.`, {
+    hint: "git init, and a first commit; or take worktree out of perdure.toml",
+  });
+}
+
 async function assertCommits(root: string): Promise<void> {
-  if (findProject(root).kind !== "repository") {
-    throw new PerdureError("refused", `${root} is not a git repository, so it has no worktrees.`, {
-      hint: "git init, and a first commit; or take worktree out of perdure.toml",
-    });
-  }
   const ended = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (ended.status === 0) return;
   // 1 is a question answered; anything else is git in trouble, with a reason of its own.
