@@ -121,13 +121,11 @@ interface Ended {
 async function git(cwd: string, args: string[]): Promise<Ended> {
   return new Promise((done, fail) => {
     const limits = { timeout: WORKTREE_WAIT_MS, maxBuffer: ASK_PROGRAM_BYTES_MAX };
-    const child = execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {
+    execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {
       if (error === null) return done({ status: 0, stderr });
       if (typeof error.code === "number") return done({ status: error.code, stderr });
       fail(notRun(error));
     });
-    // A hook of the repository that reads would wait for ever.
-    child.stdin?.end();
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { findProject } from "../../src/project/find.ts";
+import { findProject, repositoryOf } from "../../src/project/find.ts";
 import { worktreePath, type Worktree } from "../../src/project/worktree-place.ts";
 import { makeWorktree } from "../../src/project/worktree.ts";
 import { hashTree } from "../support/tree.ts";
@@ -181,4 +181,24 @@ test("after a move of everything, git's own repair is all it takes", async () =>
   });
   stage.git(["worktree", "repair", moved.path], root);
   expect(await makeWorktree(root, moved)).toEqual({ created: false });
+});
+
+test("a bare repository among its trees: the same place from each, and a folder there is not taken for a worktree", async () => {
+  stage.filledRepository();
+  const hub = join(stage.home.dir, "hub");
+  stage.home.git(["clone", "-q", "--bare", stage.root, join(hub, ".bare")]);
+  writeFileSync(join(hub, ".git"), "gitdir: ./.bare\n");
+  stage.home.git(["worktree", "add", "-q", join(hub, "main")], hub);
+  const [own, ...others] = [hub, join(hub, "main"), join(hub, ".bare")].map((cwd) => ({
+    ...coder,
+    path: worktreePath(repositoryOf(findProject(cwd)), "coder"),
+  }));
+  expect(others).toEqual([own, own]);
+  if (own === undefined) throw new Error("no worktree");
+  mkdirSync(own.path, { recursive: true });
+  writeFileSync(join(own.path, "a"), "");
+  await expect(makeWorktree(join(hub, "main"), own)).rejects.toMatchObject({ code: "conflict" });
+  rmSync(own.path, { recursive: true });
+  expect(await makeWorktree(join(hub, "main"), own)).toEqual({ created: true });
+  expect(await makeWorktree(join(hub, "main"), own)).toEqual({ created: false });
 });
