@@ -289,3 +289,9 @@ export const PANE_TITLE_CHARS_MAX = 256;
 
 /** The command line of one start: tmux takes more, the kernel takes 128 KiB for one argument. */
 export const PANE_COMMAND_BYTES_MAX = 1024 * 1024;
+
+/** Of a fleet: the file, the workers it makes, a first prompt, and the time that git takes for a worktree. */
+export const CONFIG_BYTES_MAX = 256 * 1024; // far beyond any that a person writes; two of them fit a frame, to show what changed
+export const FLEET_WORKERS_MAX = 1_000; // a slip in `count` must not start a million programs
+export const PROMPT_BYTES_MAX = 96 * 1024; // it travels as one argument, of which Linux takes 128 kB
+export const WORKTREE_WAIT_MS = 10 * 60_000; // a big repository on a slow disk

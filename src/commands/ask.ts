@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "../client/connect.ts";
 import { ASK_WAIT_MS, RECONNECT_MS } from "../limits.ts";
+import { declaredWorkers } from "../project/fleet-names.ts";
 import type { CallParams, CallResults } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
-import { attached, caller, declaredWorkers, messageText, textOf } from "./letter.ts";
+import { attached, caller, messageText, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
 import { exact } from "./output.ts";
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { LONG_WAIT_MS } from "../limits.ts";
+import { shellWords } from "../protocol/shell-words.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { printable } from "./output.ts";
-import { shellWords } from "./table.ts";
 
 export const backup: Command = {
   summary: "a whole copy of the store, while everything goes on",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { connect, type Client } from "../client/connect.ts";
 import { readProjectConfig } from "../project/config.ts";
 import { CONFIG_FILE } from "../project/find.ts";
+import { readFleet } from "../project/fleet.ts";
 import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../limits.ts";
 import { asPerdureError } from "../protocol/errors.ts";
 import type { WorkerDetail } from "../protocol/results.ts";
@@ -38,7 +39,13 @@ export const doctor: Command = {
   async run({ out }) {
     const here = project();
     const readable = here.every(({ level }) => level !== "bad");
-    const findings = [...machine(), ...agents(), ...here, ...(await daemonAndStore(readable))];
+    const findings = [
+      ...machine(),
+      ...agents(),
+      ...here,
+      ...(readable ? fleet() : []),
+      ...(await daemonAndStore(readable)),
+    ];
     const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
     out.result({ ok: broken.length === 0, findings }, () => {
@@ -101,6 +108,17 @@ function project(): Finding[] {
   } catch (thrown) {
     const error = asPerdureError(thrown);
     return [bad("project", error.message, error.hint)];
+  }
+}
+
+/** Whether the fleet file could be used as it is: its prompts, folders and names, too. */
+function fleet(): Finding[] {
+  try {
+    const read = readFleet(foundHere());
+    return read === null ? [] : [ok("fleet", `${read.workers.map(({ name }) => name).join(", ")} (${read.file})`)];
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad("fleet", error.message, error.hint)];
   }
 }
 

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MESSAGE_BYTES_MAX } from "../limits.ts";
-import { readProjectConfig } from "../project/config.ts";
-import type { FoundProject } from "../project/find.ts";
 import type { CallParams } from "../protocol/calls.ts";
 import { asPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { MessageRecord } from "../protocol/mail.ts";
@@ -58,14 +56,6 @@ function inputText(): string {
 export function attached(values: Invocation["values"]): string[] {
   const files: unknown = values.attach;
   return (Array.isArray(files) ? files : []).map((file: unknown) => resolve(String(file)));
-}
-
-/** The workers that the project's file declares; `count` makes several of one. */
-export function declaredWorkers(found: FoundProject): { name: string; group: string | null }[] {
-  return Object.entries(readProjectConfig(found).workers ?? {}).flatMap(([name, { count, group = null }]) => {
-    if (count === undefined) return [{ name, group }];
-    return Array.from({ length: count }, (_, at) => ({ name: `${name}-${at + 1}`, group }));
-  });
 }
 
 /** With its state when it is one among others, and not just handed over. */

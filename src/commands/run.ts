@@ -6,6 +6,7 @@ import type { CallParams, Target } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
 import type { LaunchStep, WorkerDetail } from "../protocol/results.ts";
+import { shellWords } from "../protocol/shell-words.ts";
 import { become, inheritedFrom } from "../runtime/become.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { launchOf, programOf, type Launch } from "../runtime/prepare.ts";
@@ -16,7 +17,6 @@ import { claimForLaunch, vendorOf } from "./claim.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
 import { printable, type Output } from "./output.ts";
-import { shellWords } from "./table.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker, here, in the foreground",

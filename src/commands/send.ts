@@ -1,9 +1,10 @@
+import { declaredWorkers } from "../project/fleet-names.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
-import { attached, caller, declaredWorkers, textOf } from "./letter.ts";
+import { attached, caller, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
 
 export const send: Command = {

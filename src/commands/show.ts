@@ -1,9 +1,10 @@
 import type { SessionRecord, WorkerDetail } from "../protocol/results.ts";
+import { shellWords } from "../protocol/shell-words.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
 import { printable } from "./output.ts";
-import { age, shellWords } from "./table.ts";
+import { age } from "./table.ts";
 
 export const show: Command = {
   summary: "everything about one worker",

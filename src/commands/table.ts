@@ -41,10 +41,3 @@ export function size(bytes: number): string {
 export function shortId(id: string): string {
   return id.length <= 13 ? id : `…${id.slice(-12)}`;
 }
-
-/** A command line as a shell would take it back. */
-export function shellWords(words: readonly string[]): string {
-  return words
-    .map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(" ");
-}

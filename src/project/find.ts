@@ -23,6 +23,16 @@ export function findProject(cwd: string): FoundProject {
   return findRepository(start) ?? findFolder(start);
 }
 
+/** Where the one fleet file of the project lies. A bare repository has no main tree: there it is the one you stand in. */
+export function fleetRoot({ kind, identity, root, here }: FoundProject): string {
+  return kind === "repository" && root === identity ? here : root;
+}
+
+/** The place that stands for the repository, the same from all of its trees: the main one, else the repository itself. */
+export function repositoryOf({ kind, identity, root }: FoundProject): string {
+  return kind === "folder" ? root : rootOf(identity, identity, true);
+}
+
 /** Every working tree of the project that is there: the main one and git's linked ones. */
 export function workingTrees({ kind, identity, root, here }: FoundProject): string[] {
   if (kind === "folder") return [root];
@@ -68,7 +78,15 @@ interface GitDirs {
 
 function rootOf(identity: string, here: string, shared: boolean): string {
   if (basename(identity) === ".git") return dirname(identity);
-  return shared ? identity : here;
+  return shared ? (submoduleTree(identity) ?? identity) : here;
+}
+
+/** A submodule's git dir says where its main tree is: seen from its linked worktrees there is no other way to know. */
+function submoduleTree(identity: string): string | null {
+  const tree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readIfThere(join(identity, "config")) ?? "")?.[1];
+  if (tree === undefined) return null;
+  const folder = resolve(identity, tree);
+  return exists(folder) ? realpathSync(folder) : null;
 }
 
 function linkedDirs(folder: string, dotGit: string): GitDirs | null {

@@ -1,5 +1,6 @@
+import { FLEET_WORKERS_MAX } from "../limits.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { checkName, nearest } from "../protocol/names.ts";
+import { checkName, nearest, shorten } from "../protocol/names.ts";
 import { own } from "../protocol/own.ts";
 
 /** What a value of a configuration file may be. A nested shape is a table; `{ "*": … }` takes any legal name. */
@@ -47,9 +48,13 @@ function whatIsWrong(value: unknown, kind: Exclude<Kind, "name">): string | null
   if (typeof kind === "object") return kind.includes(value as string) ? null : `one of ${kind.join(", ")}`;
   if (kind === "text") return typeof value === "string" ? null : "a text in quotes";
   if (kind === "flag") return typeof value === "boolean" ? null : "true or false";
-  if (kind === "count") return Number.isInteger(value) && (value as number) > 0 ? null : "a whole number above 0";
+  if (kind === "count") return isCount(value) ? null : `a whole number from 1 to ${FLEET_WORKERS_MAX}`;
   if (kind === "texts") return isTextList(value) ? null : "a list of texts in quotes";
   return isTable(value) && Object.values(value).every((item) => typeof item === "string") ? null : "a table of texts";
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= FLEET_WORKERS_MAX;
 }
 
 function isTextList(value: unknown): boolean {
@@ -60,43 +65,54 @@ function isShape(kind: Kind | Shape): kind is Shape {
   return typeof kind === "object" && !Array.isArray(kind);
 }
 
-function isTable(value: unknown): value is Record<string, unknown> {
+export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function unknownKey(path: string[], known: string[], source: ConfigSource): PerdureError {
   const key = path.at(-1) ?? "";
   const [best] = nearest(key, known);
-  return new PerdureError("usage", `${position(source, path)}: unknown key ${JSON.stringify(path.join("."))}.`, {
-    hint: best ? `did you mean ${best}?` : `known here: ${known.filter((k) => k !== "*").join(", ")}`,
-  });
+  const hint = best ? `did you mean ${best}?` : `known here: ${known.filter((k) => k !== "*").join(", ")}`;
+  return configError(source, path, `unknown key ${JSON.stringify(path.join("."))}.`, hint);
 }
 
 function wrongValue(path: string[], wanted: string, value: unknown, source: ConfigSource): PerdureError {
-  // Values of `env` may be secrets: the type says enough.
-  const got = path.includes("env") ? typeof value : JSON.stringify(value);
-  return new PerdureError("usage", `${position(source, path)}: ${path.join(".")} must be ${wanted}, not ${got}.`, {
-    hint: `edit ${source.file}`,
-  });
+  const got = path.includes("env") ? typeof value : shown(value);
+  return configError(source, path, `${path.join(".")} must be ${wanted}, not ${got}.`);
 }
 
-function atLine<T>(source: ConfigSource, path: string[], check: () => T): T {
+/** Not what is inside a list or a table: that may be `env` in the wrong place, with secrets. */
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return "a date";
+  return isTable(value) ? "a table" : JSON.stringify(typeof value === "string" ? shorten(value) : value);
+}
+
+export function atLine<T>(source: ConfigSource, path: readonly string[], check: () => T): T {
   try {
     return check();
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    throw new PerdureError(error.code, `${position(source, path)}: ${error.message}`, {
-      hint: error.hint ?? undefined,
-    });
+    throw configError(source, path, error.message, error.hint ?? undefined);
   }
 }
 
-function position(source: ConfigSource, path: string[]): string {
+/** An error of the file: where, what, and what to do about it. */
+export function configError(
+  source: ConfigSource,
+  path: readonly string[],
+  message: string,
+  hint = `edit ${source.file}`,
+): PerdureError {
+  return new PerdureError("usage", `${position(source, path)}: ${message}`, { hint });
+}
+
+function position(source: ConfigSource, path: readonly string[]): string {
   return `${source.file}:${lineOf(source.text, path)}`;
 }
 
 /** The line that sets the key, found in the text: the parser keeps values, not positions. */
-function lineOf(text: string, path: string[]): number {
+function lineOf(text: string, path: readonly string[]): number {
   const wanted = path.join(".");
   let table = "";
   const lines = text.split("\n");

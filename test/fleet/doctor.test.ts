@@ -75,3 +75,15 @@ it("tells a vendor's version by where it lies, beside those that were tried, and
     { level: "note", message: expect.stringContaining("unproved: ") as string },
   ]);
 });
+
+it("tells whose fleet it is, and what is wrong with it, before anything is started", async () => {
+  const costume = scene("claude");
+  expect(await findings(costume, "fleet")).toEqual([]);
+  const file = join(costume.home.project, "perdure.toml");
+  writeFileSync(file, '[workers.coder]\nvendor = "claude"\ncount = 2\n');
+  expect(await findings(costume, "fleet")).toMatchObject([{ level: "ok", message: "coder-1, coder-2 (perdure.toml)" }]);
+  writeFileSync(file, '[workers.coder]\nvendor = "claude"\nprompt = "none.md"\n');
+  expect(await findings(costume, "fleet")).toMatchObject([
+    { level: "bad", message: 'perdure.toml:3: workers.coder.prompt "none.md" does not exist.' },
+  ]);
+});

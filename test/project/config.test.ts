@@ -72,7 +72,7 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["a text that is a list", "[context]\ndir = []\n", 2, /context\.dir must be a text in quotes/, /edit/],
   ["a list that is a text", '[policy]\nagents_may = "send"\n', 2, /must be a list of texts/, /edit/],
   ["a flag that is a text", '[defaults]\nworktree = "yes"\n', 2, /must be true or false/, /edit/],
-  ["a count of nothing", "[workers.a]\ncount = 0\n", 2, /must be a whole number above 0, not 0/, /edit/],
+  ["a count of nothing", "[workers.a]\ncount = 0\n", 2, /must be a whole number from 1 to 1000, not 0/, /edit/],
   ["a choice that is none", '[defaults]\nrestart = "maybe"\n', 2, /one of never, on-failure, always/, /edit/],
   ["a table that is a text", 'context = ".ai"\n', 1, /context must be a table/, /edit/],
 ];
