@@ -40,7 +40,9 @@ export async function bringDown(words: readonly string[], seconds: number | null
   try {
     const result = await client.stream("down", params, (item) => {
       items.push(item);
-      out.note(`  ${out.paint.bold(item.name)}  ${item.outcome === "killed" ? out.paint.yellow("killed: it did not end by itself") : item.outcome}`);
+      out.note(
+        `  ${out.paint.bold(item.name)}  ${item.outcome === "killed" ? out.paint.yellow("killed: it did not end by itself") : item.outcome}`,
+      );
     });
     out.result({ workers: items, ...result }, () => summary(items));
   } finally {

@@ -47,17 +47,34 @@ export function entryOf(worker: FleetWorker, found: FoundProject): FleetEntry {
   const recorded = recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
   const { name, cwd, group, restart, prompt } = worker;
-  return { name, ...commandOf(worker), cwd, environment: { ...recorded, ...worker.env }, group, restart, prompt, openFiles };
+  return {
+    name,
+    ...commandOf(worker),
+    cwd,
+    environment: { ...recorded, ...worker.env },
+    group,
+    restart,
+    prompt,
+    openFiles,
+  };
 }
 
-function commandOf({ entry, vendor, command, args, declared, cwd }: FleetWorker): Pick<FleetEntry, "command" | "vendor"> {
+function commandOf({
+  entry,
+  vendor,
+  command,
+  args,
+  declared,
+  cwd,
+}: FleetWorker): Pick<FleetEntry, "command" | "vendor"> {
   if (vendor === null) {
     const words = [...(command ?? []), ...args];
     return { command: words, vendor: vendorOf(words, cwd) };
   }
   const adapter = adapterOf(vendor);
   if (adapter === null) throw noAdapter(entry, vendor);
-  if (declared !== null) return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
+  if (declared !== null)
+    return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
   const words = command ?? adapter.command;
   return { command: [...words, ...args], vendor: { name: vendor, programAt: words.length - 1 } };
 }

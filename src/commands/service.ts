@@ -91,6 +91,9 @@ WantedBy=default.target
 
 /** As systemd reads a word: quotes and backslashes are escaped, percent signs and dollars would be replaced. */
 function quoted(word: string): string {
-  const escaped = word.replace(/[\\"]/g, (char) => `\\${char}`).replaceAll("%", "%%").replaceAll("$", "$$$$");
+  const escaped = word
+    .replace(/[\\"]/g, (char) => `\\${char}`)
+    .replaceAll("%", "%%")
+    .replaceAll("$", "$$$$");
   return `"${escaped}"`;
 }

@@ -5,7 +5,8 @@ import { wholeNumber } from "./numbers.ts";
 export const stop: Command = {
   summary: "stop a worker, wherever it runs; its name and conversation stay",
   usage: "NAME… [--kill-after SECONDS]",
-  details: "Asked to end (TERM), then KILL after --kill-after (5) seconds. One that was brought up stays down until `perdure up NAME`.",
+  details:
+    "Asked to end (TERM), then KILL after --kill-after (5) seconds. One that was brought up stays down until `perdure up NAME`.",
   examples: ["perdure stop coder", "perdure stop coder --kill-after 30"],
   options: { "kill-after": { type: "string" } },
   words: [1, 500],

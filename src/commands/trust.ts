@@ -37,8 +37,12 @@ export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: 
   const { trusted, before } = await ask("trusted", { here, text });
   if (trusted) return;
   if (!yes) {
-    const shown = before === null ? whatItRuns(fleet) : fleetChanges(before, text).map(({ sign, text: changed }) => `${sign} ${changed}`);
-    const title = before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
+    const shown =
+      before === null
+        ? whatItRuns(fleet)
+        : fleetChanges(before, text).map(({ sign, text: changed }) => `${sign} ${changed}`);
+    const title =
+      before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
     if (!(await agreed("Run it? [y/N] "))) throw untrusted(file, before !== null);
   }

@@ -108,7 +108,8 @@ async function tellOfOthers(fleet: Fleet, here: Place, out: Output): Promise<voi
   const { items } = await askList("ls", { here, project: null, all: false });
   const named = new Set(fleet.workers.map(({ name }) => nameKey(name)));
   for (const { name } of items.filter(({ mode, run }) => mode === "tmux" && run !== null)) {
-    if (!named.has(nameKey(name))) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
+    if (!named.has(nameKey(name)))
+      out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
   }
 }
 

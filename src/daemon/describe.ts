@@ -60,7 +60,8 @@ function lastEndOf(house: House, worker: WorkerRow): WorkerSummary["lastEnd"] {
 
 function stateOf(house: House, worker: WorkerRow, live: RunRow | null, processes: ProcessInfo[]): WorkerState {
   if (live === null && worker.unresumable !== null) return "unresumable";
-  if (live === null) return house.fleet.stateOf(worker.id) ?? heldOf(worker)?.state ?? (worker.paused === 1 ? "paused" : "stopped");
+  if (live === null)
+    return house.fleet.stateOf(worker.id) ?? heldOf(worker)?.state ?? (worker.paused === 1 ? "paused" : "stopped");
   if (worker.lease_phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
   const survivors = processes.every(({ pid }) => pid !== live.pid);

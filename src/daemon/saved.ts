@@ -3,7 +3,14 @@ import { PerdureError } from "../protocol/errors.ts";
 import type { SavedRecord } from "../protocol/findings.ts";
 import { nameKey } from "../protocol/names.ts";
 import type { ProjectRow } from "../store/projects.ts";
-import { activeSaved, insertSaved, savedByName, savedOfProject, sessionsOfSaved, type SavedRow } from "../store/saved.ts";
+import {
+  activeSaved,
+  insertSaved,
+  savedByName,
+  savedOfProject,
+  sessionsOfSaved,
+  type SavedRow,
+} from "../store/saved.ts";
 import { sessionById } from "../store/sessions.ts";
 import { iso } from "./describe.ts";
 import type { House } from "./house.ts";

@@ -17,13 +17,7 @@ const OF_THE_TERMINAL = new Set(["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "T
  * command line shows its words to everybody on the machine.
  */
 export function paneScript(start: PaneStart): string {
-  const { file, args } = wrapperCommand(
-    start.form,
-    start.runDir,
-    start.command,
-    start.inherited,
-    start.deafLoader,
-  );
+  const { file, args } = wrapperCommand(start.form, start.runDir, start.command, start.inherited, start.deafLoader);
   const exports = Object.entries(start.environment)
     // Others cannot be a shell's variable, and would not survive it.
     .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OF_THE_TERMINAL.has(name))

@@ -45,13 +45,21 @@ export class FleetStage extends Home {
     return this.json(["attach", name]);
   }
 
-  /** Types a line in its pane, as a person would, and waits until its transcript has it. */
+  /** Types a line in its pane, as a person would. */
   async type(name: string, line: string): Promise<void> {
     const { socket, pane } = await this.pane(name);
     const tmux = (...args: string[]): void => void execFileSync("tmux", ["-S", socket, ...args]);
     tmux("send-keys", "-t", pane, "-l", line);
     tmux("send-keys", "-t", pane, "Enter");
-    if (line.startsWith("/")) return;
+  }
+
+  /** Types it, and waits until its transcript has it. */
+  async say(name: string, line: string): Promise<void> {
+    await this.type(name, line);
+    await this.heard(name, line);
+  }
+
+  async heard(name: string, line: string): Promise<void> {
     await eventually(`${name} to have heard ${line}`, async () => (await this.turns(name)).includes(line));
   }
 

@@ -40,6 +40,7 @@ it("up, up again, everything killed, up: same names, same conversations, one run
   const before = await conversations(fleet);
   expect(Object.keys(before).toSorted()).toEqual(NAMES);
   for (const name of NAMES) await fleet.type(name, `I am ${name}`);
+  for (const name of NAMES) await fleet.heard(name, `I am ${name}`);
   const runs = byName(await fleet.workers());
 
   const again = await fleet.up();
@@ -78,7 +79,7 @@ it("after a reboot the fleet waits for up, and all of it is resumed", async () =
   const fleet = sixWorkers({ PERDURE_BOOT_ID_FILE: boot });
   await fleet.up();
   const before = await conversations(fleet);
-  await fleet.type("coder-1", "before the reboot");
+  await fleet.say("coder-1", "before the reboot");
 
   await fleet.killEverything();
   writeFileSync(boot, "22222222-2222-2222-2222-222222222222\n");

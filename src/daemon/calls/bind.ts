@@ -13,7 +13,10 @@ import { bindNew, enter, noteTranscript } from "../sessions.ts";
 import type { CallContext } from "./context.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
-export async function bindCall(params: CallParams<"bind">, { house }: Pick<CallContext, "house">): Promise<CallResults["bind"]> {
+export async function bindCall(
+  params: CallParams<"bind">,
+  { house }: Pick<CallContext, "house">,
+): Promise<CallResults["bind"]> {
   const begun = await begunTranscript(house, params);
   const { run, order } = await house.writer.write(() => {
     const { run: found, worker, wanted, vendor } = claimed(house, params);

@@ -50,13 +50,17 @@ export async function paneCall(params: CallParams<"pane">, { house }: CallContex
   const { session, window, id } = pane;
   const run = house.fleet.liveRun(found.worker.id);
   if (run) await wake(house, house.fleet.panes, run);
-  return { address: found.address, socket: house.paths.tmux, tmux: house.fleet.panes.program(), session, window, pane: id };
+  return {
+    address: found.address,
+    socket: house.paths.tmux,
+    tmux: house.fleet.panes.program(),
+    session,
+    window,
+    pane: id,
+  };
 }
 
-export async function screenCall(
-  params: CallParams<"screen">,
-  { house }: CallContext,
-): Promise<CallResults["screen"]> {
+export async function screenCall(params: CallParams<"screen">, { house }: CallContext): Promise<CallResults["screen"]> {
   const found = findWorker(house, params.target);
   const { address, worker } = found;
   const tmux = house.fleet.panes.ifThere();
@@ -73,9 +77,13 @@ export async function screenCall(
 function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
   const run = house.fleet.liveRun(worker.id);
   if (run) {
-    return new PerdureError("conflict", `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of ours.`, {
-      hint: `look there, or: perdure takeover ${worker.name} && perdure up ${worker.name}`,
-    });
+    return new PerdureError(
+      "conflict",
+      `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of ours.`,
+      {
+        hint: `look there, or: perdure takeover ${worker.name} && perdure up ${worker.name}`,
+      },
+    );
   }
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint: `perdure up ${worker.name}` });
 }

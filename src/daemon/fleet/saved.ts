@@ -150,10 +150,14 @@ function enter(house: House, project: ProjectRow, saved: SavedRow): void {
 
 function refusal({ name }: SavedRow, faults: Fault[]): PerdureError {
   const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
-  return new PerdureError("refused", [`${name} cannot be restored as a whole; nothing was started.`, ...lines].join("\n"), {
-    hint: "put right what is named, or let it begin anew: --allow-fresh NAME",
-    details: { faults },
-  });
+  return new PerdureError(
+    "refused",
+    [`${name} cannot be restored as a whole; nothing was started.`, ...lines].join("\n"),
+    {
+      hint: "put right what is named, or let it begin anew: --allow-fresh NAME",
+      details: { faults },
+    },
+  );
 }
 
 function unknown(house: House, project: ProjectRow, given: string): PerdureError {

@@ -126,7 +126,8 @@ function tellOfPredecessor(project: ProjectRow, launch: Launch): void {
   if (file === null) return;
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const { grant, session } = launch;
-  const told = session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+  const told =
+    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 

@@ -210,7 +210,12 @@ export class Supervisor {
     const house = this.#house();
     await house.writer.write(() => {
       setHeld(house.db, worker.id, held);
-      record(house, `worker.${held.state}`, { projectId: worker.project_id, workerId: worker.id }, { reason: held.reason });
+      record(
+        house,
+        `worker.${held.state}`,
+        { projectId: worker.project_id, workerId: worker.id },
+        { reason: held.reason },
+      );
     });
   }
 

@@ -6,7 +6,9 @@ export type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
   // Tests tell of a reboot by another file.
-  return platform === "darwin" ? macosProcesses() : linuxProcesses("/proc", process.env.PERDURE_BOOT_ID_FILE || undefined);
+  return platform === "darwin"
+    ? macosProcesses()
+    : linuxProcesses("/proc", process.env.PERDURE_BOOT_ID_FILE || undefined);
 }
 
 /** What marks a process as part of a run. Run ids are unique per state folder, so the socket is part of it. */
