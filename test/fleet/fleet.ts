@@ -65,8 +65,8 @@ export class FleetStage extends Home {
 
   /** What was said in its conversation, by its transcript. */
   async turns(name: string): Promise<string> {
-    const file = (await this.show(name)).conversation?.transcript?.file;
-    return file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : "";
+    const file = join(this.dir, ".local/share/perdure-scripted/sessions", `${(await this.show(name)).session?.id}.jsonl`);
+    return existsSync(file) ? readFileSync(file, "utf8") : "";
   }
 
   async show(name: string): Promise<WorkerDetail> {
@@ -75,6 +75,14 @@ export class FleetStage extends Home {
 
   async logs(name: string): Promise<Finished> {
     return this.perdure(["logs", name]);
+  }
+
+  /** What a process was given; only its first one shows what tmux gave it. */
+  async environmentOf(pid: number): Promise<Record<string, string>> {
+    const table = processTable();
+    const agent = table.children(pid)[0] ?? pid;
+    const names = ["PERDURE_TOKEN", "PERDURE_RUN"];
+    return Object.fromEntries(names.map((name) => [name, table.variable(agent, name) ?? ""]));
   }
 
   /** Everything that has to do with this home: the daemon, tmux and what runs in it. */
