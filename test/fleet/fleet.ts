@@ -65,8 +65,13 @@ export class FleetStage extends Home {
 
   /** What was said in its conversation, by its transcript. */
   async turns(name: string): Promise<string> {
-    const file = join(this.dir, ".local/share/perdure-scripted/sessions", `${(await this.show(name)).session?.id}.jsonl`);
+    const file = await this.transcriptOf(name);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
+  }
+
+  async transcriptOf(name: string): Promise<string> {
+    const { session } = await this.show(name);
+    return join(this.dir, ".local/share/perdure-scripted/sessions", `${session?.id}.jsonl`);
   }
 
   async show(name: string): Promise<WorkerDetail> {

@@ -49,7 +49,7 @@ it("with one damaged, nothing starts: exit 5 and every reason; --allow-fresh let
   const before = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
   await fleet.say("coder", "something");
   await fleet.say("planner", "something else");
-  const file = (await fleet.show("coder")).conversation?.transcript?.file ?? "";
+  const file = await fleet.transcriptOf("coder");
   await fleet.down();
   const whole = readFileSync(file, "utf8");
   writeFileSync(file, whole.replace("something", "SOMETHING"));
