@@ -1,3 +1,0 @@
-export function looksSuspended(text: string): boolean {
-  return /suspended/.test(text);
-}

@@ -1,3 +1,0 @@
-export function whyHeld(_vendor: string | null, _text: string): { kind: "login" | "limit"; line: string } | null {
-  return null;
-}
