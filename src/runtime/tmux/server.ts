@@ -81,8 +81,8 @@ export class TmuxServer {
     const commands = panes
       .filter((pane) => pane.workerId === workerId)
       .flatMap((pane) => [
-        ["set-option", "-p", "-t", pane.id, "@perdure_name", name],
-        ...(pane.group === null ? [["rename-window", "-t", pane.id, literal(name)]] : []),
+        ["set-option", "-p", "-t", pane.id, "--", "@perdure_name", name],
+        ...(pane.group === null ? [["rename-window", "-t", pane.id, "--", literal(name)]] : []),
       ]);
     if (commands.length > 0) await client.send(...commands);
   }

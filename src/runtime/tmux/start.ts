@@ -44,7 +44,7 @@ export function newSession(request: StartRequest, token: string): string[][] {
   const session = sessionName(request.project);
   return [
     ["new-session", "-d", "-s", session, ...window(request, token)],
-    ["set-option", "-t", `=${session}:`, "@perdure_project", request.project],
+    ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
     ...marks(request, `=${session}:=${token}`),
   ];
 }
@@ -60,9 +60,9 @@ export function newWindow(request: StartRequest, token: string): string[][] {
 /** The window of a group: panes carry their names, and are found by others of the group. */
 export function groupMarks(group: string, pane: string): string[][] {
   return [
-    ["set-option", "-w", "-t", pane, "@perdure_group", group],
+    ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
     ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
-    ["rename-window", "-t", pane, literal(group)],
+    ["rename-window", "-t", pane, "--", literal(group)],
   ];
 }
 
@@ -107,9 +107,9 @@ function direct(argv: readonly string[]): readonly string[] {
 /** The token was its name for as long as nobody could look: found by it exactly, then called what people call it. */
 function marks({ worker, workerId, run }: StartRequest, target: string, named = true): string[][] {
   return [
-    ["set-option", "-p", "-t", target, "@perdure_worker", workerId],
-    ["set-option", "-p", "-t", target, "@perdure_run", run],
-    ["set-option", "-p", "-t", target, "@perdure_name", worker],
-    ...(named ? [["rename-window", "-t", target, literal(worker)]] : []),
+    ["set-option", "-p", "-t", target, "--", "@perdure_worker", workerId],
+    ["set-option", "-p", "-t", target, "--", "@perdure_run", run],
+    ["set-option", "-p", "-t", target, "--", "@perdure_name", worker],
+    ...(named ? [["rename-window", "-t", target, "--", literal(worker)]] : []),
   ];
 }
