@@ -55,11 +55,9 @@ export class TmuxLink {
   /** Ends the server and every process in it. */
   async kill(): Promise<void> {
     this.#letGo();
-    try {
-      await this.#tmux(["-N"], [["kill-server"]]);
-    } catch (error) {
-      if (!isAbsent(error)) throw error;
-    }
+    const deadline = performance.now() + TMUX_ANSWER_MS;
+    // It answers before it is gone: asked until nobody answers, so that the next one starts on free ground.
+    while (!(await this.#killOnce())) if (performance.now() > deadline) throw unanswered("it does not end");
     this.#options.watch.changed(null);
   }
 
@@ -67,6 +65,17 @@ export class TmuxLink {
   close(): void {
     this.#closed = true;
     this.#letGo();
+  }
+
+  async #killOnce(): Promise<boolean> {
+    try {
+      await this.#tmux(["-N"], [["kill-server"]]);
+      return false;
+    } catch (error) {
+      if (isAbsent(error)) return true;
+      if (/server exited|lost server/.test(wordsOf(error))) return false;
+      throw error;
+    }
   }
 
   #letGo(): void {
