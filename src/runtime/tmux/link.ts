@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { TMUX_ANSWER_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
 import type { Environment } from "../../protocol/environment.ts";
-import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { ControlClient, unanswered } from "./control.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { ControlClient, unanswered, wordsOf } from "./control.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";
 
 const exec = promisify(execFile);
@@ -169,9 +169,4 @@ export class TmuxLink {
 
 function isAbsent(error: unknown): boolean {
   return /no server running|error connecting to .*(No such file|Connection refused)/.test(wordsOf(error));
-}
-
-/** What tmux said, whichever way it was asked. */
-function wordsOf(error: unknown): string {
-  return isPerdureError(error) ? String(error.details?.tmux ?? "") : "";
 }

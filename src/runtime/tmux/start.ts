@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { PANE_COMMAND_BYTES_MAX } from "../../limits.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
@@ -20,7 +20,7 @@ export interface StartRequest {
 }
 
 /** What tmux would take for something else, or would quietly do otherwise, is refused before it is asked. */
-export async function checkStart({ argv, cwd, env, worker }: StartRequest): Promise<void> {
+export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
   if (argv.length === 0 || argv[0] === "")
     throw new PerdureError("usage", `There is no program to start for ${worker}.`);
@@ -31,11 +31,18 @@ export async function checkStart({ argv, cwd, env, worker }: StartRequest): Prom
     );
   }
   // tmux would start it in the home folder instead.
-  const folder = await stat(cwd).catch(() => null);
-  if (!folder?.isDirectory()) {
+  if (!isFolder(cwd)) {
     throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
       hint: `ls -ld ${cwd}`,
     });
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // whatever the reason: nothing can be started in it
   }
 }
 
