@@ -178,7 +178,13 @@ export function unanswered(why: string, cause?: unknown): PerdureError {
 
 /** tmux understood, and said no in such words. */
 export function isRefusal(error: unknown, words: RegExp): boolean {
-  return isPerdureError(error) && error.code === "conflict" && words.test(String(error.details?.tmux));
+  return isPerdureError(error) && error.code === "conflict" && words.test(wordsOf(error));
+}
+
+/** What tmux itself said, whichever way it was asked. */
+export function wordsOf(error: unknown): string {
+  const words = isPerdureError(error) ? error.details?.tmux : undefined;
+  return typeof words === "string" ? words : "";
 }
 
 function refusal(words: string): PerdureError {

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { TMUX_ANSWER_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
 import type { Environment } from "../../protocol/environment.ts";
-import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { ControlClient, unanswered } from "./control.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { ControlClient, unanswered, wordsOf } from "./control.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";
 
 const exec = promisify(execFile);
@@ -55,11 +55,9 @@ export class TmuxLink {
   /** Ends the server and every process in it. */
   async kill(): Promise<void> {
     this.#letGo();
-    try {
-      await this.#tmux(["-N"], [["kill-server"]]);
-    } catch (error) {
-      if (!isAbsent(error)) throw error;
-    }
+    const deadline = performance.now() + TMUX_ANSWER_MS;
+    // It answers before it is gone: asked until nobody answers, so that the next one starts on free ground.
+    while (!(await this.#killOnce())) if (performance.now() > deadline) throw unanswered("it does not end");
     this.#options.watch.changed(null);
   }
 
@@ -67,6 +65,17 @@ export class TmuxLink {
   close(): void {
     this.#closed = true;
     this.#letGo();
+  }
+
+  async #killOnce(): Promise<boolean> {
+    try {
+      await this.#tmux(["-N"], [["kill-server"]]);
+      return false;
+    } catch (error) {
+      if (isAbsent(error)) return true;
+      if (/server exited|lost server/.test(wordsOf(error))) return false;
+      throw error;
+    }
   }
 
   #letGo(): void {
@@ -160,9 +169,4 @@ export class TmuxLink {
 
 function isAbsent(error: unknown): boolean {
   return /no server running|error connecting to .*(No such file|Connection refused)/.test(wordsOf(error));
-}
-
-/** What tmux said, whichever way it was asked. */
-function wordsOf(error: unknown): string {
-  return isPerdureError(error) ? String(error.details?.tmux ?? "") : "";
 }

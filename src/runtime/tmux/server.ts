@@ -41,7 +41,7 @@ export class TmuxServer {
 
   /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
   async start(request: StartRequest): Promise<Started> {
-    await checkStart(request);
+    checkStart(request);
     return this.#starter.start(await this.#link.ensure(), request);
   }
 
@@ -78,16 +78,15 @@ export class TmuxServer {
     const client = await this.#link.find();
     if (client === null) return;
     const panes = await listPanes(client);
-    const commands = panes
-      .filter((pane) => pane.workerId === workerId)
-      .flatMap((pane) => [
-        ["set-option", "-p", "-t", pane.id, "@perdure_name", name],
-        ...(pane.group === null ? [["rename-window", "-t", pane.id, literal(name)]] : []),
-      ]);
+    const own = panes.filter((pane) => pane.workerId === workerId);
+    const commands = own.flatMap((pane) => [
+      ["set-option", "-p", "-t", pane.id, "--", "@perdure_name", name],
+      ...(pane.group === null ? [["rename-window", "-t", pane.id, "--", literal(name)]] : []),
+    ]);
     if (commands.length > 0) await client.send(...commands);
   }
 
-  /** Told within about a second, once this server was found or started. */
+  /** Told within about a second, once the server was found or started; what had ended before is told then too. */
   onPaneDied(listener: (end: PaneEnd) => void): void {
     this.#watch.onDied(listener);
   }

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { PANE_COMMAND_BYTES_MAX } from "../../limits.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
@@ -20,7 +20,7 @@ export interface StartRequest {
 }
 
 /** What tmux would take for something else, or would quietly do otherwise, is refused before it is asked. */
-export async function checkStart({ argv, cwd, env, worker }: StartRequest): Promise<void> {
+export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
   if (argv.length === 0 || argv[0] === "")
     throw new PerdureError("usage", `There is no program to start for ${worker}.`);
@@ -31,11 +31,18 @@ export async function checkStart({ argv, cwd, env, worker }: StartRequest): Prom
     );
   }
   // tmux would start it in the home folder instead.
-  const folder = await stat(cwd).catch(() => null);
-  if (!folder?.isDirectory()) {
+  if (!isFolder(cwd)) {
     throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
       hint: `ls -ld ${cwd}`,
     });
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // whatever the reason: nothing can be started in it
   }
 }
 
@@ -44,7 +51,7 @@ export function newSession(request: StartRequest, token: string): string[][] {
   const session = sessionName(request.project);
   return [
     ["new-session", "-d", "-s", session, ...window(request, token)],
-    ["set-option", "-t", `=${session}:`, "@perdure_project", request.project],
+    ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
     ...marks(request, `=${session}:=${token}`),
   ];
 }
@@ -60,9 +67,9 @@ export function newWindow(request: StartRequest, token: string): string[][] {
 /** The window of a group: panes carry their names, and are found by others of the group. */
 export function groupMarks(group: string, pane: string): string[][] {
   return [
-    ["set-option", "-w", "-t", pane, "@perdure_group", group],
+    ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
     ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
-    ["rename-window", "-t", pane, literal(group)],
+    ["rename-window", "-t", pane, "--", literal(group)],
   ];
 }
 
@@ -107,9 +114,9 @@ function direct(argv: readonly string[]): readonly string[] {
 /** The token was its name for as long as nobody could look: found by it exactly, then called what people call it. */
 function marks({ worker, workerId, run }: StartRequest, target: string, named = true): string[][] {
   return [
-    ["set-option", "-p", "-t", target, "@perdure_worker", workerId],
-    ["set-option", "-p", "-t", target, "@perdure_run", run],
-    ["set-option", "-p", "-t", target, "@perdure_name", worker],
-    ...(named ? [["rename-window", "-t", target, literal(worker)]] : []),
+    ["set-option", "-p", "-t", target, "--", "@perdure_worker", workerId],
+    ["set-option", "-p", "-t", target, "--", "@perdure_run", run],
+    ["set-option", "-p", "-t", target, "--", "@perdure_name", worker],
+    ...(named ? [["rename-window", "-t", target, "--", literal(worker)]] : []),
   ];
 }

@@ -8,16 +8,18 @@ import type { StartRequest } from "../../../src/runtime/tmux/start.ts";
 
 /** A folder and in it the socket of a server of its own; what `clear` ends. */
 export class Bed {
-  readonly dir = mkdtempSync(join(tmpdir(), "pt-"));
-  readonly socket = join(this.dir, "t");
+  readonly dir: string;
+  readonly socket: string;
   readonly log: string[] = [];
-  readonly env: Record<string, string> = {
-    PATH: process.env.PATH ?? "/usr/bin:/bin",
-    HOME: this.dir,
-    LANG: "C.UTF-8",
-    SECRET: "nobody's",
-  };
+  readonly env: Record<string, string>;
   readonly #servers: TmuxServer[] = [];
+
+  /** The folder must be short: a socket's path is. */
+  constructor(dir = mkdtempSync(join(tmpdir(), "pt-"))) {
+    this.dir = dir;
+    this.socket = join(dir, "t");
+    this.env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: dir, LANG: "C.UTF-8", SECRET: "nobody's" };
+  }
 
   /** As a daemon that has just started has it. */
   server(): TmuxServer {

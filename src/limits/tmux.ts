@@ -1,0 +1,29 @@
+// The bounds of tmux and its panes, in a file of their own because the other one is long.
+
+/** The oldest tmux that can do what is asked of it: client flags and subscriptions came with 3.2. */
+export const TMUX_VERSION_MIN = "3.2";
+
+/** A tmux that says nothing for so long while it owes an answer is given up: whoever asked is told to try again. */
+export const TMUX_ANSWER_MS = 10_000;
+
+/** How soon a lost control client is replaced, so that ends and titles are seen again. */
+export const TMUX_RECONNECT_MS = 200;
+
+/** Lines of a pane that can be scrolled back to, and captured at most. An agent's screen says the rest in its transcript. */
+export const PANE_HISTORY_LINES = 10_000;
+
+/** Of a captured pane, the newest: a line can be as wide as a program likes. */
+export const CAPTURE_CHARS_MAX = 4 * 1024 * 1024;
+
+/** What a pane measures before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
+export const PANE_COLUMNS = 200;
+export const PANE_ROWS = 50;
+
+/** Workers of one group in one window: more are too small to read, and get another. */
+export const PANES_PER_WINDOW_MAX = 9;
+
+/** Of a title a program gives its pane; it may be a megabyte. */
+export const PANE_TITLE_CHARS_MAX = 256;
+
+/** The command line of one start: tmux takes more, the kernel takes 128 KiB for one argument. */
+export const PANE_COMMAND_BYTES_MAX = 1024 * 1024;

@@ -1,0 +1,67 @@
+import { PerdureError } from "../../protocol/errors.ts";
+
+export interface AttachRequest {
+  /** The caller's TMUX variable: set inside any tmux, and says which. */
+  insideTmux: string | undefined;
+  /** tmux itself, and our server's socket. */
+  file: string;
+  socket: string;
+  /** What a pane of the listing says of itself. */
+  session: string;
+  pane: string;
+  /** What people call the worker. */
+  worker: string;
+  /** In this terminal; or, inside the caller's own tmux, in a popup or a window of that. */
+  where: "here" | "popup" | "window";
+}
+
+export interface AttachPlan {
+  argv: string[];
+  /** Variables that the program must not see. */
+  unset: string[];
+  /** To be said before it starts. */
+  tell: string | null;
+}
+
+/** What `attach` turns into, by where the caller is: at a plain terminal, in our own server, or in a tmux of theirs. */
+export function attachPlan(request: AttachRequest): AttachPlan {
+  const { insideTmux, file, socket, where, worker } = request;
+  // `socket,pid,session`; a path may contain a comma.
+  const around = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
+  if (around === socket)
+    return { argv: [file, "-S", socket, ...show(request, "switch-client")], unset: [], tell: null };
+  if (around === null && where !== "here") {
+    throw new PerdureError("usage", `There is no tmux around you to open a ${where} in.`, {
+      hint: `perdure attach ${worker}`,
+    });
+  }
+  const attach = [file, "-u", "-S", socket, ...show(request, "attach-session")];
+  if (where === "here") return { argv: attach, unset: NESTING, tell: around === null ? null : nested(worker) };
+  const inner = shellLine(["env", ...NESTING.flatMap((name) => ["-u", name]), ...attach]);
+  const open =
+    where === "popup"
+      ? ["display-popup", "-E", "-w", "90%", "-h", "90%"]
+      : ["new-window", "-n", worker.replaceAll("#", "##")];
+  return { argv: [file, ...open, inner], unset: [], tell: null };
+}
+
+/** tmux refuses to start inside another as long as it sees these. */
+const NESTING = ["TMUX", "TMUX_PANE"];
+
+/** The pane's id finds it wherever it was moved to; the session's name is exact. */
+function show({ session, pane }: AttachRequest, command: string): string[] {
+  return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
+}
+
+function nested(worker: string): string {
+  return [
+    "You are inside a tmux of your own, and this one opens in it: press your prefix twice to reach the inner one (twice, then d: leave).",
+    `Or open it beside: perdure attach ${worker} --popup, or --window.`,
+  ].join("\n");
+}
+
+/** Of all shells the same: everything in single quotes, and a quote itself in double ones. */
+function shellLine(words: string[]): string {
+  const quoted = words.map((word) => (/^[\w./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`));
+  return `exec ${quoted.join(" ")}`;
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { attachPlan, type AttachRequest } from "../../../src/runtime/tmux/attach.ts";
+import { findTmux } from "../../../src/runtime/tmux/find.ts";
+import { looksSuspended } from "../../../src/runtime/tmux/suspended.ts";
+import { until } from "../../terminal/tmux.ts";
+import { Bed, STAY } from "./bed.ts";
+
+const AT: AttachRequest = {
+  insideTmux: undefined,
+  file: "/usr/bin/tmux",
+  socket: "/s/tmux, a b",
+  session: "api",
+  pane: "%3",
+  worker: "w",
+  where: "here",
+};
+
+test("in our own server it only switches, and nothing is nested", () => {
+  const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
+  expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
+  expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
+  expect(plan).toMatchObject({ unset: [], tell: null });
+});
+
+test("in somebody's own tmux the nesting is told, with the ways around it", () => {
+  const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
+  expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
+  expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
+  expect(attachPlan(AT).tell).toBeNull();
+});
+
+test("a popup or a window needs a tmux around", () => {
+  expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/no tmux around you to open a popup/);
+  expect(() => attachPlan({ ...AT, where: "window" })).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+describe("with a terminal", () => {
+  let bed: Bed;
+  let request: AttachRequest;
+  let outer: string;
+  const user = (...args: string[]): string => {
+    const env = { ...bed.env, TERM: "xterm-256color" };
+    return execFileSync("tmux", ["-S", outer, "-f", "/dev/null", ...args], {
+      env,
+      encoding: "utf8",
+      stdio: "pipe",
+    }).trim();
+  };
+  /** The session and the pane that each client but our own shows. */
+  const shown = (): string[] =>
+    bed
+      .tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{pane_id}")
+      .split("\n")
+      .filter((line) => line.startsWith("0 "))
+      .map((line) => line.slice(2));
+  /** For the command line of a tmux that is to run it: there a bare `;` would end the command. */
+  const words = (argv: string[]): string[] => argv.map((word) => (word === ";" ? String.raw`\;` : word));
+
+  beforeEach(async () => {
+    bed = new Bed();
+    outer = join(bed.dir, "it's #{pid} mine");
+    const server = bed.server();
+    await Promise.all(["a", "b", "c"].map((name) => server.start(bed.request(name, STAY))));
+    await server.start(bed.request("d", STAY, { project: "api2" }));
+    const { pane } = await server.start(bed.request("w", STAY, { group: "g" }));
+    await server.start(bed.request("x", STAY, { group: "g" }));
+    request = { ...AT, file: findTmux(process.env.PATH).file, socket: bed.socket, pane };
+    user("new-session", "-d", "-x", "100", "-y", "30", "exec sleep 1000");
+  });
+  afterEach(async () => {
+    user("kill-server");
+    await bed.clear();
+  });
+
+  test.each(["here", "window", "popup"] as const)("the worker's own pane is shown: %s", async (where) => {
+    const plan = attachPlan({ ...request, insideTmux: `${outer},1,0`, where });
+    const unset = plan.unset.flatMap((name) => ["-u", name]);
+    // A popup is drawn on a client, so the user's server gets one: a terminal of a third server.
+    const third = ["-S", join(bed.dir, "third"), "-f", "/dev/null"];
+    const env = { ...bed.env, TERM: "xterm-256color" };
+    execFileSync(
+      "tmux",
+      [...third, "new-session", "-d", "-x", "100", "-y", "30", "env", "-u", "TMUX", "tmux", "-S", outer, "attach"],
+      { env },
+    );
+    try {
+      await until("the user's client", () => (user("list-clients") === "" ? null : true));
+      user("new-window", "/usr/bin/env", ...unset, ...words(plan.argv));
+      expect(await until("the pane", () => (shown().length > 0 ? shown() : null))).toEqual([`api ${request.pane}`]);
+    } finally {
+      execFileSync("tmux", [...third, "kill-server"], { env });
+    }
+  });
+
+  test("inside our own server the client goes over", async () => {
+    user("new-window", "/usr/bin/env", "-u", "TMUX", request.file, "-S", bed.socket, "attach", "-t", "=api2:");
+    await until("the client", () => (shown()[0]?.startsWith("api2 ") ? true : null));
+    const plan = attachPlan({ ...request, insideTmux: `${bed.socket},1,0` });
+    // As a command of somebody in a pane there.
+    bed.tmux("new-window", "-t", "=api2:", ...words(plan.argv));
+    expect(await until("the pane", () => (shown()[0] === `api ${request.pane}` ? shown() : null))).toHaveLength(1);
+  });
+});
+
+test.each([
+  [
+    "Claude Code has been suspended. Run `fg` to bring Claude Code back.\nNote: ctrl + z now suspends Claude Code.\nhello?",
+    true,
+  ],
+  ["❯ hi\n\nsuspended, use fg to resume\n\n\n", true],
+  ["the job was suspended\nand went on", false],
+  [`suspended, use fg\n${"more work\n".repeat(20)}`, false],
+  ["", false],
+])("%j looks suspended: %s", (text, suspended) => {
+  expect(looksSuspended(text)).toBe(suspended);
+});
