@@ -71,6 +71,9 @@ export const TAKEOVER_POLL_MS = 20;
 export const COMMAND_BYTES_MAX = 128 * 1024;
 export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
 
+/** What is said first in a conversation is one argument of the program, and the kernel takes 128 KB in one; a character has up to 3. */
+export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;
+
 /** Kept history. The newest are kept; a run that still lives is never dropped. */
 export const RUNS_KEPT_PER_WORKER = 500;
 export const EVENTS_KEPT = 100_000;
@@ -134,6 +137,12 @@ export const PROOF_LOOK_MS = 50;
 
 /** After something changed where a vendor's processes leave their signs: several changes are one look. */
 export const SIGN_SETTLE_MS = 1;
+
+/** A title is drawn a moment after the program has told the same by itself: before that it says what was. */
+export const TITLE_SETTLE_MS = 1_000;
+
+/** Of a screen, the lines at its end in which an agent says why it cannot go on: the rest is conversation. */
+export const HELD_LINES = 12;
 
 /** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */
 export const MISMATCH_CONFIRM_MS = 2_000;

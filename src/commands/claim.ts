@@ -55,8 +55,9 @@ async function mintAndBind(
   const { args, from } = mint;
   const session = await identity.mint({ command, args, name: grant.name, cwd, environment, from });
   const { run, generation, token } = grant;
-  const { command: given, cwd: folder, environment: kept, vendor } = request;
-  return ask("bind", { run, generation, token, session, command: given, cwd: folder, environment: kept, vendor });
+  const { command: given, cwd: folder, environment: kept, vendor, prompt } = request;
+  const wanted = { command: given, cwd: folder, environment: kept, vendor, prompt };
+  return ask("bind", { run, generation, token, session, ...wanted });
 }
 
 function withPort(order: LaunchOrder, port: string): LaunchOrder {

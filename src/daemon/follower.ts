@@ -1,15 +1,16 @@
 import { rmSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
-import type { Activity, Sign } from "../protocol/session.ts";
+import type { Sign } from "../protocol/session.ts";
 import { agentChain, walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
+import { AttentionWatch } from "./attention.ts";
 import { readEvents } from "./hook-events.ts";
-import { record, type House } from "./house.ts";
+import { recordOfRun, type House } from "./house.ts";
 import { placeOf, probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
@@ -39,7 +40,7 @@ export class Follower {
   #stopped = false;
   readonly #listening: (() => void) | null;
 
-  activity: Activity | null = null;
+  readonly attention: AttentionWatch;
   strangers: number[] = [];
   /** Another worker's conversation that it has gone to. */
   foreign: string | null = null;
@@ -51,6 +52,7 @@ export class Follower {
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
+    this.attention = new AttentionWatch(house, run, adapter);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
     this.#listening = adapter.listen?.(asked, (sign) => void this.#step(() => this.#apply(sign))) ?? null;
     this.#lookIn(this.#waitMs);
@@ -60,6 +62,11 @@ export class Follower {
     this.#stopped = true;
     this.#listening?.();
     if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** What its terminal shows, in turn with what it tells by itself. */
+  shown(tell: (attention: AttentionWatch) => Promise<void>): void {
+    void this.#step(() => tell(this.attention));
   }
 
   /** Something happened where this vendor's processes leave their signs. */
@@ -183,7 +190,7 @@ export class Follower {
 
   async #apply(sign: Sign): Promise<void> {
     if (sign.stays && this.#session()?.vendor_id !== sign.session) return;
-    if (sign.activity) this.activity = sign.activity;
+    await this.attention.told(sign);
     const entry = lastSessionOfRun(this.#house.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.
     if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
@@ -214,7 +221,7 @@ export class Follower {
     const session = this.#session();
     if (!session) return;
     if (told !== null) this.#transcript.tell(session, told);
-    await this.#transcript.look(session, this.activity === "busy");
+    await this.#transcript.look(session, this.attention.activity === "busy");
   }
 
   /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
@@ -234,12 +241,8 @@ export class Follower {
     const pids = strangers.filter((pid) => !this.strangers.includes(pid));
     this.#suspects = others;
     this.strangers = strangers;
-    const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
-    if (pids.length === 0 || projectId === undefined) return;
-    const { worker_id: workerId, id: run, generation } = this.#run;
+    if (pids.length === 0) return;
     const data = { session: session.vendor_id, pids };
-    await this.#house.writer.write(() =>
-      record(this.#house, "session.opened-elsewhere", { projectId, workerId, run, generation }, data),
-    );
+    await this.#house.writer.write(() => recordOfRun(this.#house, "session.opened-elsewhere", this.#run, data));
   }
 }

@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
-import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import type { Holder, Outward, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
 import { mintThread } from "./codex-app-server.ts";
 import { profileSettings } from "./codex-settings.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
@@ -36,8 +37,10 @@ export const codex: Adapter = {
     listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, LOCKS),
   look,
+  title,
 };
 
 const IMAGES = wordSet("-i --image");
@@ -100,10 +103,12 @@ function config(env: Environment): ConfigDir {
  * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive it.
  * `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
  */
-function plan({ session, args }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { session, args } = request;
   const { words, exec } = parse(args);
   const alone = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
-  if (exec === null) return { args: [...alone, "resume", session, ...args], files: [] };
+  const said = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
+  if (exec === null) return { args: [...alone, "resume", session, ...args, ...said], files: [] };
   const options = words.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
   const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
   const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);
@@ -198,4 +203,10 @@ function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
     const sinceMs = statSync(join(folder, name), { throwIfNoEntry: false })?.birthtimeMs;
     return [{ session, evidence: "writer lock", sinceMs }];
   });
+}
+
+/** `[ ! ] Action Required | api`, which blinks; `⠇ api` while it works; else the folder, or what the user has chosen. */
+function title(text: string): Outward | null {
+  if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
+  return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
 }

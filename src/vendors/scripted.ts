@@ -4,6 +4,7 @@ import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protoc
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listTranscripts } from "./listing.ts";
@@ -30,6 +31,7 @@ export const scripted: Adapter = {
     listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, "live"),
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
@@ -66,11 +68,14 @@ function config(env: Environment): ConfigDir {
   return { dir, variables: { PERDURE_SCRIPTED_HOME: dir } };
 }
 
-function plan({ step, session, from, name, args }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args } = request;
   const stem = from === null ? [] : ["--fork", from.session];
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
-  return { args: [...identity, ...args], files: [] };
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...said], files: [] };
 }
 
 const EVIDENCE = "its entry among live processes";
@@ -78,7 +83,10 @@ const EVIDENCE = "its entry among live processes";
 function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
   const entry = registryEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
-  return session === null ? [] : [{ session, evidence: EVIDENCE, activity: activityOf(entry?.fields.status) }];
+  const activity = activityOf(entry?.fields.status);
+  // It never asks anything else.
+  const blocked = activity === "blocked" ? ("permission" as const) : undefined;
+  return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
 }
 
 function activityOf(status: unknown): Activity | undefined {

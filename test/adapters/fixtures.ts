@@ -46,6 +46,8 @@ interface ArgumentRow {
   conflict: string | null;
   new?: string[];
   resume?: string[];
+  /** As a new conversation in which something is to be said first. */
+  prompted?: string[];
   /** As a branch of the other conversation, for a vendor that branches at the start. */
   fork?: string[];
 }
