@@ -141,8 +141,8 @@ export const SIGN_SETTLE_MS = 1;
 /** A title is drawn a moment after the program has told the same by itself: before that it says what was. */
 export const TITLE_SETTLE_MS = 1_000;
 
-/** Of a screen, the lines at its end in which an agent says why it cannot go on: the rest is conversation. */
-export const HELD_LINES = 12;
+/** Of a screen, the lines at its end that are looked at, without empty ones and frames: the rest is conversation. */
+export const SCREEN_LINES = 14;
 
 /** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */
 export const MISMATCH_CONFIRM_MS = 2_000;

@@ -3,6 +3,7 @@ import { TITLE_SETTLE_MS } from "../limits.ts";
 import type { Activity, BlockedReason, Sign } from "../protocol/session.ts";
 import type { RunRow } from "../store/runs.ts";
 import type { Adapter } from "../vendors/index.ts";
+import { dialogOn } from "../vendors/screen.ts";
 import { recordOfRun, type House } from "./house.ts";
 
 /** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
@@ -40,7 +41,7 @@ export class AttentionWatch {
   }
 
   async seen(text: string): Promise<void> {
-    if (this.#adapter.screen) await this.#become(seen(this.#now, this.#adapter.screen(text)));
+    await this.#become(seen(this.#now, dialogOn(text, this.#adapter.dialogs)?.reason ?? null));
   }
 
   async #become(next: Attention): Promise<void> {

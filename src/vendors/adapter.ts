@@ -1,6 +1,5 @@
 import type { Environment } from "../protocol/environment.ts";
 import type {
-  BlockedReason,
   Declared,
   FoundConversation,
   Holder,
@@ -10,6 +9,8 @@ import type {
   Transcript,
   Variables,
 } from "../protocol/session.ts";
+import type { HeldForms } from "./held.ts";
+import type { Dialog } from "./screen.ts";
 
 /**
  * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.
@@ -76,8 +77,10 @@ export interface Adapter {
   hear?(event: Readonly<Record<string, unknown>>): Sign | null;
   /** What the title of its terminal tells, for one that puts it there. Null: nothing that is known. */
   title?(title: string): Outward | null;
-  /** A dialog that comes before its process tells anything by itself, on the last lines of its screen. Null: none that is known. */
-  screen?(text: string): BlockedReason | null;
+  /** Dialogs of its screen that come before its process tells anything by itself. */
+  readonly dialogs?: readonly Dialog[];
+  /** How it says on its screen that it cannot go on. */
+  readonly held?: HeldForms;
   /** A file that makes the launch's first hook say this to the agent. */
   tell?(text: string): LaunchFile;
 }

@@ -12,6 +12,7 @@ import { hookCommand, hookScript, tellAtStart } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { claudeScreen } from "./claude-screen.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -45,6 +46,7 @@ export const claude: Adapter = {
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
+  ...claudeScreen,
   tell: tellAtStart,
 };
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
-import type { Holder, Outward, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
@@ -11,6 +11,7 @@ import { mintThread } from "./codex-app-server.ts";
 import { profileSettings } from "./codex-settings.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { codexScreen } from "./codex-screen.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -40,7 +41,7 @@ export const codex: Adapter = {
   firstPrompt: true,
   signs: (configDir) => join(configDir, LOCKS),
   look,
-  title,
+  ...codexScreen,
 };
 
 const IMAGES = wordSet("-i --image");
@@ -203,10 +204,4 @@ function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
     const sinceMs = statSync(join(folder, name), { throwIfNoEntry: false })?.birthtimeMs;
     return [{ session, evidence: "writer lock", sinceMs }];
   });
-}
-
-/** `[ ! ] Action Required | api`, which blinks; `⠇ api` while it works; else the folder, or what the user has chosen. */
-function title(text: string): Outward | null {
-  if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
-  return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
 }

@@ -194,4 +194,7 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   return asks ? heard("notification hook", "blocked", asks) : null;
 }
 
-const ASKS: Readonly<Record<string, BlockedReason>> = { permission_prompt: "permission", elicitation_dialog: "question" };
+const ASKS: Readonly<Record<string, BlockedReason>> = {
+  permission_prompt: "permission",
+  elicitation_dialog: "question",
+};

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { own } from "../protocol/own.ts";
 import type { Environment } from "../protocol/environment.ts";
-import type { Activity, Holder, Outward, SessionPlace, Sign, Variables } from "../protocol/session.ts";
+import type { Activity, Holder, SessionPlace, Sign, Variables } from "../protocol/session.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { asOption, firstPrompt } from "./first-prompt.ts";
@@ -9,6 +9,7 @@ import { geminiHome, OVERLAY_MARK, overlayOf } from "./gemini-overlay.ts";
 import { list, probe } from "./gemini-transcripts.ts";
 import { tellAtStart } from "./hook-script.ts";
 import { textOf } from "./transcript.ts";
+import { geminiScreen } from "./gemini-screen.ts";
 
 /**
  * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen
@@ -44,7 +45,7 @@ export const gemini: Adapter = {
   signs: (configDir) => join(configDir, ".gemini", "tmp"),
   look: () => [],
   hear,
-  title,
+  ...geminiScreen,
   tell: tellAtStart,
 };
 
@@ -146,15 +147,4 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
 /** Of its tools, the one that asks the user something asks for permission too, and that is the question. */
 function isQuestion(details: unknown): boolean {
   return typeof details === "object" && details !== null && "type" in details && details.type === "ask_user";
-}
-
-/** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */
-const TITLES: readonly (readonly [RegExp, Outward])[] = [
-  [/^✋ +Action Required/, { activity: "blocked", blocked: "permission" }],
-  [/^[✦⏲] /, { activity: "busy" }],
-  [/^◇ +Ready/, { activity: "idle" }],
-];
-
-function title(text: string): Outward | null {
-  return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
 import { own } from "../protocol/own.ts";
-import type { Activity, Holder, Outward, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "./arguments.ts";
@@ -12,6 +12,7 @@ import { listTranscripts, wordsIn } from "./listing.ts";
 import { injected, SETTINGS_MARK } from "./qwen-settings.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { qwenScreen } from "./qwen-screen.ts";
 
 /**
  * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it registers
@@ -56,7 +57,7 @@ export const qwen: Adapter = {
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
-  title,
+  ...qwenScreen,
   tell: tellAtStart,
 };
 
@@ -174,15 +175,4 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
     activity: asks ? "blocked" : own(HEARD, name),
     ...(asks ? { blocked: "permission" } : {}),
   };
-}
-
-/** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */
-const TITLES: readonly (readonly [RegExp, Outward])[] = [
-  [/^✳\uFE0E? /, { activity: "blocked", blocked: "permission" }],
-  [/^◐\uFE0E? /, { activity: "busy" }],
-  [/^Qwen - /, { activity: "idle" }],
-];
-
-function title(text: string): Outward | null {
-  return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }

@@ -5,6 +5,7 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { asWord, firstPrompt } from "./first-prompt.ts";
+import type { HeldForms } from "./held.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listTranscripts } from "./listing.ts";
@@ -13,6 +14,15 @@ import { probeLines, textOf, type TranscriptForm } from "./transcript.ts";
 /** Where the bundles lie: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+
+/** What its orders of these names say. */
+const HELD: HeldForms = {
+  forms: [
+    ["login", /^Not logged in\. Please log in and start again\.$/],
+    ["limit", /^Usage limit reached\. It resets tomorrow\.$/],
+  ],
+  spoken: /^> \S/,
+};
 
 /** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
 export const scripted: Adapter = {
@@ -34,6 +44,7 @@ export const scripted: Adapter = {
   firstPrompt: true,
   signs: (configDir) => join(configDir, "live"),
   look,
+  held: HELD,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
 };
 

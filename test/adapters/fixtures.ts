@@ -64,7 +64,7 @@ export interface ProcessCase {
   locks?: Record<string, number[]>;
   /** Command lines by pid, with the parent's where that is one of them. */
   lines?: Record<string, { parent?: number; argv: string[] }>;
-  look?: Record<string, Pick<Sign, "session" | "activity">[]>;
+  look?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
   holders: number[];
 }
 
