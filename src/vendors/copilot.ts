@@ -6,6 +6,7 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { foregroundIn } from "./copilot-log.ts";
+import { copilotScreen } from "./copilot-screen.ts";
 import { asOption, firstPrompt } from "./first-prompt.ts";
 import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { listTranscripts } from "./listing.ts";
@@ -42,6 +43,7 @@ export const copilot: Adapter = {
   signs: (configDir) => join(configDir, "session-state"),
   look,
   hear,
+  ...copilotScreen,
   tell: (text) => ({ name: TOLD_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
 };
 

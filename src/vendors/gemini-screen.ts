@@ -7,17 +7,17 @@ const DIALOGS: readonly Dialog[] = [
   ["trust", /^Do you trust the files in this folder\?$/, /^(?:● )?1\. Trust folder /],
   ["login", /^How would you like to authenticate for this project\?$/, /^(?:● )?1\. Sign in with Google$/],
   ["login", /^Enter Gemini API Key$/],
+  ["limit", /^Usage limit reached for /, /^(?:● )?\d\. Stop(?: - Abort request)?$/],
 ];
 
 const HELD: HeldForms = {
-  forms: [
+  marked: [
     ["login", /^✕ \[API Error: .*(?:"code":40[13]\b|API key not valid|UNAUTHENTICATED)/],
     ["login", /^✕ Failed to (?:sign in|authenticate)\b/],
-    ["login", /^Please set an Auth method in your /],
-    ["limit", /^(?:⚡ )?Usage limit reached for /],
     ["limit", /^✕ \[API Error: .*(?:"code":429\b|RESOURCE_EXHAUSTED|exhausted your )/],
   ],
   spoken: /^(?:✦ |> \S)/,
+  lastWords: [["login", /^Please set an Auth method in your /]],
 };
 
 /** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */

@@ -13,9 +13,12 @@ export interface Held {
 
 /** How a vendor's program says so: each a whole line of its own, by how that begins. */
 export interface HeldForms {
-  forms: readonly HeldForm[];
-  /** A line of the conversation. One below what it said means that it went on since. */
+  /** With a mark in front that no line of a conversation has. */
+  marked: readonly HeldForm[];
+  /** How a line of the conversation begins. One below a marked line means that it went on since. */
   spoken: RegExp;
+  /** Without a mark, as the last words of one that nobody sits in front of. */
+  lastWords: readonly HeldForm[];
 }
 
 export type HeldForm = readonly [kind: HeldKind, line: RegExp];
@@ -29,10 +32,11 @@ export function whyHeld(vendor: string | null, text: string): Held | null {
   const dialog = dialogOn(text, adapter?.dialogs);
   if (dialog?.reason === "login" || dialog?.reason === "limit") return { kind: dialog.reason, line: dialog.line };
   const lines = lastLines(text);
-  const own = adapter?.held ? lastOf(lines, adapter.held.forms, adapter.held.spoken) : null;
-  return own ?? lastOf(lines.slice(-LAST_WORDS), GENERAL, null);
+  const { marked = [], spoken = null, lastWords = [] } = adapter?.held ?? {};
+  return lastOf(lines, marked, spoken) ?? lastOf(lines.slice(-LAST_WORDS), [...lastWords, ...GENERAL], null);
 }
 
+/** Where somebody sits in front, so many lines at the end are the one to type in and what stands below it. */
 const LAST_WORDS = 3;
 
 function lastOf(lines: readonly string[], forms: readonly HeldForm[], spoken: RegExp | null): Held | null {

@@ -9,13 +9,14 @@ const DIALOGS: readonly Dialog[] = [
 ];
 
 const HELD: HeldForms = {
-  forms: [
+  marked: [
     ["login", /^✕ \[API Error: 40[13]\b/],
-    ["login", /^(?:✕ )?Missing API key for /],
+    ["login", /^✕ Missing API key for /],
     ["limit", /^✕ \[API Error: 429\b/],
-    ["limit", /^(?:✕ (?:\[API Error: )?)?Qwen OAuth (?:quota exceeded|free tier)\b/],
+    ["limit", /^✕ (?:\[API Error: )?Qwen OAuth (?:quota exceeded|free tier)\b/],
   ],
   spoken: /^(?:◆|> \S)/,
+  lastWords: [["login", /^Missing API key for /]],
 };
 
 /** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */

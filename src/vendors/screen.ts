@@ -18,7 +18,8 @@ export function dialogOn(
 
 /** What a screen ends with: without frames and without what is empty. Dialogs and errors are there, history is above. */
 export function lastLines(text: string): string[] {
-  const lines = text.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
+  const plain = text.replaceAll("\u00A0", " ");
+  const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
   return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-SCREEN_LINES);
 }
 

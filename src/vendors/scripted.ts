@@ -17,7 +17,8 @@ const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.
 
 /** What its orders of these names say. */
 const HELD: HeldForms = {
-  forms: [
+  marked: [],
+  lastWords: [
     ["login", /^Not logged in\. Please log in and start again\.$/],
     ["limit", /^Usage limit reached\. It resets tomorrow\.$/],
   ],

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Environment } from "../../src/protocol/environment.ts";
-import type { SessionPlace, Sign, Variables } from "../../src/protocol/session.ts";
+import type { BlockedReason, Outward, SessionPlace, Sign, Variables } from "../../src/protocol/session.ts";
+import type { Held } from "../../src/vendors/held.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../src/vendors/index.ts";
 
 // What is known of a vendor lies in its folder of fixtures; the tests only ask each adapter whether it reads it right.
@@ -80,6 +81,15 @@ export interface Vendor {
   arguments: ArgumentRow[];
   processes: ProcessCase[];
   hooks: HookCase[];
+  screens: ScreenCase[];
+  titles: { title: string; shows: Outward | null }[];
+}
+
+/** The last screen of a program, by its name in the folder of screens, and what that means. */
+interface ScreenCase {
+  screen: string;
+  dialog: BlockedReason | null;
+  held: Held | null;
 }
 
 /** Adapters that nobody has recorded fixtures for. */
@@ -101,6 +111,8 @@ function vendorOf(vendor: string): Vendor {
     arguments: read("arguments.json") as ArgumentRow[],
     processes: read("processes.json") as ProcessCase[],
     hooks: read("hooks.json") as HookCase[],
+    screens: recorded(vendor, "screens.json") as ScreenCase[],
+    titles: recorded(vendor, "titles.json") as Vendor["titles"],
   };
 }
 
@@ -111,6 +123,15 @@ export function filled(template: string, values: object): string {
     const value = known.get(name);
     return typeof value === "string" ? value : whole;
   });
+}
+
+/** Not every program shows something in its terminal that is read. */
+function recorded(vendor: string, file: string): unknown {
+  return existsSync(join(FOLDER, vendor, file)) ? JSON.parse(text(vendor, file)) : [];
+}
+
+export function screen(vendor: string, name: string): string {
+  return text(vendor, `screens/${name}.txt`);
 }
 
 function text(vendor: string, file: string): string {
