@@ -16,7 +16,6 @@ import { replaceStore } from "./daemon/replace-store.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
 import { stopRun } from "./daemon/stop-run.ts";
-import { Panes } from "./daemon/fleet/panes.ts";
 import { Supervisor } from "./daemon/fleet/supervisor.ts";
 import type { Ground, House } from "./daemon/house.ts";
 import { DAEMON_IDLE_EXIT_MS, TAKEOVER_TERM_WAIT_MS } from "./limits.ts";
@@ -97,6 +96,7 @@ class Daemon {
     const watch: RunWatch = new RunWatch(base, {
       heard: (run) => this.#house.sessions.heard(run),
       ending: (run, exit) => {
+        this.#house.fleet.ending(run.id);
         this.#house.sessions.conclude(run, exit);
         returnOffers(this.#house, run.id);
         this.#house.mail.tellAskers(run.worker_id);
@@ -109,7 +109,7 @@ class Daemon {
     const custody = new Custody(base);
     const mail = new Mail(base);
     const sessions = new SessionWatch({ ...base, watch, custody, mail });
-    const fleet = new Supervisor(() => this.#house, new Panes(paths, logLine));
+    const fleet = new Supervisor(() => this.#house, paths, logLine);
     this.#house = { ...base, watch, sessions, custody, mail, fleet };
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({

@@ -71,6 +71,9 @@ export const TAKEOVER_POLL_MS = 20;
 export const COMMAND_BYTES_MAX = 128 * 1024;
 export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
 
+/** What is said first in a conversation is one argument of the program, and the kernel takes 128 KB in one; a character has up to 3. */
+export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;
+
 /** Kept history. The newest are kept; a run that still lives is never dropped. */
 export const RUNS_KEPT_PER_WORKER = 500;
 export const EVENTS_KEPT = 100_000;
@@ -135,6 +138,12 @@ export const PROOF_LOOK_MS = 50;
 /** After something changed where a vendor's processes leave their signs: several changes are one look. */
 export const SIGN_SETTLE_MS = 1;
 
+/** A title is drawn a moment after the program has told the same by itself: before that it says what was. */
+export const TITLE_SETTLE_MS = 1_000;
+
+/** Of a screen, the lines at its end that are looked at, without empty ones and frames: the rest is conversation. */
+export const SCREEN_LINES = 14;
+
 /** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */
 export const MISMATCH_CONFIRM_MS = 2_000;
 
@@ -162,24 +171,6 @@ export const FOUND_PER_VENDOR = 50;
 
 /** Of what was said last, shown in a listing. */
 export const LAST_WORDS_CHARS_MAX = 200;
-
-/** How often a conversation is copied while its agent works: what a crash of everything at once can cost. */
-export const CUSTODY_BUSY_MS = 2_000;
-
-/** A transcript larger than this is not copied, and one is told. */
-export const CUSTODY_TRANSCRIPT_BYTES_MAX = 512 * 1024 * 1024;
-
-/** All copies together; beyond it the oldest go that are no worker's current conversation and in no saved session. */
-export const CUSTODY_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-
-/** How long a copy is kept of a conversation that no worker is in any more. */
-export const CUSTODY_KEPT_MS = 90 * 24 * 3_600_000;
-
-/** Read and hashed at a time: the daemon answers others in between. */
-export const CUSTODY_CHUNK_BYTES = 1024 * 1024;
-
-/** The end of a copy that is compared with the vendor's file before more is appended. */
-export const CUSTODY_SEAM_BYTES = 4096;
 
 /** Saved sessions of one project. */
 export const SAVED_PER_PROJECT_MAX = 1_000;
@@ -235,25 +226,6 @@ export const MAIL_SWEEP_MS = 1_000;
 /** How long `ask` waits unless it is told. */
 export const ASK_WAIT_MS = 10 * 60_000;
 
-/** Unattended starts of one worker: so many within the window, and a person is needed. A passing fault costs three or four. */
-export const RESTART_BUDGET = 5;
-export const RESTART_WINDOW_MS = 120_000;
-export const RESTART_WAIT_MS = 1_000;
-export const RESTART_WAIT_MS_MAX = 60_000;
-
-/** A run that lived so long was well, and what came before it is forgotten. */
-export const HEALTHY_RUN_MS = 120_000;
-
-/** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
-export const STARTS_AT_ONCE = 8;
-
-/** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
-export const SCREEN_LINES_MAX = 5_000;
-export const SCREEN_KEPT_LINES = 500;
-
-/** How long what an ended agent has left on its screen may take to be read. */
-export const SCREEN_WAIT_MS = 2_000;
-
 /** Ports for programs that have to listen on one: below those that the kernel gives to outgoing connections. */
 export const FREE_PORT_FIRST = 20_000;
 export const FREE_PORT_COUNT = 12_000;
@@ -262,38 +234,6 @@ export const FREE_PORT_COUNT = 12_000;
 export const LISTEN_RETRY_MS = 250;
 export const LISTEN_ANSWER_MS = 5_000;
 
-/** The oldest tmux that can do what is asked of it: client flags and subscriptions came with 3.2. */
-export const TMUX_VERSION_MIN = "3.2";
-
-/** A tmux that says nothing for so long while it owes an answer is given up: whoever asked is told to try again. */
-export const TMUX_ANSWER_MS = 10_000;
-
-/** How soon a lost control client is replaced, so that ends and titles are seen again. */
-export const TMUX_RECONNECT_MS = 200;
-
-/** Lines of a pane that can be scrolled back to, and captured at most. An agent's screen says the rest in its transcript. */
-export const PANE_HISTORY_LINES = 10_000;
-
-/** Of a captured pane, the newest: a line can be as wide as a program likes. */
-export const CAPTURE_CHARS_MAX = 4 * 1024 * 1024;
-
-/** What a pane measures before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
-export const PANE_COLUMNS = 200;
-export const PANE_ROWS = 50;
-
-/** Workers of one group in one window: more are too small to read, and get another. */
-export const PANES_PER_WINDOW_MAX = 9;
-
-/** Of a title a program gives its pane; it may be a megabyte. */
-export const PANE_TITLE_CHARS_MAX = 256;
-
-/** The command line of one start: tmux takes more, the kernel takes 128 KiB for one argument. */
-export const PANE_COMMAND_BYTES_MAX = 1024 * 1024;
-
-/** Of a fleet: the file, the workers it makes, a first prompt, and the time that git takes for a worktree. */
-export const CONFIG_BYTES_MAX = 256 * 1024; // far beyond any that a person writes; two of them fit a frame, to show what changed
-export const FLEET_WORKERS_MAX = 1_000; // a slip in `count` must not start a million programs
-export const PROMPT_BYTES_MAX = 96 * 1024; // it travels as one argument, of which Linux takes 128 kB
-export const WORKTREE_WAIT_MS = 10 * 60_000; // a big repository on a slow disk
-
+export * from "./limits/custody.ts";
+export * from "./limits/fleet.ts";
 export * from "./limits/tmux.ts";

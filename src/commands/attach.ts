@@ -22,18 +22,15 @@ export const attach: Command = {
     if (!process.getBuiltinModule("node:tty").isatty(0)) {
       throw new PerdureError("usage", "There is no terminal here to attach.", { hint: `perdure logs ${words[0]}` });
     }
-    const plan = attachPlan({
-      env: process.env,
-      tmux: pane.tmux,
-      socket: pane.socket,
-      session: pane.session,
-      pane: pane.pane,
-      popup: values.popup === true,
-      window: values.window === true,
-    });
-    if (plan.note) out.note(plan.note);
-    const [file = pane.tmux, ...args] = plan.argv;
+    const { tmux: file, socket, session, pane: id, address } = pane;
+    const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
+    const worker = address.slice(address.indexOf("/") + 1);
+    const plan = attachPlan({ insideTmux: process.env.TMUX, file, socket, session, pane: id, worker, where });
+    if (plan.tell !== null) out.note(plan.tell);
+    const env = Object.entries(process.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),
+    );
     if (process.execve === undefined) throw new Error("this Node has no process.execve");
-    process.execve(file, [file, ...args], plan.env);
+    process.execve(file, plan.argv, Object.fromEntries(env));
   },
 };

@@ -16,8 +16,8 @@ export async function claimForLaunch(request: Request, env: Environment = proces
   const { run, generation, token } = grant;
   try {
     return await prepareLaunch(grant, env, (session) => {
-      const { command, cwd, environment, vendor } = request;
-      return ask("bind", { run, generation, token, session, command, cwd, environment, vendor });
+      const { command, cwd, environment, vendor, prompt } = request;
+      return ask("bind", { run, generation, token, session, command, cwd, environment, vendor, prompt });
     });
   } catch (error) {
     await ask("release", { run, generation, token });

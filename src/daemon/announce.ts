@@ -3,13 +3,14 @@ import { writeFileAtomic } from "../state/files.ts";
 import type { House } from "./house.ts";
 
 /** Who serves, since when, on which socket. For people; nobody needs it to be served. */
-export function announce({ paths, processes, log }: House): void {
+export function announce(house: House): void {
+  const { paths, processes } = house;
   const startedAt = processes.look(process.pid)?.startedAt ?? null;
   const { socket } = paths;
   const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
   try {
     writeFileAtomic(paths.daemonFile, `${JSON.stringify(text)}\n`);
   } catch (error) {
-    log(`daemon.json could not be written: ${String(error)}`);
+    house.log(`daemon.json could not be written: ${String(error)}`);
   }
 }

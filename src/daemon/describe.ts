@@ -1,4 +1,5 @@
 import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
+import type { BlockedReason } from "../protocol/session.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import { custodyOf } from "../store/custody.ts";
 import { heldOf } from "../store/fleet.ts";
@@ -86,8 +87,17 @@ function attentionOf(house: House, run: RunRow, processes: ProcessInfo[]): strin
   if (processes.some(({ suspended }) => suspended)) return "suspended";
   if (processes.every(({ pid }) => pid !== run.pid))
     return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
-  return null;
+  const reason = house.sessions.reasonOf(run.id);
+  return reason && WAITS_FOR[reason];
 }
+
+const WAITS_FOR: Readonly<Record<BlockedReason, string>> = {
+  permission: "asks for permission",
+  question: "asks a question",
+  trust: "asks whether to trust the folder",
+  login: "asks for a login",
+  limit: "has used up its limit",
+};
 
 export function describeRun(house: House, run: RunRow): RunRecord {
   const sessions = sessionsOfRun(house.db, run.id).map((entry) => ({

@@ -1,19 +1,21 @@
 import { rmSync } from "node:fs";
-import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
+import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
-import type { Activity, Sign } from "../protocol/session.ts";
+import type { Sign } from "../protocol/session.ts";
 import { agentChain, walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
+import { AttentionWatch } from "./attention.ts";
 import { readEvents } from "./hook-events.ts";
-import { record, type Watched } from "./house.ts";
-import { placeOf, probeSession } from "./looking.ts";
+import { recordOfRun, type Watched } from "./house.ts";
+import { probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 import { displaceRun, stopRun } from "./stop-run.ts";
+import { StrangerLooks } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
@@ -23,14 +25,13 @@ export class Follower {
   readonly #adapter: Adapter;
   readonly #late: boolean;
   readonly #transcript: TranscriptWatch;
+  readonly #strangers: StrangerLooks;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
   /** The run's own agent, once it has shown a sign. */
   #agent: ProcessInfo | null = null;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
-  #strangersAtMs = 0;
-  #suspects: number[] = [];
   /** Grows from look to look until the first sign, up to the usual poll. */
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
@@ -39,8 +40,7 @@ export class Follower {
   #stopped = false;
   readonly #listening: (() => void) | null;
 
-  activity: Activity | null = null;
-  strangers: number[] = [];
+  readonly attention: AttentionWatch;
   /** Another worker's conversation that it has gone to. */
   foreign: string | null = null;
 
@@ -51,9 +51,15 @@ export class Follower {
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
+    this.#strangers = new StrangerLooks(house, adapter);
+    this.attention = new AttentionWatch(house, run, adapter);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
     this.#listening = adapter.listen?.(asked, (sign) => void this.#step(() => this.#apply(sign))) ?? null;
     this.#lookIn(this.#waitMs);
+  }
+
+  get strangers(): readonly number[] {
+    return this.#strangers.known;
   }
 
   stop(): void {
@@ -65,6 +71,11 @@ export class Follower {
   /** Another process holds the name for the run from now on. */
   movedTo(run: RunRow): void {
     this.#run = run;
+  }
+
+  /** What its terminal shows, in turn with what it tells by itself. */
+  shown(tell: (attention: AttentionWatch) => Promise<void>): void {
+    void this.#step(() => tell(this.attention));
   }
 
   /** Something happened where this vendor's processes leave their signs. */
@@ -188,8 +199,8 @@ export class Follower {
 
   async #apply(sign: Sign): Promise<void> {
     if (sign.stays && this.#session()?.vendor_id !== sign.session) return;
-    if (sign.activity && sign.activity !== this.activity) this.#transcript.stir();
-    if (sign.activity) this.activity = sign.activity;
+    if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.stir();
+    await this.attention.told(sign);
     const entry = lastSessionOfRun(this.#house.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.
     if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
@@ -220,32 +231,16 @@ export class Follower {
     const session = this.#session();
     if (!session) return;
     if (told !== null) this.#transcript.tell(session, told);
-    await this.#transcript.look(session, this.activity === "busy");
+    await this.#transcript.look(session, this.attention.activity === "busy");
   }
 
-  /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
   async #lookForStrangers(): Promise<void> {
-    const now = this.#house.monotonicMs();
     const session = this.#session();
-    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
-    this.#strangersAtMs = now;
+    if (!session) return;
     const own = this.#agent ? [this.#agent.pid] : agentChain(this.#house.processes, this.#run.pid);
-    // Before the run's own agent is known, it would be taken for one.
-    if (own.length === 0) return;
-    const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const others = holders.filter((pid) => !own.includes(pid));
-    // Seen twice: a process between fork and exec has what its parent has, for a moment.
-    const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.#strangersAtMs = 0;
-    const pids = strangers.filter((pid) => !this.strangers.includes(pid));
-    this.#suspects = others;
-    this.strangers = strangers;
-    const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
-    if (pids.length === 0 || projectId === undefined) return;
-    const { worker_id: workerId, id: run, generation } = this.#run;
-    const data = { session: session.vendor_id, pids };
-    await this.#house.writer.write(() =>
-      record(this.#house, "session.opened-elsewhere", { projectId, workerId, run, generation }, data),
-    );
+    const found = this.#strangers.look(session, own);
+    if (found.length === 0) return;
+    const data = { session: session.vendor_id, pids: found };
+    await this.#house.writer.write(() => recordOfRun(this.#house, "session.opened-elsewhere", this.#run, data));
   }
 }

@@ -4,6 +4,8 @@ import type { WrapperForm } from "../runtime/wrapper.ts";
 import type { Db } from "../store/db.ts";
 import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
+import type { RunRow } from "../store/runs.ts";
+import { workerById } from "../store/workers.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Custody } from "./custody.ts";
 import type { Supervisor } from "./fleet/supervisor.ts";
@@ -73,4 +75,15 @@ export function record(
     generation: subject.generation ?? null,
     data: JSON.stringify(data),
   });
+}
+
+/** The same of something that happened to a run; of one whose worker is gone nobody wants to know. */
+export function recordOfRun(
+  house: Pick<House, "db" | "now">,
+  type: string,
+  { id: run, worker_id: workerId, generation }: RunRow,
+  data: Record<string, unknown>,
+): void {
+  const projectId = workerById(house.db, workerId)?.project_id;
+  if (projectId !== undefined) record(house, type, { projectId, workerId, run, generation }, data);
 }

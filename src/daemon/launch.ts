@@ -211,7 +211,9 @@ export function orderFor(
   const stem = step === "fork" && session.forked_from !== null ? stemOf(house, session.forked_from) : null;
   const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
   const places = { runDir, configDir, transcript, from, environment: want.environment };
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, declared, ...places });
+  // A branch goes on with what its stem said.
+  const prompt = session.forked_from === null ? want.prompt : null;
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,

@@ -1,4 +1,4 @@
-import { mkdirSync, watch, type FSWatcher } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../core/lease.ts";
 import { endReason } from "../core/run-end.ts";
@@ -10,6 +10,7 @@ import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../r
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
+import { watchRunFolder } from "./run-folder.ts";
 
 interface Tracked {
   run: RunRow;
@@ -71,7 +72,7 @@ export class RunWatch {
 
   track(run: RunRow): void {
     if (this.#tracked.has(run.id)) return;
-    const folder = run.kind === "run" ? this.#watchFolder(run) : null;
+    const folder = run.kind === "run" ? this.#folderOf(run) : null;
     const since = this.#house.monotonicMs();
     // Of a run that this daemon found in the store: only what is left of its time.
     const ageMs = Math.abs(this.#house.now() - run.started_ms);
@@ -183,23 +184,9 @@ export class RunWatch {
     return !tracked.started && (suspended || this.#house.monotonicMs() < tracked.startingUntil);
   }
 
-  #watchFolder(run: RunRow): FSWatcher | null {
-    // Watching is only for speed; the poll finds the end as well (inotify limits, a removed folder).
-    const unwatched = (error: unknown): null => {
-      this.#house.log(`cannot watch ${this.runDir(run.id)}: ${String(error)}`);
-      return null;
-    };
-    try {
-      mkdirSync(this.runDir(run.id), { recursive: true, mode: 0o700 });
-      const watcher = watch(this.runDir(run.id), (_event, file) => {
-        if (file === "exit") this.#settle(run.id);
-        else if (file !== null) this.#listener.heard(run.id);
-      });
-      watcher.on("error", unwatched).unref();
-      return watcher;
-    } catch (error) {
-      return unwatched(error);
-    }
+  #folderOf(run: RunRow): FSWatcher | null {
+    const heard = (file: string): void => (file === "exit" ? this.#settle(run.id) : this.#listener.heard(run.id));
+    return watchRunFolder(this.runDir(run.id), heard, this.#house.log);
   }
 
   /** The exit file is there, or the connection is gone: the process itself goes a moment later, if it goes. */

@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 import { RUN_POLL_MS } from "../limits.ts";
-import type { Activity } from "../protocol/session.ts";
+import type { Activity, BlockedReason } from "../protocol/session.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../store/sessions.ts";
@@ -46,10 +46,31 @@ export class SessionWatch {
   }
 
   activityOf(run: string): Activity | null {
-    return this.#followers.get(run)?.follower.activity ?? null;
+    return this.#followers.get(run)?.follower.attention.activity ?? null;
   }
 
-  strangersOf(run: string): number[] {
+  /** What a blocked run waits for; null where that is not known, or where it is not blocked. */
+  reasonOf(run: string): BlockedReason | null {
+    return this.#followers.get(run)?.follower.attention.reason ?? null;
+  }
+
+  /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
+  titled(run: string, title: string): void {
+    this.#followers.get(run)?.follower.shown((attention) => attention.titled(title));
+  }
+
+  /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */
+  seen(run: string, screenText: string): void {
+    this.#followers.get(run)?.follower.shown((attention) => attention.seen(screenText));
+  }
+
+  /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
+  screensWanted(seldom: boolean): Set<string> {
+    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.wantsScreen(seldom));
+    return new Set(wanted.map(([run]) => run));
+  }
+
+  strangersOf(run: string): readonly number[] {
     return this.#followers.get(run)?.follower.strangers ?? [];
   }
 

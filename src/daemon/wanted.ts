@@ -14,6 +14,8 @@ export interface Wanted {
   cwd: string;
   environment: Record<string, string>;
   vendor: VendorWanted | null;
+  /** What to say first in a conversation that is begun now: of this start, not of the next. */
+  prompt: string | null;
 }
 
 export interface VendorWanted {
@@ -25,17 +27,17 @@ export interface VendorWanted {
   declared: Declared | null;
 }
 
-type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor">;
+type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
 
 /** Null when the worker was never started and nothing was given. */
 export function wantedOf(given: Given, worker: WorkerRow | null): Wanted | null {
-  if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given.environment, given.vendor);
+  if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given, given.vendor);
   const command = storedCommand(worker);
   if (worker === null || command === null) return null;
   const declared = worker.declared === null ? null : (JSON.parse(worker.declared) as Declared);
   const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0, declared };
   // The same command again, with the environment of today: keys are renewed.
-  return wanted(command, worker.cwd ?? "/", given.environment, vendor);
+  return wanted(command, worker.cwd ?? "/", given, vendor);
 }
 
 export function mustWant(given: Given, worker: WorkerRow): Wanted {
@@ -63,8 +65,9 @@ export function storedCommand(worker: WorkerRow | null): string[] | null {
   return worker === null || worker.command === null ? null : (JSON.parse(worker.command) as string[]);
 }
 
-function wanted(command: string[], cwd: string, environment: Record<string, string>, vendor: Given["vendor"]): Wanted {
-  if (vendor === null) return { command, cwd, environment, vendor: null };
+function wanted(command: string[], cwd: string, given: Given, vendor: Given["vendor"]): Wanted {
+  const { environment, prompt = null } = given;
+  if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
   const adapter = knownAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
   const { converses, conflict } = adapter.read(args);
@@ -74,7 +77,7 @@ function wanted(command: string[], cwd: string, environment: Record<string, stri
     });
   }
   const { programAt, declared = null } = vendor;
-  return { command, cwd, environment, vendor: { adapter, programAt, args, aside: !converses, declared } };
+  return { command, cwd, environment, vendor: { adapter, programAt, args, aside: !converses, declared }, prompt };
 }
 
 export function knownAdapter(vendor: string): Adapter {

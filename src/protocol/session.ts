@@ -42,7 +42,7 @@ export interface GoodTranscript {
   cwd?: string | undefined;
 }
 
-/** How a program is told to begin a conversation and to resume it; `{id}` and `{name}` stand for themselves. */
+/** How a program is told to begin a conversation and to resume it; `{id}`, `{name}` and `{prompt}` stand for themselves. */
 export interface Declared {
   new: string[];
   resume: string[];
@@ -69,11 +69,22 @@ export interface Sign {
   /** Since when it shows this, where several are shown at once: the latest is the one it is in. */
   sinceMs?: number | undefined;
   activity?: Activity | undefined;
+  /** Of a blocked one: what it waits for, where that is told. */
+  blocked?: BlockedReason | undefined;
   /** Of one of several conversations a process has open, not of where it is: it counts for the one the run is in. */
   stays?: boolean | undefined;
 }
 
 export type Activity = "idle" | "busy" | "blocked";
+
+/** What somebody has to do or to wait for before a blocked worker goes on. */
+export type BlockedReason = "permission" | "question" | "trust" | "login" | "limit";
+
+/** What can be said of a worker by looking at its terminal. */
+export interface Outward {
+  activity: Activity;
+  blocked?: BlockedReason;
+}
 
 /** The variables that lead a vendor to its folder: a value, or null for one that must not be set. */
 export type Variables = Readonly<Record<string, string | null>>;

@@ -1,5 +1,11 @@
 import * as z from "zod/mini";
-import { ATTACHMENTS_MAX, LIST_ROWS_MAX, MESSAGE_BYTES_MAX, NAME_CHARS_MAX } from "../limits.ts";
+import {
+  ATTACHMENTS_MAX,
+  FIRST_PROMPT_CHARS_MAX,
+  LIST_ROWS_MAX,
+  MESSAGE_BYTES_MAX,
+  NAME_CHARS_MAX,
+} from "../limits.ts";
 import { MESSAGE_ID } from "./mail.ts";
 import { SESSION_ID } from "./session.ts";
 
@@ -46,6 +52,8 @@ export const launch = {
   vendor: z.nullable(
     z.strictObject({ name: text(64), programAt: whole(0, 10_000), declared: z.optional(z.nullable(declared)) }),
   ),
+  /** What to say first if a new conversation is begun. It is not kept, and becomes an argument: without a NUL. */
+  prompt: z.optional(z.nullable(text(FIRST_PROMPT_CHARS_MAX).check(z.regex(/^[^\0]*$/)))),
 };
 
 export const limit = whole(1, LIST_ROWS_MAX);

@@ -108,6 +108,14 @@ export const ORDERS: Readonly<Record<string, Order>> = {
       agent.exitCode = 1;
     },
   },
+  limit: {
+    words: "",
+    does: "has used up its limit and leaves with 1",
+    run(agent) {
+      sayAside("Usage limit reached. It resets tomorrow.");
+      agent.exitCode = 1;
+    },
+  },
   crash: {
     words: "[CODE]",
     does: "exits at once, tidying nothing",

@@ -3,11 +3,14 @@ import type {
   Declared,
   FoundConversation,
   Holder,
+  Outward,
   SessionPlace,
   Sign,
   Transcript,
   Variables,
 } from "../protocol/session.ts";
+import type { HeldForms } from "./held.ts";
+import type { Dialog } from "./screen.ts";
 
 /**
  * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.
@@ -59,6 +62,8 @@ export interface Adapter {
   holders(place: SessionPlace, processes: ProcessView): Holder[];
 
   plan(request: PlanRequest): LaunchPlan;
+  /** Takes what is said first in a new conversation at its start; for a declared program, where its words have a place for it. */
+  readonly firstPrompt: boolean;
 
   /** The folder in which its live processes leave their signs: a change there is worth a look. Null for none. */
   signs(configDir: string): string | null;
@@ -70,6 +75,12 @@ export interface Adapter {
   remains?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
   /** What an injected hook was told. Null: of no interest. */
   hear?(event: Readonly<Record<string, unknown>>): Sign | null;
+  /** What the title of its terminal tells, for one that puts it there. Null: nothing that is known. */
+  title?(title: string): Outward | null;
+  /** Dialogs of its screen that come before its process tells anything by itself. */
+  readonly dialogs?: readonly Dialog[];
+  /** How it says on its screen that it cannot go on. */
+  readonly held?: HeldForms;
   /** A file that makes the launch's first hook say this to the agent. */
   tell?(text: string): LaunchFile;
 }
@@ -106,6 +117,8 @@ export interface PlanRequest {
   session: string;
   name: string;
   args: readonly string[];
+  /** What to say first, in a new conversation only: never in one that goes on, and not where nobody sits in front. */
+  prompt: string | null;
   runDir: string;
   configDir: string;
   /** For a program without an adapter of its own: how it is told. */

@@ -1,16 +1,18 @@
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
-import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import type { Activity, BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { own } from "../protocol/own.ts";
 import { readIfThere } from "../state/files.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
 import { hookCommand, hookScript, tellAtStart } from "./hook-script.ts";
 import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { claudeScreen } from "./claude-screen.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -39,10 +41,12 @@ export const claude: Adapter = {
   sweepsAfterDays,
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, "sessions"),
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
+  ...claudeScreen,
   tell: tellAtStart,
 };
 
@@ -137,21 +141,23 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
 
 /** Ours come first: some of the user's options take all words that follow. */
-function plan({ step, session, from, name, args, runDir }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
   const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
   const given = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
   // Later the title is the user's: /rename.
   if (step !== "resume" && !given("--name", "-n")) identity.push("--name", name);
+  const said = asWord(firstPrompt(request, given(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
   // Two --settings do not add up; without our hooks the registry still tells.
-  if (given("--settings")) return { args: [...identity, ...args], files: [] };
+  if (given("--settings")) return { args: [...identity, ...args, ...said], files: [] };
   const hook = (event: string): object[] => [
     { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
   return {
-    args: [...identity, "--settings", join(runDir, settings.name), ...args],
+    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...said],
     files: [settings, hookScript(runDir)],
   };
 }
@@ -160,8 +166,18 @@ function look(configDir: string, pid: number, processes: Pick<ProcessView, "look
   const entry = registryEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];
-  return [{ session, evidence: "registry of live processes", activity: activityOf(entry.fields.status) }];
+  const activity = activityOf(entry.fields.status);
+  const blocked = activity === "blocked" ? own(WAITING_FOR, textOf(entry.fields.waitingFor) ?? "") : undefined;
+  return [{ session, evidence: "registry of live processes", activity, blocked }];
 }
+
+/** In its own words. */
+const WAITING_FOR: Readonly<Record<string, BlockedReason>> = {
+  "permission prompt": "permission",
+  "sandbox request": "permission",
+  "input needed": "question",
+  "dialog open": "question",
+};
 
 function activityOf(status: unknown): Activity | undefined {
   if (status === "waiting") return "blocked";

@@ -6,10 +6,12 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
 import { mintThread } from "./codex-app-server.ts";
 import { profileSettings } from "./codex-settings.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { codexScreen } from "./codex-screen.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -36,8 +38,10 @@ export const codex: Adapter = {
     listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, LOCKS),
   look,
+  ...codexScreen,
 };
 
 const IMAGES = wordSet("-i --image");
@@ -100,10 +104,12 @@ function config(env: Environment): ConfigDir {
  * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive it.
  * `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
  */
-function plan({ session, args }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { session, args } = request;
   const { words, exec } = parse(args);
   const alone = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
-  if (exec === null) return { args: [...alone, "resume", session, ...args], files: [] };
+  const said = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
+  if (exec === null) return { args: [...alone, "resume", session, ...args, ...said], files: [] };
   const options = words.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
   const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
   const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import type { Environment } from "../protocol/environment.ts";
-import type { Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
+import { own } from "../protocol/own.ts";
+import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../protocol/session.ts";
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
 import { foregroundIn } from "./copilot-log.ts";
+import { copilotScreen } from "./copilot-screen.ts";
+import { asOption, firstPrompt } from "./first-prompt.ts";
 import { hookCommand, hookScript, TOLD_FILE } from "./hook-script.ts";
 import { listTranscripts } from "./listing.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
@@ -36,9 +39,11 @@ export const copilot: Adapter = {
     listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, "session-state"),
   look,
   hear,
+  ...copilotScreen,
   tell: (text) => ({ name: TOLD_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
 };
 
@@ -109,7 +114,8 @@ const HOOKS = {
  * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not even
  * the user's. Ours come first: some of the user's options take all words that follow.
  */
-function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, name, args, runDir } = request;
   const resumes = step === "resume";
   const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
@@ -118,11 +124,13 @@ function plan({ step, session, name, args, runDir }: PlanRequest): LaunchPlan {
         .filter((word) => !isName(word))
         .map(({ text }) => text)
     : args;
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
   return {
-    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...given],
+    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...said, ...given],
     files: [
       { name: "plugin/plugin.json", text: `${JSON.stringify(plugin)}\n` },
       { name: "plugin/hooks.json", text: `${JSON.stringify({ version: 1, hooks })}\n` },
@@ -178,9 +186,17 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.sessionId);
   if (session === null || "parentAgentId" in event) return null;
   if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };
-  const heard = (evidence: string, activity: Sign["activity"]): Sign => ({ session, evidence, activity, stays: true });
+  const heard = (evidence: string, activity: Sign["activity"], blocked?: BlockedReason): Sign => {
+    return { session, evidence, activity, ...(blocked ? { blocked } : {}), stays: true };
+  };
   if ("stopReason" in event) return heard("agentStop hook", "idle");
   if ("prompt" in event) return heard("userPromptSubmitted hook", "busy");
   if ("toolResult" in event) return heard("postToolUse hook", "busy");
-  return event.notification_type === "permission_prompt" ? heard("notification hook", "blocked") : null;
+  const asks = own(ASKS, textOf(event.notification_type) ?? "");
+  return asks ? heard("notification hook", "blocked", asks) : null;
 }
+
+const ASKS: Readonly<Record<string, BlockedReason>> = {
+  permission_prompt: "permission",
+  elicitation_dialog: "question",
+};

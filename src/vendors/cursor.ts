@@ -31,6 +31,7 @@ export const cursor: Adapter = {
   uncopied: "it keeps a database that only its own program reads",
   holders: () => [],
   plan,
+  firstPrompt: false,
   signs: () => null,
   look: () => [],
 };

@@ -21,6 +21,7 @@ export const custom: Adapter = {
   uncopied: "only its own program knows where it keeps them",
   holders: () => [],
   plan,
+  firstPrompt: true,
   signs: () => null,
   look: () => [],
 };
@@ -30,12 +31,17 @@ function config(env: Environment): ConfigDir {
   return { dir: home, variables: { HOME: home } };
 }
 
-/** The declared words, then the user's. */
-function plan({ step, session, name, args, declared }: PlanRequest): LaunchPlan {
+/** The declared words, then the user's. One with a place for the first prompt is left out where there is none to say. */
+function plan({ step, session, name, args, prompt: said, declared }: PlanRequest): LaunchPlan {
   const words = (step === "resume" ? declared?.resume : declared?.new) ?? [];
-  return { args: [...words.map((word) => filled(word, { id: session, name })), ...args], files: [] };
+  const prompt = step === "new" ? said : null;
+  const wanted = prompt === null ? words.filter((word) => !word.includes("{prompt}")) : words;
+  return {
+    args: [...wanted.map((word) => filled(word, { id: session, name, prompt: prompt ?? "" })), ...args],
+    files: [],
+  };
 }
 
 function filled(word: string, values: Readonly<Record<string, string>>): string {
-  return word.replaceAll(/\{(id|name)\}/g, (_, key: string) => values[key] ?? "");
+  return word.replaceAll(/\{(id|name|prompt)\}/g, (_, key: string) => values[key] ?? "");
 }

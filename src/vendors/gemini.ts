@@ -4,10 +4,12 @@ import type { Environment } from "../protocol/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Variables } from "../protocol/session.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
+import { asOption, firstPrompt } from "./first-prompt.ts";
 import { geminiHome, OVERLAY_MARK, overlayOf } from "./gemini-overlay.ts";
 import { list, probe } from "./gemini-transcripts.ts";
 import { tellAtStart } from "./hook-script.ts";
 import { textOf } from "./transcript.ts";
+import { geminiScreen } from "./gemini-screen.ts";
 
 /**
  * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen
@@ -39,11 +41,16 @@ export const gemini: Adapter = {
   list,
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, ".gemini", "tmp"),
   look: () => [],
   hear,
+  ...geminiScreen,
   tell: tellAtStart,
 };
+
+/** Says something and stays for more. */
+const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
 const ANOTHER_FOLDER = "the conversation would be in another folder every time";
@@ -114,9 +121,12 @@ const HOOKS = {
   Notification: "notification",
 } as const;
 
-function plan({ step, session, args, runDir, configDir }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, args, runDir, configDir } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
-  return { args: [...identity, ...args], ...overlayOf(configDir, runDir, HOOKS) };
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asOption(SAYING, firstPrompt(request, headless, ARGUMENTS, "-i", SAYING));
+  return { args: [...identity, ...said, ...args], ...overlayOf(configDir, runDir, HOOKS) };
 }
 
 const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", BeforeAgent: "busy", AfterAgent: "idle" };
@@ -127,6 +137,14 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
   const source = textOf(event.source) ?? textOf(event.notification_type);
-  const activity = event.notification_type === "ToolPermission" ? "blocked" : own(HEARD, name);
-  return { session, evidence: `${name} hook${source ? ` (${source})` : ""}`, activity };
+  const evidence = `${name} hook${source ? ` (${source})` : ""}`;
+  if (event.notification_type === "ToolPermission") {
+    return { session, evidence, activity: "blocked", blocked: isQuestion(event.details) ? "question" : "permission" };
+  }
+  return { session, evidence, activity: own(HEARD, name) };
+}
+
+/** Of its tools, the one that asks the user something asks for permission too, and that is the question. */
+function isQuestion(details: unknown): boolean {
+  return typeof details === "object" && details !== null && "type" in details && details.type === "ask_user";
 }

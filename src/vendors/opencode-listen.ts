@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, RUN_POLL_MS } from "../limits.ts";
-import type { Activity, Sign } from "../protocol/session.ts";
+import type { Activity, BlockedReason, Sign } from "../protocol/session.ts";
 import { readIfThere } from "../state/files.ts";
 import type { LaunchFile } from "./adapter.ts";
 import { OpencodeServer } from "./opencode-server.ts";
@@ -39,7 +39,8 @@ function placeIn(runDir: string): { port: number; password: string | null } | nu
   return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
 }
 
-const WANTED = /"type":"(server\.connected|message\.updated|session\.status)"/;
+const WANTED =
+  /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
 
 /** What one program says from connection to connection. */
 class Talk {
@@ -49,6 +50,8 @@ class Talk {
   #promptedMs = Date.now();
   readonly #startedMs = this.#promptedMs;
   #shown = false;
+  /** What was asked of its user and not answered, by the request's id. */
+  readonly #asked = new Map<string, BlockedReason>();
   readonly #heard: (sign: Sign) => void;
   readonly #signal: AbortSignal;
 
@@ -64,7 +67,8 @@ class Talk {
       const about = typeof properties === "object" && properties !== null ? { ...properties } : {};
       if (type === "server.connected") await this.#onConnection(server);
       else if (type === "message.updated") await this.#onMessage(server, "info" in about ? about.info : null);
-      else this.#onStatus(about);
+      else if (type === "session.status") this.#onStatus(about);
+      else await this.#onQuestion(server, textOf(type) ?? "", about);
     }
   }
 
@@ -95,13 +99,35 @@ class Talk {
     if (about.sessionID !== this.#current || !this.#shown) return;
     const status =
       typeof about.status === "object" && about.status !== null && "type" in about.status ? about.status.type : null;
+    if (status === "idle") this.#asked.clear();
+    // It calls itself busy while its user is asked, too.
+    else if (this.#asked.size > 0) return;
     this.#tell(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
   }
 
-  #tell(session: string, evidence: string, activity?: Activity): void {
+  /** Its user is asked for the agents below the agent, too. */
+  async #onQuestion(server: OpencodeServer, type: string, about: Record<string, unknown>): Promise<void> {
+    const [what, happened] = type.split(".");
+    const id = textOf(happened === "asked" ? about.id : about.requestID);
+    const session = textOf(about.sessionID);
+    if (id === null || session === null || !(await this.#isHere(server, session))) return;
+    if (happened === "asked") this.#asked.set(id, what === "permission" ? "permission" : "question");
+    else this.#asked.delete(id);
+    const blocked = [...this.#asked.values()].at(-1);
+    const evidence = `${what} ${happened}, told by its own server`;
+    this.#tell(this.#current, evidence, blocked ? "blocked" : "busy", blocked);
+  }
+
+  async #isHere(server: OpencodeServer, session: string): Promise<boolean> {
+    if (session === this.#current) return true;
+    const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
+    return textOf(known.parentID) === this.#current;
+  }
+
+  #tell(session: string, evidence: string, activity?: Activity, blocked?: BlockedReason): void {
     if (this.#signal.aborted) return;
     this.#shown = true;
-    this.#heard({ session, evidence, activity });
+    this.#heard({ session, evidence, activity, ...(blocked ? { blocked } : {}) });
   }
 }
 

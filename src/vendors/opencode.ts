@@ -8,6 +8,7 @@ import { homeDir } from "../state/paths.ts";
 import { FREE_PORT, type Adapter, type Answer, type Ask, type ConfigDir, type LaunchPlan } from "./adapter.ts";
 import type { PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
+import { asOption, firstPrompt } from "./first-prompt.ts";
 import { listen, serverFile } from "./opencode-listen.ts";
 import { mintSession } from "./opencode-mint.ts";
 import { parseObject, textOf } from "./transcript.ts";
@@ -33,6 +34,7 @@ export const opencode: Adapter = {
   archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file] },
   holders,
   plan,
+  firstPrompt: true,
   signs: () => null,
   look: () => [],
   listen,
@@ -170,9 +172,11 @@ function isSession(option: string | undefined): boolean {
 }
 
 /** In a terminal it gets a server that only we can ask; the user's own is left as it is, and asked if that is open. */
-function plan({ session, args }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { session, args } = request;
   const { run, words } = parse(args);
-  const identity = ["-s", session];
+  const said = asOption("--prompt", firstPrompt(request, run !== null, ARGUMENTS, "--prompt"));
+  const identity = ["-s", session, ...said];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
   if (hasOption(args, ARGUMENTS, ...SERVING)) {
     const port = words.find(({ option }) => option === "--port")?.text ?? "";

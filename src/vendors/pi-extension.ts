@@ -55,10 +55,13 @@ export function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   const name = textOf(event.event);
   if (session === null || name === null) return null;
   const reason = textOf(event.reason);
+  const activity = own(HEARD, name) ?? (event.idle === true ? "idle" : "busy");
   return {
     session,
     evidence: `${name} in its extension${reason ? ` (${reason})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: own(HEARD, name) ?? (event.idle === true ? "idle" : "busy"),
+    activity,
+    // It knows no permissions: an extension of its user's asks something.
+    ...(activity === "blocked" ? { blocked: "question" } : {}),
   };
 }

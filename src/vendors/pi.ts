@@ -5,6 +5,7 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, Reading } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { extension, extensionFile, hear } from "./pi-extension.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
@@ -36,6 +37,7 @@ export const pi: Adapter = {
   list,
   holders: () => [],
   plan,
+  firstPrompt: true,
   signs: () => null,
   look: () => [],
   hear,
@@ -138,12 +140,14 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
 }
 
 /** Ours come first: behind a `--` of the user's they would be prompts. */
-function plan({ step, session, from, name, args, runDir, transcript }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args, runDir, transcript } = request;
   const title = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const begun = from === null ? [] : ["--fork", from.transcript ?? from.session];
   const identity =
     step === "resume" && transcript !== null
       ? ["--session", transcript]
       : [...begun, "--session-id", session, ...title];
-  return { args: [...identity, "-e", extensionFile(runDir), ...args], files: [extension(runDir)] };
+  const said = asWord(firstPrompt(request, read(args).headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, "-e", extensionFile(runDir), ...args, ...said], files: [extension(runDir)] };
 }

@@ -6,11 +6,13 @@ import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "./arguments.ts";
 import { findFile } from "./find-file.ts";
+import { asOption, firstPrompt } from "./first-prompt.ts";
 import { tellAtStart } from "./hook-script.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { injected, SETTINGS_MARK } from "./qwen-settings.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
+import { qwenScreen } from "./qwen-screen.ts";
 
 /**
  * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it registers
@@ -50,12 +52,17 @@ export const qwen: Adapter = {
     listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, "sessions"),
   look,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
   hear,
+  ...qwenScreen,
   tell: tellAtStart,
 };
+
+/** Says something and stays for more. */
+const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
 const LOST = "nothing could be resumed";
@@ -90,7 +97,7 @@ function read(args: readonly string[]): Reading {
   const reading = readArguments(args, ARGUMENTS);
   const words = wordsOf(args, ARGUMENTS);
   const prompt = reading.converses && words.some(({ kind }) => kind === "word" || kind === "literal");
-  const stays = hasOption(args, ARGUMENTS, "-i", "--prompt-interactive");
+  const stays = hasOption(args, ARGUMENTS, "-i", SAYING);
   return { ...reading, headless: reading.headless || (prompt && !stays) };
 }
 
@@ -125,9 +132,11 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   };
 }
 
-function plan({ step, session, args, runDir, environment = {} }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, args, runDir, environment = {} } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
-  return { args: [...identity, ...args], ...injected(runDir, environment) };
+  const said = asOption(SAYING, firstPrompt(request, read(args).headless, ARGUMENTS, "-i", SAYING));
+  return { args: [...identity, ...said, ...args], ...injected(runDir, environment) };
 }
 
 const EVIDENCE = "registry of live processes";
@@ -158,10 +167,12 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   if (session === null || name === null) return null;
   if (name === "Notification" && event.notification_type !== "permission_prompt") return null;
   const source = textOf(event.source);
+  const asks = name === "Notification";
   return {
     session,
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: name === "Notification" ? "blocked" : own(HEARD, name),
+    activity: asks ? "blocked" : own(HEARD, name),
+    ...(asks ? { blocked: "permission" } : {}),
   };
 }

@@ -4,6 +4,8 @@ import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../protoc
 import { homeDir } from "../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "./adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
+import { asWord, firstPrompt } from "./first-prompt.ts";
+import type { HeldForms } from "./held.ts";
 import { registryEntries, registryEntry } from "./registry.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listTranscripts } from "./listing.ts";
@@ -12,6 +14,16 @@ import { probeLines, textOf, type TranscriptForm } from "./transcript.ts";
 /** Where the bundles lie: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+
+/** What its orders of these names say. */
+const HELD: HeldForms = {
+  marked: [],
+  lastWords: [
+    ["login", /^Not logged in\. Please log in and start again\.$/],
+    ["limit", /^Usage limit reached\. It resets tomorrow\.$/],
+  ],
+  spoken: /^> \S/,
+};
 
 /** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
 export const scripted: Adapter = {
@@ -30,8 +42,10 @@ export const scripted: Adapter = {
     listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
   holders,
   plan,
+  firstPrompt: true,
   signs: (configDir) => join(configDir, "live"),
   look,
+  held: HELD,
   remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
 };
 
@@ -66,11 +80,14 @@ function config(env: Environment): ConfigDir {
   return { dir, variables: { PERDURE_SCRIPTED_HOME: dir } };
 }
 
-function plan({ step, session, from, name, args }: PlanRequest): LaunchPlan {
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args } = request;
   const stem = from === null ? [] : ["--fork", from.session];
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
-  return { args: [...identity, ...args], files: [] };
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...said], files: [] };
 }
 
 const EVIDENCE = "its entry among live processes";
@@ -78,7 +95,10 @@ const EVIDENCE = "its entry among live processes";
 function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
   const entry = registryEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
-  return session === null ? [] : [{ session, evidence: EVIDENCE, activity: activityOf(entry?.fields.status) }];
+  const activity = activityOf(entry?.fields.status);
+  // It never asks anything else.
+  const blocked = activity === "blocked" ? ("permission" as const) : undefined;
+  return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
 }
 
 function activityOf(status: unknown): Activity | undefined {

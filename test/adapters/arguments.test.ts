@@ -5,13 +5,17 @@ import { filled, VENDORS } from "./fixtures.ts";
 const NAME = "coder";
 const RUN_DIR = "/home/u/.local/state/perdure/runs/h.api.coder.1";
 
-const DECLARED = { new: ["--id", "{id}"], resume: ["--continue", "{id}"] };
+/** As unpleasant as a first prompt can be. */
+const PROMPT = '--resume it\'s "here"\n{id} $HOME';
+
+const DECLARED = { new: ["--id", "{id}", "--say={prompt}"], resume: ["--continue", "{id}"] };
 const CONFIG_DIR = "/home/u/.v";
 const TRANSCRIPT = "/home/u/.v/transcript.jsonl";
 const OTHER_TRANSCRIPT = "/home/u/.v/other.jsonl";
 /** What a row of the fixtures may name. */
 const FILLED = {
   name: NAME,
+  prompt: PROMPT,
   runDir: RUN_DIR,
   configDir: CONFIG_DIR,
   transcript: TRANSCRIPT,
@@ -20,11 +24,11 @@ const FILLED = {
 
 describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   const fill = (args: readonly string[]): string[] => args.map((arg) => filled(arg, FILLED));
-  const plan = (step: "new" | "resume" | "fork", args: string[]): string[] => {
+  const plan = (step: "new" | "resume" | "fork", args: string[], prompt: string | null = null): string[] => {
     const from = step === "fork" ? { session: facts.other, transcript: OTHER_TRANSCRIPT } : null;
     const transcript = step === "resume" ? TRANSCRIPT : null;
     const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from, declared: DECLARED };
-    return adapter.plan({ step, session: facts.session, name: NAME, args, ...places }).args;
+    return adapter.plan({ step, session: facts.session, name: NAME, args, prompt, ...places }).args;
   };
   const titled = rows.map((row) => ({ ...row, line: JSON.stringify(row.args) }));
 
@@ -38,6 +42,21 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   test.each(titled.filter((row) => row.new ?? row.resume))("$line is planned", (row) => {
     expect(plan("new", row.args)).toEqual(fill(row.new ?? []));
     expect(plan("resume", row.args)).toEqual(fill(row.resume ?? []));
+  });
+
+  test("one that takes a first prompt has a row for it, and no other", () => {
+    expect(rows.some(({ prompted }) => prompted !== undefined)).toBe(adapter.firstPrompt);
+  });
+
+  test.each(titled.filter(({ prompted }) => prompted))("$line is planned with a first prompt", (row) => {
+    expect(plan("new", row.args, PROMPT)).toEqual(fill(row.prompted ?? []));
+  });
+
+  test.each(titled.filter(({ converses }) => converses))("$line says nothing first where it must not", (row) => {
+    for (const step of ["resume", "fork"] as const) {
+      expect(plan(step, row.args, PROMPT)).toEqual(plan(step, row.args));
+    }
+    if (row.headless || !adapter.firstPrompt) expect(plan("new", row.args, PROMPT)).toEqual(plan("new", row.args));
   });
 
   test("a vendor that can branch has a row for it, if it does so at the start", () => {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Environment } from "../../src/protocol/environment.ts";
-import type { SessionPlace, Sign, Variables } from "../../src/protocol/session.ts";
+import type { BlockedReason, Outward, SessionPlace, Sign, Variables } from "../../src/protocol/session.ts";
+import type { Held } from "../../src/vendors/held.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../src/vendors/index.ts";
 
 // What is known of a vendor lies in its folder of fixtures; the tests only ask each adapter whether it reads it right.
@@ -46,6 +47,8 @@ interface ArgumentRow {
   conflict: string | null;
   new?: string[];
   resume?: string[];
+  /** As a new conversation in which something is to be said first. */
+  prompted?: string[];
   /** As a branch of the other conversation, for a vendor that branches at the start. */
   fork?: string[];
 }
@@ -62,7 +65,7 @@ export interface ProcessCase {
   locks?: Record<string, number[]>;
   /** Command lines by pid, with the parent's where that is one of them. */
   lines?: Record<string, { parent?: number; argv: string[] }>;
-  look?: Record<string, Pick<Sign, "session" | "activity">[]>;
+  look?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
   holders: number[];
 }
 
@@ -78,6 +81,15 @@ export interface Vendor {
   arguments: ArgumentRow[];
   processes: ProcessCase[];
   hooks: HookCase[];
+  screens: ScreenCase[];
+  titles: { title: string; shows: Outward | null }[];
+}
+
+/** The last screen of a program, by its name in the folder of screens, and what that means. */
+interface ScreenCase {
+  screen: string;
+  dialog: BlockedReason | null;
+  held: Held | null;
 }
 
 /** Adapters that nobody has recorded fixtures for. */
@@ -99,6 +111,8 @@ function vendorOf(vendor: string): Vendor {
     arguments: read("arguments.json") as ArgumentRow[],
     processes: read("processes.json") as ProcessCase[],
     hooks: read("hooks.json") as HookCase[],
+    screens: recorded(vendor, "screens.json") as ScreenCase[],
+    titles: recorded(vendor, "titles.json") as Vendor["titles"],
   };
 }
 
@@ -109,6 +123,15 @@ export function filled(template: string, values: object): string {
     const value = known.get(name);
     return typeof value === "string" ? value : whole;
   });
+}
+
+/** Not every program shows something in its terminal that is read. */
+function recorded(vendor: string, file: string): unknown {
+  return existsSync(join(FOLDER, vendor, file)) ? JSON.parse(text(vendor, file)) : [];
+}
+
+export function screen(vendor: string, name: string): string {
+  return text(vendor, `screens/${name}.txt`);
 }
 
 function text(vendor: string, file: string): string {

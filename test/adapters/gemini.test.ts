@@ -55,6 +55,7 @@ function settingsFor(home: string): Record<string, unknown> {
     session,
     name: "coder",
     args: [],
+    prompt: null,
     transcript: null,
     from: null,
     declared: null,

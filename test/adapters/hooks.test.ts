@@ -130,7 +130,7 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
 
 function planOf(adapter: Vendor["adapter"], session: string, runDir: string): LaunchPlan {
   const places = { runDir, configDir: "/home/u/.v", transcript: null, from: null, declared: null };
-  return adapter.plan({ step: "new", session, name: "coder", args: [], ...places });
+  return adapter.plan({ step: "new", session, name: "coder", args: [], prompt: null, ...places });
 }
 
 function isHookScript({ name }: LaunchFile): boolean {

@@ -67,6 +67,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     session: id,
     name: "coder",
     args: ["exec", "hi"],
+    prompt: null,
     runDir: "/",
     configDir: "/",
     transcript: null,

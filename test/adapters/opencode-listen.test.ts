@@ -93,6 +93,30 @@ test("a prompt is the proof, and the turn is followed to its end", async () => {
   ]);
 });
 
+test("its user is asked, also by agents below it: blocked until the last question is answered", async () => {
+  sessions["ses_below"] = { id: "ses_below", parentID: OURS };
+  sessions["ses_other"] = { id: "ses_other" };
+  await connect();
+  prompt(OURS, soon(1));
+  const ask = (type: string, properties: object): void => say(streams.at(-1), type, properties);
+  ask("permission.asked", { id: "per_1", sessionID: OURS });
+  status(OURS, "busy"); // it says so while it waits
+  ask("question.asked", { id: "que_1", sessionID: "ses_below" });
+  ask("permission.asked", { id: "per_2", sessionID: "ses_other" });
+  ask("question.rejected", { requestID: "que_1", sessionID: "ses_below" });
+  ask("permission.replied", { requestID: "per_1", sessionID: OURS });
+  status(OURS, "idle");
+  await told(6);
+  expect(heard.map(({ session, activity, blocked }) => [session, activity, blocked])).toEqual([
+    [OURS, "busy", undefined],
+    [OURS, "blocked", "permission"],
+    [OURS, "blocked", "question"],
+    [OURS, "blocked", "permission"],
+    [OURS, "busy", undefined],
+    [OURS, "idle", undefined],
+  ]);
+});
+
 test("before a prompt nothing is a sign, nor is what it says again of an old one", async () => {
   await connect();
   status(OURS, "idle");

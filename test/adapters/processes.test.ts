@@ -13,7 +13,7 @@ describe.each(VENDORS)("$vendor", (vendor) => {
     const view = viewOf(given, dir);
     for (const [pid, signs] of Object.entries(given.look ?? {})) {
       const seen = adapter.look(dir, Number(pid), view);
-      expect(seen.map(({ session, activity }) => ({ session, activity }))).toEqual(signs);
+      expect(seen.map(({ session, activity, blocked }) => ({ session, activity, blocked }))).toEqual(signs);
       for (const { evidence } of seen) expect(evidence).toMatch(/\w/);
     }
     const holders = adapter.holders(placeIn(dir, vendor), view);

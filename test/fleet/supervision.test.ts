@@ -61,13 +61,18 @@ command = ["no-such-program"]
 `);
   const { workers, ...result } = await fleet.up();
   expect(result).toMatchObject({ started: 1, refused: 1 });
-  expect(byName(workers).ghost).toMatchObject({ outcome: "refused", reason: expect.stringContaining("no-such-program") });
+  expect(byName(workers).ghost).toMatchObject({
+    outcome: "refused",
+    reason: expect.stringContaining("no-such-program"),
+  });
   expect(byName(await fleet.workers()).ghost).toMatchObject({ state: "held" });
   expect(await fleet.perdure(["up"])).toMatchObject({ code: 5 });
 });
 
 it("down ends what ignores TERM, by KILL, and says so; logs tells what it left", async () => {
-  const fleet = stage(`[workers.deaf]\ncommand = ["sh", "-c", "trap '' TERM HUP; echo I hear nothing; while :; do sleep 1; done"]\n`);
+  const fleet = stage(
+    `[workers.deaf]\ncommand = ["sh", "-c", "trap '' TERM HUP; echo I hear nothing; while :; do sleep 1; done"]\n`,
+  );
   await fleet.up();
   await fleet.until("deaf", ({ run }) => run !== null);
   expect(await fleet.down("--kill-after", "1")).toMatchObject({ workers: [{ name: "deaf", outcome: "killed" }] });

@@ -47,6 +47,6 @@ it("the daemon itself refuses a text that nobody trusted, whoever asks", async (
   const env = { ...fleet.env, PERDURE_TOKEN: token, PERDURE_SOCKET: join(fleet.state, "perdure.sock") };
   writeFileSync(join(fleet.project, "perdure.toml"), `${ONE}restart = "always"\n`);
   for (const verb of [["trust", "--yes"], ["up", "--yes"], ["down"], ["stop", "coder"]]) {
-    expect(await fleet.perdure(verb, { env }), verb.join(" ")).toMatchObject({ code: 5 });
+    expect({ verb, ...(await fleet.perdure(verb, { env })) }).toMatchObject({ verb, code: 5 });
   }
 });

@@ -60,8 +60,7 @@ it("up, up again, everything killed, up: same names, same conversations, one run
   expect(await conversations(fleet)).toEqual(before);
   for (const worker of await fleet.workers()) expect(worker).toMatchObject({ generation: 2, mode: "tmux" });
   for (const name of NAMES) {
-    const said = await fleet.turns(name);
-    expect(said.split(`I am ${name}`).length - 1, said).toBeGreaterThan(0);
+    expect(await fleet.turns(name)).toContain(`I am ${name}`);
   }
   // The first prompt was the first turn of a new conversation, and of nothing else.
   const prompts = (await fleet.turns("planner")).match(/You are planner of api; the others are [^.]*coder-1/g);

@@ -46,9 +46,10 @@ export async function pass(
 }
 
 /** Some programs take half a minute to start: of those, not every case every time. */
-function isWanted({ vendor, each: { letter }, mode }: Job, effort: Effort): boolean {
+function isWanted({ vendor, each: { letter, unhurried }, mode }: Job, effort: Effort): boolean {
   const { inTerminal, quick } = TRAITS[vendor]?.slow ?? {};
   if (effort === "whole") return true;
+  if (effort === "quick" && unhurried) return false;
   if (mode === "tui") return inTerminal?.includes(letter) ?? true;
   return effort === "usual" || (quick?.includes(letter) ?? true);
 }

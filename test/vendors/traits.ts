@@ -41,6 +41,8 @@ export interface Traits {
     /** Null when `cd` moves the agent itself; else what it does instead. */
     readonly stays: string | null;
   };
+  /** How its user is brought to be asked in a terminal; null for one that asks nobody. */
+  readonly asking: Asking | null;
   /** Arguments of the user's that must survive, and how they show: in the request, and in what is written down of a turn. */
   readonly settings: {
     readonly args: Readonly<Record<Mode, readonly string[]>>;
@@ -73,6 +75,19 @@ export interface Traits {
   readonly slow?: { readonly inTerminal: string; readonly quick?: string };
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */
   readonly cannot: Readonly<Record<string, string>>;
+}
+
+export interface Asking {
+  readonly args: readonly string[];
+  furnish?(home: string): void;
+  /** What makes the model call a tool that needs permission. */
+  readonly call: string;
+  readonly question: RegExp;
+  readonly yes: readonly string[];
+  /** It tells perdure by itself; else its title is all there is. */
+  readonly tells: boolean;
+  /** Started in a folder it does not know, it asks whether to trust it. */
+  readonly distrusts?: { furnish?(home: string): void };
 }
 
 export interface Database {

@@ -39,13 +39,17 @@ export async function adoptPanes(house: House, panes: Panes): Promise<void> {
 export async function wake(house: House, panes: Panes, run: RunRow): Promise<boolean> {
   const tmux = panes.ifThere();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
-  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: 1 }))) return false;
+  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: 60 }))) return false;
+  goOn(house, run);
+  return true;
+}
+
+export function goOn(house: House, run: RunRow): void {
   const mark = house.watch.markOf(run);
   for (const pid of agentChain(house.processes, run.pid)) {
     const process = house.processes.look(pid);
     if (process) signalRunProcess(house.processes, process, mark, "SIGCONT");
   }
-  return true;
 }
 
 /** Its place among the panes is given back; the others of its group close ranks. */

@@ -80,13 +80,16 @@ function claimOf(project: ProjectRow, worker: WorkerRow, given: Given, { prompt 
     token: randomBytes(32).toString("base64url"),
     pid: process.pid,
     ...given,
-    // prompt,
+    prompt,
     ephemeral: false,
   };
 }
 
-function launchOfClaim({ command, cwd, environment, vendor }: CallParams<"claim">): Omit<Given, "fresh"> {
-  return { command, cwd, environment, vendor };
+function launchOfClaim(
+  claim: CallParams<"claim">,
+): Omit<CallParams<"bind">, "run" | "generation" | "token" | "session"> {
+  const { command, cwd, environment, vendor, prompt } = claim;
+  return { command, cwd, environment, vendor, prompt };
 }
 
 /** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */

@@ -1,30 +1,18 @@
 import { afterEnd, NO_ATTEMPTS, started, type Attempts, type Verdict } from "../../core/restart.ts";
-import {
-  HEALTHY_RUN_MS,
-  RESTART_BUDGET,
-  RESTART_WAIT_MS,
-  RESTART_WAIT_MS_MAX,
-  RESTART_WINDOW_MS,
-  STARTS_AT_ONCE,
-} from "../../limits.ts";
+import { RESTART_BUDGET, STARTS_AT_ONCE } from "../../limits.ts";
 import { isPerdureError, type PerdureError } from "../../protocol/errors.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { whyHeld } from "../../vendors/held.ts";
+import type { StatePaths } from "../../state/paths.ts";
 import { record, type House } from "../house.ts";
+import { attemptsIn, RULES } from "./attempts.ts";
 import { Gate } from "./gate.ts";
-import type { Panes } from "./panes.ts";
+import { PaneLooks } from "./looks.ts";
+import { Panes } from "./panes.ts";
 import { adoptPanes, keepScreen } from "./screens.ts";
 import { startInPane, type Given, type Started } from "./start.ts";
-
-const RULES = {
-  budget: RESTART_BUDGET,
-  windowMs: RESTART_WINDOW_MS,
-  firstWaitMs: RESTART_WAIT_MS,
-  longestWaitMs: RESTART_WAIT_MS_MAX,
-  healthyMs: HEALTHY_RUN_MS,
-};
 
 /** What is under way for one worker. */
 interface Care {
@@ -44,11 +32,15 @@ export class Supervisor {
   readonly #house: () => House;
   readonly #gate = new Gate(STARTS_AT_ONCE);
   readonly #care = new Map<number, Care>();
+  /** What runs were blocked by when they ended, until it was decided about them. */
+  readonly #dialogs = new Map<string, string>();
+  readonly #looks: PaneLooks;
   #stopped = false;
 
-  constructor(house: () => House, panes: Panes) {
+  constructor(house: () => House, paths: StatePaths, log: (line: string) => void) {
     this.#house = house;
-    this.panes = panes;
+    this.panes = new Panes(paths, log, (server) => this.#looks.begin(server));
+    this.#looks = new PaneLooks(house, this.panes);
   }
 
   /**
@@ -75,6 +67,8 @@ export class Supervisor {
 
   stop(): void {
     this.#stopped = true;
+    this.#looks.stop();
+    this.panes.close();
     for (const { timer } of this.#care.values()) if (timer) clearTimeout(timer);
   }
 
@@ -109,8 +103,15 @@ export class Supervisor {
     this.#care.delete(workerId);
   }
 
+  /** Inside the change that ends it, while it is still known what it showed last. */
+  ending(run: string): void {
+    const reason = this.#house().sessions.reasonOf(run);
+    if (reason !== null) this.#dialogs.set(run, reason);
+  }
+
   /** After the end of a run is on disk. */
   ended(runId: string): void {
+    this.#looks.forget(runId);
     if (this.#stopped) return;
     const run = runById(this.#house().db, runId);
     const worker = run && workerById(this.#house().db, run.worker_id);
@@ -127,7 +128,7 @@ export class Supervisor {
     care.decided = run.id;
     try {
       const text = await keepScreen(house, this.panes, run);
-      const held = whyHeld(worker.vendor, text)?.line ?? null;
+      const held = whyHeld(worker.vendor, text)?.line ?? this.#lastDialog(run.id);
       const asked = run.stopped_by !== null || run.displaced_ms !== null;
       // By the clock that does not jump, from its start.
       const ranMs = house.monotonicMs() - (care.attempts.startsAtMs.at(-1) ?? 0);
@@ -141,6 +142,13 @@ export class Supervisor {
     }
   }
 
+  /** It ended with a question in front of it: the answer was no, or nobody's. Asked again at once, it would end again. */
+  #lastDialog(run: string): string | null {
+    const reason = this.#dialogs.get(run);
+    this.#dialogs.delete(run);
+    return reason === "trust" ? "it ended at its trust dialog; answer it: perdure up, then perdure attach" : null;
+  }
+
   async #carryOut(worker: WorkerRow, run: RunRow, verdict: Verdict): Promise<void> {
     if (run.displaced_ms !== null && run.stopped_by === null) {
       const reason = `taken over by ${run.displaced_by ?? "somebody"}`;
@@ -149,9 +157,12 @@ export class Supervisor {
     if (verdict.kind === "leave") return;
     if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
     const { inMs } = verdict;
-    await this.#note(worker, "worker.backing-off", { inMs: Math.round(inMs), exit: run.exit });
+    const house = this.#house();
+    const subject = { projectId: worker.project_id, workerId: worker.id };
+    const data = { inMs: Math.round(inMs), exit: run.exit };
+    await house.writer.write(() => record(house, "worker.backing-off", subject, data));
     const care = this.#careFor(worker.id);
-    if (this.#stopped || workerById(this.#house().db, worker.id)?.desired !== 1) return;
+    if (this.#stopped || workerById(house.db, worker.id)?.desired !== 1) return;
     if (care.timer) clearTimeout(care.timer);
     care.timer = setTimeout(() => {
       care.timer = null;
@@ -219,11 +230,6 @@ export class Supervisor {
     });
   }
 
-  async #note(worker: WorkerRow, type: string, data: Record<string, unknown>): Promise<void> {
-    const house = this.#house();
-    await house.writer.write(() => record(house, type, { projectId: worker.project_id, workerId: worker.id }, data));
-  }
-
   #attemptsOf(workerId: number): Attempts {
     const house = this.#house();
     return attemptsIn(runsOfWorker(house.db, workerId, RESTART_BUDGET), house.now(), house.monotonicMs());
@@ -236,13 +242,6 @@ export class Supervisor {
     this.#care.set(workerId, care);
     return care;
   }
-}
-
-/** As the last daemon would have counted. */
-function attemptsIn(runs: RunRow[], nowMs: number, monotonicMs: number): Attempts {
-  const counted = runs.filter((run) => run.pane !== null && run.stopped_by === null && run.displaced_ms === null);
-  const agesMs = counted.map((run) => nowMs - run.started_ms).filter((age) => age >= 0 && age < RESTART_WINDOW_MS);
-  return { startsAtMs: agesMs.map((age) => monotonicMs - age).toReversed(), failures: Math.max(0, agesMs.length - 1) };
 }
 
 function withHint({ message, hint }: PerdureError): string {

@@ -38,6 +38,10 @@ export class Terminal {
     return this.#pane.screen();
   }
 
+  async title(): Promise<string> {
+    return (await this.#tmux.do("display-message", "-p", "-t", this.#pane.id, "#{pane_title}")).trimEnd();
+  }
+
   /** Looks until the screen is as wanted; the screen. */
   async until(what: string, wanted: (screen: string) => boolean, timeoutMs = WAIT_MS): Promise<string> {
     const deadline = Date.now() + timeoutMs;

@@ -19,6 +19,7 @@ import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
 import { stranger } from "./u-stranger.ts";
 import { custody } from "./w-custody.ts";
+import { attention } from "./y-attention.ts";
 import { branch } from "./x-branch.ts";
 import { behind } from "./v-behind.ts";
 import { laterMinutes } from "./s-later-minutes.ts";
@@ -49,4 +50,5 @@ export const CASES: readonly Case[] = [
   behind,
   custody,
   branch,
+  attention,
 ];

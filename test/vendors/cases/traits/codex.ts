@@ -20,6 +20,13 @@ export const codex: Traits = {
     call: (cmd) => `[[tool exec_command ${JSON.stringify({ cmd, login: false })}]]`,
     stays: "codex starts every command in its own folder: a cd moves nothing",
   },
+  asking: {
+    args: ["-s", "read-only", "-a", "on-request"],
+    call: '[[tool exec_command {"cmd":"touch it","login":false,"sandbox_permissions":"require_escalated","justification":"x"}]]',
+    question: /Would you like to run the following command\?/,
+    yes: ["y"],
+    tells: false,
+  },
   settings: {
     args: { headless: ["-m", MODEL, "-s", "read-only"], tui: ["-m", MODEL, "-s", "read-only", "-a", "never"] },
     model: MODEL,

@@ -30,6 +30,13 @@ export const gemini: Traits = {
     call: (command) => `[[tool run_shell_command ${JSON.stringify({ command })}]]`,
     stays: "gemini starts every command in its own folder: a cd moves nothing",
   },
+  asking: {
+    args: [],
+    call: '[[tool run_shell_command {"command":"touch it"}]]',
+    question: /Allow execution of/,
+    yes: ["Enter"],
+    tells: true,
+  },
   settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /Plan Mode/g, told: true },
   tellsVersion: false,
   spendsIds: "gemini writes its file before the first prompt and takes the id no more: the next start has a new one",
@@ -40,7 +47,7 @@ export const gemini: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ijt", quick: "agjsw" },
+  slow: { inTerminal: "ijty", quick: "agjsw" },
   keepsUnanswered: true,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { editJson } from "../../bed/files.ts";
 import type { Traits } from "../../traits.ts";
 
 const SETTINGS = ["-m", "fake/made-up-model-7", "--agent", "plan"];
@@ -25,6 +26,18 @@ export const opencode: Traits = {
     args: { headless: [], tui: [] },
     call: (command) => `[[tool bash ${JSON.stringify({ command, description: "asked" })}]]`,
     stays: "opencode starts every command in its own folder: a cd moves nothing",
+  },
+  asking: {
+    args: [],
+    furnish: (home) =>
+      editJson(join(home, ".config", "opencode", "opencode.json"), (settings) => ({
+        ...settings,
+        permission: { bash: "ask" },
+      })),
+    call: '[[tool bash {"command":"touch it","description":"x"}]]',
+    question: /Permission required/,
+    yes: ["Enter"],
+    tells: true,
   },
   // What an agent of its may do is the agent's business: the name of it is written down.
   settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: "made-up-model-7", permissions: /"mode": "plan"/g },

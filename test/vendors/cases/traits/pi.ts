@@ -20,6 +20,7 @@ export const pi: Traits = {
     call: (command) => `[[tool bash ${JSON.stringify({ command })}]]`,
     stays: "pi starts every command in the conversation's folder: a cd moves nothing",
   },
+  asking: null,
   // It asks for no permissions; of a turn it writes down how hard it thought.
   settings: {
     args: { headless: SETTINGS, tui: SETTINGS },

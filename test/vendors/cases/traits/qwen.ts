@@ -16,6 +16,13 @@ export const qwen: Traits = {
     call: (command) => `[[tool run_shell_command ${JSON.stringify(lingering(command))}]]`,
     stays: "qwen starts every command in its own folder: a cd moves nothing",
   },
+  asking: {
+    args: ["--approval-mode", "default"],
+    call: `[[tool run_shell_command ${JSON.stringify(lingering("touch it"))}]]`,
+    question: /Allow execution of/,
+    yes: ["Enter"],
+    tells: true,
+  },
   settings: {
     args: { headless: SETTINGS, tui: SETTINGS },
     model: MODEL,

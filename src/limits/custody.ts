@@ -1,0 +1,19 @@
+// The bounds of custody. Part of limits.ts, which is where they are looked for.
+
+/** How often a conversation is copied while its agent works: what a crash of everything at once can cost. */
+export const CUSTODY_BUSY_MS = 2_000;
+
+/** A transcript larger than this is not copied, and one is told. */
+export const CUSTODY_TRANSCRIPT_BYTES_MAX = 512 * 1024 * 1024;
+
+/** All copies together; beyond it the oldest go that are no worker's current conversation and in no saved session. */
+export const CUSTODY_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+
+/** How long a copy is kept of a conversation that no worker is in any more. */
+export const CUSTODY_KEPT_MS = 90 * 24 * 3_600_000;
+
+/** Read and hashed at a time: the daemon answers others in between. */
+export const CUSTODY_CHUNK_BYTES = 1024 * 1024;
+
+/** The end of a copy that is compared with the vendor's file before more is appended. */
+export const CUSTODY_SEAM_BYTES = 4096;

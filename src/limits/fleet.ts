@@ -1,0 +1,27 @@
+// The bounds of a fleet. Part of limits.ts, which is where they are looked for.
+
+/** Unattended starts of one worker: so many within the window, and a person is needed. A passing fault costs three or four. */
+export const RESTART_BUDGET = 5;
+export const RESTART_WINDOW_MS = 120_000;
+export const RESTART_WAIT_MS = 1_000;
+export const RESTART_WAIT_MS_MAX = 60_000;
+
+/** A run that lived so long was well, and what came before it is forgotten. */
+export const HEALTHY_RUN_MS = 120_000;
+
+/** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
+export const STARTS_AT_ONCE = 8;
+
+/** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
+export const SCREEN_LINES_MAX = 5_000;
+export const SCREEN_KEPT_LINES = 500;
+
+/** How often the screens of those are looked at that do not tell by themselves; and the others every so many times. */
+export const PANE_LOOK_MS = 1_000;
+export const PANE_LOOKS_SELDOM = 10;
+
+/** Of a fleet: the file, the workers it makes, a first prompt, and the time that git takes for a worktree. */
+export const CONFIG_BYTES_MAX = 256 * 1024; // far beyond any that a person writes; two of them fit a frame, to show what changed
+export const FLEET_WORKERS_MAX = 1_000; // a slip in `count` must not start a million programs
+export const PROMPT_BYTES_MAX = 96 * 1024; // it travels as one argument, of which Linux takes 128 kB
+export const WORKTREE_WAIT_MS = 10 * 60_000; // a big repository on a slow disk
