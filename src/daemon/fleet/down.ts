@@ -2,6 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import type { DownItem } from "../../protocol/fleet.ts";
 import { undesire } from "../../store/fleet.ts";
 import { markStopped, runById } from "../../store/runs.ts";
+import { sessionOfRun } from "../../store/sessions.ts";
 import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import type { CallContext } from "../calls/context.ts";
@@ -53,6 +54,9 @@ export async function bringDown(
     await house.writer.write(() => markStopped(house.db, run.id, by));
     const killed = await stopRun(house, { ...run, stopped_by: by }, killAfterMs);
     await keepScreen(house, house.fleet.panes, run);
+    // Down means that its conversation is in custody, too.
+    const session = sessionOfRun(house.db, run.id);
+    if (session) await house.sessions.settled(session.id);
     await clearPane(house.fleet.panes, worker.id);
     return { address, name: worker.name, outcome: killed ? "killed" : "stopped", run: run.id };
   }

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { byName, stage } from "./fleet.ts";
+
+it("an agent that says it has no login, or no budget left, is held with its words: 0 restarts, until up", async () => {
+  const fleet = stage(`
+[defaults]
+vendor = "scripted"
+restart = "always"
+[workers.coder]
+[workers.planner]
+[workers.plain]
+command = ["sh", "-c", "echo Invalid API key; exit 1"]
+`);
+  await fleet.up();
+  await fleet.until("coder", ({ state }) => state === "idle");
+  await fleet.until("planner", ({ state }) => state === "idle");
+  await fleet.type("coder", "/login");
+  await fleet.type("planner", "/limit");
+  for (const name of ["coder", "planner", "plain"]) await fleet.until(name, ({ state }) => state === "held");
+  const held = byName(await fleet.workers());
+  expect(held.coder).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("Not logged in") });
+  expect(held.planner).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("limit") });
+  expect(held.plain).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("API key") });
+
+  // A daemon that comes back later does not think otherwise.
+  await fleet.perdure(["daemon", "stop"]);
+  expect(byName(await fleet.workers()).coder).toMatchObject({ state: "held", generation: 1 });
+  expect(await fleet.up("coder")).toMatchObject({ started: 1 });
+  await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
+});
+
+it("a worker that asks for permission shows as blocked, and events tell of it", async () => {
+  const fleet = stage(`[workers.coder]\nvendor = "scripted"\n`);
+  await fleet.up();
+  await fleet.settled();
+  await fleet.type("coder", "/permission");
+  expect(await fleet.until("coder", ({ state }) => state === "blocked")).toMatchObject({ name: "coder" });
+  await fleet.type("coder", "y");
+  await fleet.until("coder", ({ state }) => state === "idle");
+  const { stdout } = await fleet.perdure(["events", "--json"]);
+  expect(stdout).toContain('"worker.attention"');
+});
