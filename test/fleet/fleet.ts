@@ -110,9 +110,9 @@ export class FleetStage extends Home {
   /** SIGKILL to all of it, as a power cut would. */
   async killEverything(): Promise<void> {
     await eventually("nothing to be left", () => {
-      const left = this.processes();
-      // One takes others with it, so some are gone by their turn.
-      for (const { pid } of left) spawnSync("kill", ["-9", String(pid)], { stdio: "ignore" });
+      const left = this.processes().map(({ pid }) => String(pid));
+      // Stopped first, so that nobody lives to see another one's end. Some may be gone by their turn.
+      for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...left], { stdio: "ignore" });
       return left.length === 0;
     });
   }
