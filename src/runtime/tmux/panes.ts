@@ -56,6 +56,11 @@ export function parsePanes(text: string): Pane[] {
   return [...panes.values()];
 }
 
+/** It has ended, and tmux has not noticed how. */
+export function endUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
+  return dead && exitStatus === null && exitSignal === null;
+}
+
 function paneOf(fields: string[]): Pane {
   const [
     id = "",

@@ -50,8 +50,11 @@ export class Starter {
         details: { pane: living.id, pid: living.pid },
       });
     }
-    const [old] = own;
+    const session = sessionName(request.project);
+    const old = own.find((pane) => pane.session === session && pane.group === request.group);
     if (old) return startedOf((await client.send(...respawn(request, old.id))).at(-1));
+    // What it left where it no longer belongs: another project's session, another group's window.
+    for (const { id } of own) await client.send(["kill-pane", "-t", id]);
     return this.#window(client, request, panes);
   }
 
