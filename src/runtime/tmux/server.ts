@@ -7,7 +7,7 @@ import { TmuxLink } from "./link.ts";
 import { listPanes } from "./list.ts";
 import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
 import { literal } from "./quote.ts";
-import { checkStart, type StartRequest } from "./start.ts";
+import { checkStart, groupMember, type StartRequest } from "./start.ts";
 import { Starter, type Started } from "./starter.ts";
 import { PaneWatch, type PaneEnd } from "./watch.ts";
 
@@ -85,10 +85,9 @@ export class TmuxServer {
     if (client === null) return;
     const panes = await listPanes(client);
     const own = panes.filter((pane) => pane.workerId === workerId);
-    const commands = own.flatMap((pane) => [
-      ["set-option", "-p", "-t", pane.id, "--", "@perdure_name", name],
-      ...(pane.group === null ? [["rename-window", "-t", pane.id, "--", literal(name)]] : []),
-    ]);
+    const commands = own.flatMap(({ id, group }) =>
+      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : groupMember(name, id),
+    );
     if (commands.length > 0) await client.send(...commands);
   }
 

@@ -10,6 +10,7 @@ const PANE: Pane = {
   exitSignal: null,
   session: "api",
   window: "@1",
+  windowIndex: 1,
   windowName: "w",
   group: null,
   workerId: "w",
