@@ -47,6 +47,20 @@ test("fifty at once, in three projects, each in a window of its own", async () =
   }
 });
 
+test("places that are not where they were expected are found by looking again", async () => {
+  const server = bed.server();
+  await server.ensure();
+  bed.tmux("set-option", "-g", "base-index", "3");
+  const names = ["a", "b", "c", "d", "e"];
+  const started = await Promise.all(names.map((name) => server.start(bed.request(name, STAY))));
+  const panes = await server.panes();
+  for (const [index, { pane, pid }] of started.entries()) {
+    const windowName = names[index];
+    expect(panes.find(({ id }) => id === pane)).toMatchObject({ pid, windowName, workerId: `id-${windowName}` });
+  }
+  expect(workersOf(panes)).toHaveLength(names.length);
+});
+
 test("an ended worker's pane keeps how it ended and what it said; its next start is in the same pane and place", async () => {
   const server = bed.server();
   await server.start(bed.request("first", STAY));
