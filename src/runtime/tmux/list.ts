@@ -1,11 +1,10 @@
 import type { ControlClient } from "./control.ts";
-import { PANE_ROW, parsePanes, type Pane } from "./panes.ts";
+import { endUnknown, PANE_ROW, parsePanes, type Pane } from "./panes.ts";
 
 /** Every pane of the server, now. */
 export async function listPanes(client: ControlClient): Promise<Pane[]> {
   const { panes, serverPid } = await list(client);
-  if (!panes.some(({ dead, exitStatus, exitSignal }) => dead && exitStatus === null && exitSignal === null))
-    return panes;
+  if (!panes.some(endUnknown)) return panes;
   // tmux 3.3a misses a child's end now and then: the next signal makes it look, and it was just this process that answered.
   process.kill(serverPid, "SIGCHLD");
   return (await list(client)).panes;

@@ -40,7 +40,7 @@ export function serverOptions(env: Environment): string[][] {
 }
 
 const ENDED =
-  "[#{@perdure_name} has ended#{?pane_dead_signal, by signal #{pane_dead_signal},#{?#{!=:#{pane_dead_status},}, with code #{pane_dead_status},}}]";
+  "[#{?#{@perdure_name},#{@perdure_name},#{window_name}} has ended#{?pane_dead_signal, by signal #{pane_dead_signal},#{?#{!=:#{pane_dead_status},}, with code #{pane_dead_status},}}]";
 
 /** What tmux is started with, and so what every pane begins with; the rest a worker is given by its wrapper. */
 export function serverEnvironment(env: Environment): Record<string, string> {

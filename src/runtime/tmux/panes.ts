@@ -13,6 +13,7 @@ export interface Pane {
   session: string;
   /** `@3`. */
   window: string;
+  windowIndex: number;
   windowName: string;
   /** The group the window is for. */
   group: string | null;
@@ -32,6 +33,7 @@ const ROW = [
   "#{pane_dead_signal}",
   "#{q:session_name}",
   "#{window_id}",
+  "#{window_index}",
   "#{q:window_name}",
   "#{q:@perdure_group}",
   "#{q:@perdure_worker}",
@@ -56,6 +58,11 @@ export function parsePanes(text: string): Pane[] {
   return [...panes.values()];
 }
 
+/** It has ended, and tmux has not noticed how. */
+export function endUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
+  return dead && exitStatus === null && exitSignal === null;
+}
+
 function paneOf(fields: string[]): Pane {
   const [
     id = "",
@@ -65,6 +72,7 @@ function paneOf(fields: string[]): Pane {
     signal,
     session = "",
     window = "",
+    windowIndex,
     windowName = "",
     group,
     worker,
@@ -79,6 +87,7 @@ function paneOf(fields: string[]): Pane {
     exitSignal: signalNumber(signal ?? ""),
     session,
     window,
+    windowIndex: Number(windowIndex),
     windowName,
     group: group || null,
     workerId: worker || null,

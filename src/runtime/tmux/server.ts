@@ -1,13 +1,13 @@
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits.ts";
 import type { Environment } from "../../protocol/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal } from "./control.ts";
+import { isRefusal, type ControlClient } from "./control.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxLink } from "./link.ts";
 import { listPanes } from "./list.ts";
-import { ALL_PANES, parsePanes, type Pane } from "./panes.ts";
+import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
 import { literal } from "./quote.ts";
-import { checkStart, type StartRequest } from "./start.ts";
+import { checkStart, groupMember, type StartRequest } from "./start.ts";
 import { Starter, type Started } from "./starter.ts";
 import { PaneWatch, type PaneEnd } from "./watch.ts";
 
@@ -27,11 +27,13 @@ export class TmuxServer {
   readonly #link: TmuxLink;
   readonly #starter: Starter;
   readonly #watch = new PaneWatch();
+  readonly #log: (line: string) => void;
 
   constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
-    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#watch.see(parsePanes(value ?? "")) };
+    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#see(parsePanes(value ?? "")) };
     this.#link = new TmuxLink({ socket, file: tmux.file, environment, log, watch });
     this.#starter = new Starter(log);
+    this.#log = log;
   }
 
   /** Starts the server if none answers. Whatever needs it does that by itself. */
@@ -52,10 +54,13 @@ export class TmuxServer {
     return listPanes(client);
   }
 
-  /** The last lines of a pane as plain text, wrapped lines joined. */
-  async capture(pane: string, { lines }: { lines: number }): Promise<string> {
+  /**
+   * The last lines of a pane as plain text, wrapped lines joined. With `run`, only if the pane is that run's: a new server
+   * gives the old one's numbers again.
+   */
+  async capture(pane: string, { lines, run }: { lines: number; run?: string }): Promise<string> {
     const client = await this.#link.find();
-    if (client === null) throw noPane(pane);
+    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) throw noPane(pane);
     const wanted = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
     try {
       const said = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${wanted}`, "-t", pane]);
@@ -65,10 +70,11 @@ export class TmuxServer {
     }
   }
 
-  /** With its process, if that lives. One that is gone already is no error. */
-  async removePane(pane: string): Promise<void> {
+  /** With its process, if that lives. One that is gone already, or is another run's by now, is no error. */
+  async removePane(pane: string, run?: string): Promise<void> {
     const client = await this.#link.find();
-    await client?.send(["kill-pane", "-t", pane]).catch((error: unknown) => {
+    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) return;
+    await client.send(["kill-pane", "-t", pane]).catch((error: unknown) => {
       if (!isRefusal(error, /can't find pane/)) throw error;
     });
   }
@@ -79,10 +85,9 @@ export class TmuxServer {
     if (client === null) return;
     const panes = await listPanes(client);
     const own = panes.filter((pane) => pane.workerId === workerId);
-    const commands = own.flatMap((pane) => [
-      ["set-option", "-p", "-t", pane.id, "--", "@perdure_name", name],
-      ...(pane.group === null ? [["rename-window", "-t", pane.id, "--", literal(name)]] : []),
-    ]);
+    const commands = own.flatMap(({ id, group }) =>
+      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : groupMember(name, id),
+    );
     if (commands.length > 0) await client.send(...commands);
   }
 
@@ -104,6 +109,17 @@ export class TmuxServer {
   close(): void {
     this.#link.close();
   }
+
+  #see(panes: Pane[]): void {
+    this.#watch.see(panes);
+    // Looking makes tmux learn how it ended; that is then seen as a change.
+    if (panes.some(endUnknown)) this.panes().catch((error: unknown) => this.#log(String(error)));
+  }
+}
+
+/** Numbers are given once by one server, and one client talks to one server. */
+async function isOf(client: ControlClient, pane: string, run: string): Promise<boolean> {
+  return (await listPanes(client)).some((each) => each.id === pane && each.run === run);
 }
 
 /** A joined line keeps the blanks that filled it up, and an ended pane's note stands at the bottom of an empty screen. */

@@ -47,25 +47,28 @@ function isFolder(path: string): boolean {
 }
 
 /** A window of its own, in a session that this creates. It is marked in the same breath, so no crash of ours leaves it unmarked. */
-export function newSession(request: StartRequest, token: string): string[][] {
+export function newSession(request: StartRequest): string[][] {
   const session = sessionName(request.project);
   return [
-    ["new-session", "-d", "-s", session, ...window(request, token)],
+    ["new-session", "-d", "-s", session, ...window(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
-    ...marks(request, `=${session}:=${token}`),
+    ...marks(request, `=${session}:`),
   ];
 }
 
-export function newWindow(request: StartRequest, token: string): string[][] {
-  const session = sessionName(request.project);
-  return [
-    ["new-window", "-d", "-t", `=${session}:`, ...window(request, token)],
-    ...marks(request, `=${session}:=${token}`),
-  ];
+/** At a place of its own: refused if that is taken, and so surely the one that is marked. */
+export function newWindow(request: StartRequest, index: number): string[][] {
+  const place = `=${sessionName(request.project)}:${index}`;
+  return [["new-window", "-d", "-t", place, ...window(request)], ...marks(request, place)];
 }
 
-/** The window of a group: panes carry their names, and are found by others of the group. */
-export function groupMarks(group: string, pane: string): string[][] {
+/** A pane of a group carries its name; its window has the group's. */
+export function groupMember(worker: string, pane: string): string[][] {
+  return [["set-option", "-p", "-t", pane, "--", "@perdure_name", worker]];
+}
+
+/** The window of a group is found by the others of it. */
+export function groupWindow(group: string, pane: string): string[][] {
   return [
     ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
     ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
@@ -84,7 +87,7 @@ export function joinGroup(pane: string, mate: string): string[][] {
 export function respawn(request: StartRequest, pane: string): string[][] {
   return [
     ["respawn-pane", "-t", pane, ...process(request)],
-    ...marks(request, pane, false),
+    ...marks(request, pane),
     ["display-message", "-p", "-t", pane, PANE_AND_PID],
   ];
 }
@@ -97,8 +100,8 @@ export function sessionName(project: string): string {
 
 const PANE_AND_PID = "#{pane_id} #{pane_pid}";
 
-function window(request: StartRequest, token: string): string[] {
-  return ["-n", token, "-P", "-F", PANE_AND_PID, ...process(request)];
+function window(request: StartRequest): string[] {
+  return ["-n", literal(request.worker), "-P", "-F", PANE_AND_PID, ...process(request)];
 }
 
 function process({ cwd, env, argv }: StartRequest): string[] {
@@ -111,12 +114,9 @@ function direct(argv: readonly string[]): readonly string[] {
   return argv.length === 1 ? ["/bin/sh", "-c", 'exec "$0"', ...argv] : argv;
 }
 
-/** The token was its name for as long as nobody could look: found by it exactly, then called what people call it. */
-function marks({ worker, workerId, run }: StartRequest, target: string, named = true): string[][] {
+function marks({ workerId, run }: StartRequest, target: string): string[][] {
   return [
     ["set-option", "-p", "-t", target, "--", "@perdure_worker", workerId],
     ["set-option", "-p", "-t", target, "--", "@perdure_run", run],
-    ["set-option", "-p", "-t", target, "--", "@perdure_name", worker],
-    ...(named ? [["rename-window", "-t", target, "--", literal(worker)]] : []),
   ];
 }

@@ -1,23 +1,38 @@
-import { randomBytes } from "node:crypto";
 import { PANES_PER_WINDOW_MAX } from "../../limits.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import { listPanes } from "./list.ts";
 import type { Pane } from "./panes.ts";
-import { groupMarks, joinGroup, newSession, newWindow, respawn, sessionName, type StartRequest } from "./start.ts";
+import {
+  groupMember,
+  groupWindow,
+  joinGroup,
+  newSession,
+  newWindow,
+  respawn,
+  sessionName,
+  type StartRequest,
+} from "./start.ts";
 
 export interface Started {
   pane: string;
   pid: number;
 }
 
+/** Where the first window of a session is; `base-index`, unless somebody changed it. */
+const FIRST_PLACE = 1;
+
+/** Somebody at the keyboard is not so fast as to take the place each time. */
+const LOOKS_MAX = 3;
+const MOVED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
+
 /** Starts processes in panes, many at once: only those of one worker or of one group wait for each other. */
 export class Starter {
   readonly #log: (line: string) => void;
   /** The last one in each line. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** Sessions asked for and not yet there. */
-  readonly #opening = new Set<string>();
+  /** Of each session with starts under way: how many, and the place of the next window. */
+  readonly #busy = new Map<string, { starts: number; next: number }>();
   #listing: Promise<Pane[]> | null = null;
 
   constructor(log: (line: string) => void) {
@@ -30,13 +45,14 @@ export class Starter {
     return group === null ? start() : this.#inTurn(`group ${sessionName(project)} ${group}`, start);
   }
 
-  /** The session or the pane may go, or come, between looking and starting: then it is looked once more. */
+  /** The session, the pane or the place may go, or be taken, between looking and starting: then it is looked again. */
   async #once(client: ControlClient, request: StartRequest): Promise<Started> {
-    try {
-      return await this.#place(client, request);
-    } catch (error) {
-      if (!isRefusal(error, /duplicate session|can't find (session|window|pane)/)) throw error;
-      return this.#place(client, request);
+    for (let looks = 1; ; looks += 1) {
+      try {
+        return await this.#place(client, request);
+      } catch (error) {
+        if (looks === LOOKS_MAX || !isRefusal(error, MOVED)) throw error;
+      }
     }
   }
 
@@ -50,48 +66,58 @@ export class Starter {
         details: { pane: living.id, pid: living.pid },
       });
     }
-    const [old] = own;
+    const session = sessionName(request.project);
+    const old = own.find((pane) => pane.session === session && pane.group === request.group);
     if (old) return startedOf((await client.send(...respawn(request, old.id))).at(-1));
+    // What it left where it no longer belongs: another project's session, another group's window.
+    for (const { id } of own) await client.send(["kill-pane", "-t", id]);
     return this.#window(client, request, panes);
   }
 
   async #window(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<Started> {
     const session = sessionName(request.project);
-    const token = `perdure-${randomBytes(8).toString("hex")}`;
-    const there = this.#opening.has(session) || panes.some((pane) => pane.session === session);
-    if (!there) this.#opening.add(session);
+    const places = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
+    const known = this.#busy.get(session);
+    const busy = known ?? { starts: 0, next: 0 };
+    this.#busy.set(session, busy);
+    const index = Math.max(busy.next, FIRST_PLACE, ...places.map((place) => place + 1));
+    busy.next = index + 1;
+    busy.starts += 1;
     // Sent in this very turn: whoever comes next finds the session in the making, and need not wait for it.
-    const answer = client.send(...(there ? newWindow : newSession)(request, token));
+    const isNew = known === undefined && places.length === 0;
+    const answer = client.send(...(isNew ? newSession(request) : newWindow(request, index)));
     try {
       const started = startedOf((await answer)[0]);
-      if (request.group !== null) await this.#join(client, request.group, started.pane, session, panes);
+      if (request.group !== null) await this.#join(client, request, request.group, started.pane, panes);
       return started;
     } finally {
-      if (!there) this.#opening.delete(session);
+      busy.starts -= 1;
+      if (busy.starts === 0) this.#busy.delete(session);
     }
   }
 
   /** Into a window of its group that has room; else its own window becomes one more of the group. */
   async #join(
     client: ControlClient,
+    { project, worker }: StartRequest,
     group: string,
     pane: string,
-    session: string,
     panes: readonly Pane[],
   ): Promise<void> {
+    const session = sessionName(project);
     const mates = panes.filter((each) => each.session === session && each.group === group);
     for (const window of Map.groupBy(mates, (mate) => mate.window).values()) {
       const last = window.at(-1); // behind it, so that they stand in the order they came
       if (last === undefined || window.length >= PANES_PER_WINDOW_MAX) continue;
       try {
-        await client.send(...joinGroup(pane, last.id));
+        await client.send(...groupMember(worker, pane), ...joinGroup(pane, last.id));
         return;
       } catch (error) {
         if (!isRefusal(error, /too small|no space|can't find/)) throw error;
         this.#log(`${pane} does not fit into the window of group ${group}: ${String(error)}`);
       }
     }
-    await client.send(...groupMarks(group, pane));
+    await client.send(...groupMember(worker, pane), ...groupWindow(group, pane));
   }
 
   /** Those who ask before it is answered share one look; answers come in order, so it shows all that was done before. */

@@ -1,4 +1,4 @@
-import type { Pane } from "./panes.ts";
+import { endUnknown, type Pane } from "./panes.ts";
 
 export interface PaneEnd {
   pane: Pane;
@@ -34,15 +34,11 @@ export class PaneWatch {
     if (replaced && !before.dead) this.#tellEnd({ pane: before, gone: true });
     const known = before !== undefined && !replaced && before.dead;
     // Told once more when tmux learns afterwards how it ended.
-    if (now.dead && (!known || (!knowsEnd(before) && knowsEnd(now)))) this.#tellEnd({ pane: now, gone: false });
+    if (now.dead && (!known || (endUnknown(before) && !endUnknown(now)))) this.#tellEnd({ pane: now, gone: false });
     if (now.title !== (before?.title ?? "")) for (const listener of this.#titled) listener(now, now.title);
   }
 
   #tellEnd(end: PaneEnd): void {
     for (const listener of this.#died) listener(end);
   }
-}
-
-function knowsEnd({ exitStatus, exitSignal }: Pane): boolean {
-  return exitStatus !== null || exitSignal !== null;
 }

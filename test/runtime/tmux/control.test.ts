@@ -134,7 +134,7 @@ test("names and titles of all kinds change nothing but themselves", async () => 
     });
   }
   await server.rename("id0", "#{pane_id};");
-  expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{@perdure_name}")).toBe("#{pane_id};");
+  expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_name}")).toBe("#{pane_id};");
 });
 
 test("a title without end is cut", async () => {

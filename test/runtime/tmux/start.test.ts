@@ -47,11 +47,29 @@ test("fifty at once, in three projects, each in a window of its own", async () =
   }
 });
 
+test("places that are not where they were expected are found by looking again", async () => {
+  const server = bed.server();
+  await server.ensure();
+  bed.tmux("set-option", "-g", "base-index", "3");
+  const names = ["a", "b", "c", "d", "e"];
+  const started = await Promise.all(names.map((name) => server.start(bed.request(name, STAY))));
+  const panes = await server.panes();
+  for (const [index, { pane, pid }] of started.entries()) {
+    const windowName = names[index];
+    expect(panes.find(({ id }) => id === pane)).toMatchObject({ pid, windowName, workerId: `id-${windowName}` });
+  }
+  expect(workersOf(panes)).toHaveLength(names.length);
+});
+
 test("an ended worker's pane keeps how it ended and what it said; its next start is in the same pane and place", async () => {
   const server = bed.server();
   await server.start(bed.request("first", STAY));
-  const { pane } = await server.start(bed.request("second", sh("echo last words; exit 7")));
+  // tmux may lose what is said in the very moment of the end, so that is not what it ends with.
+  const script = "echo last words; while [ ! -e go ]; do sleep 0.01; done; exit 7";
+  const { pane } = await server.start(bed.request("second", sh(script)));
   await server.start(bed.request("third", STAY));
+  await until("its words", async () => (await server.capture(pane, { lines: 10 })) || null);
+  writeFileSync(join(bed.dir, "go"), "");
   const look = async () =>
     (await server.panes()).find(({ id, exitStatus }) => id === pane && exitStatus !== null) ?? null;
   expect(await until("the end", look)).toMatchObject({ dead: true, exitStatus: 7, exitSignal: null });
@@ -110,6 +128,20 @@ test("a group shares a window in the order of its coming; one that ends comes ba
   expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}")).toBe(layout);
 });
 
+test("a worker that changed its group or its project's slug leaves no pane behind", async () => {
+  const server = bed.server();
+  const ended = async (run: string) => {
+    await until("its end", async () => (await server.panes()).find((pane) => pane.run === run && pane.dead) ?? null);
+  };
+  await server.start(bed.request("w", sh("exit 0"), { run: "r1" }));
+  await ended("r1");
+  await server.start(bed.request("w", sh("exit 0"), { run: "r2", group: "pair" }));
+  await ended("r2");
+  await server.start(bed.request("w", STAY, { run: "r3", group: "pair", project: "api2" }));
+  const own = (await server.panes()).filter(({ workerId }) => workerId === "id-w");
+  expect(own).toMatchObject([{ run: "r3", group: "pair", session: "api2", dead: false }]);
+});
+
 test("a group too large for one window gets another", async () => {
   const server = bed.server();
   const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
@@ -141,7 +173,9 @@ test("a renamed worker is shown by its new name and found as before; in a group 
 test("a removed pane is gone with its process; removing it again is no error", async () => {
   const server = bed.server();
   const { pane, pid } = await server.start(bed.request("w", STAY));
-  await server.removePane(pane);
+  await server.removePane(pane, "somebody else's run");
+  expect(workersOf(await server.panes())).toEqual(["id-w"]);
+  await server.removePane(pane, "host.api.w.1");
   await server.removePane(pane);
   expect(workersOf(await server.panes())).toEqual([]);
   await until("the process's end", () => {
