@@ -63,7 +63,9 @@ it("up, up again, everything killed, up: same names, same conversations, one run
     expect(await fleet.turns(name)).toContain(`I am ${name}`);
   }
   // The first prompt was the first turn of a new conversation, and of nothing else.
-  const prompts = (await fleet.turns("planner")).match(/"type":"user","text":"You are planner of api; the others are [^"]*coder-1/g);
+  const prompts = (await fleet.turns("planner")).match(
+    /"type":"user","text":"You are planner of api; the others are [^"]*coder-1/g,
+  );
   expect(prompts?.length).toBe(1);
   expect(kinds()).toEqual(lively);
 

@@ -28,9 +28,14 @@ export class Tmux {
   readonly #home: Home;
   readonly #socket: string;
 
-  private constructor(home: Home) {
+  private constructor(home: Home, socket = join(home.dir, "t")) {
     this.#home = home;
-    this.#socket = join(home.dir, "t");
+    this.#socket = socket;
+  }
+
+  /** One that somebody else has started, and ends. */
+  static at(home: Home, socket: string): Tmux {
+    return new Tmux(home, socket);
   }
 
   static async start(home: Home): Promise<Tmux> {

@@ -7,7 +7,7 @@ const SHOWN_LENGTH = 20;
 
 /** In a terminal: a run goes on from turn to turn, and comes back by its name alone. */
 export class TerminalWorker extends Worker {
-  #terminal: Terminal | null = null;
+  protected terminal: Terminal | null = null;
   /** Started before, so that perdure knows the words. */
   #known = false;
   /** How the last turns of its conversation begin: one of them is seen again when that is back. */
@@ -62,8 +62,8 @@ export class TerminalWorker extends Worker {
   }
 
   protected async left(): Promise<void> {
-    await this.#terminal?.kill();
-    this.#terminal = null;
+    await this.terminal?.kill();
+    this.terminal = null;
   }
 
   /** What is on the screen tells why nothing was asked. */
@@ -76,17 +76,22 @@ export class TerminalWorker extends Worker {
   }
 
   async #opened(): Promise<Terminal> {
-    if (this.#terminal) return this.#terminal;
-    const { name, interactive } = this.stage.vendor;
-    const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.stage.traits.interactive];
-    const words = this.runWords(this.#known ? null : command);
-    this.#terminal = await this.stage.terminal(this.stage.inTerminal(words, this.how));
-    this.#known = true;
+    if (this.terminal) return this.terminal;
+    this.terminal = await this.start();
     const { said } = this.how;
     const before = this.#said.length === 0 && said !== undefined ? [said] : this.#said;
     const isBack = (screen: string): boolean => before.some((text) => screen.includes(text));
-    if (before.length > 0) await this.#terminal.until(before.join(" or "), isBack);
-    await this.#terminal.ready();
-    return this.#terminal;
+    if (before.length > 0) await this.terminal.until(before.join(" or "), isBack);
+    await this.terminal.ready();
+    return this.terminal;
+  }
+
+  /** In a terminal of its own. */
+  protected async start(): Promise<Terminal> {
+    const { name, interactive } = this.stage.vendor;
+    const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.stage.traits.interactive];
+    const words = this.runWords(this.#known ? null : command);
+    this.#known = true;
+    return this.stage.terminal(this.stage.inTerminal(words, this.how));
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { findTmux } from "../../runtime/tmux/find.ts";
+import type { Pane } from "../../runtime/tmux/panes.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { Gate } from "./gate.ts";
@@ -35,8 +36,9 @@ export class Panes {
     return existsSync(this.#paths.tmux) ? this.server() : null;
   }
 
-  async remove(pane: string): Promise<void> {
-    await this.#removing.pass(async () => this.ifThere()?.removePane(pane));
+  /** Only if it is still that run's: another server numbers its panes anew. */
+  async remove({ id, run }: Pane): Promise<void> {
+    await this.#removing.pass(async () => this.ifThere()?.removePane(id, run ?? undefined));
   }
 
   /** Its path. */

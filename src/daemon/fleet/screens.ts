@@ -56,6 +56,6 @@ export function goOn(house: House, run: RunRow): void {
 export async function clearPane(panes: Panes, workerId: number): Promise<void> {
   const tmux = panes.ifThere();
   for (const pane of (await tmux?.panes()) ?? []) {
-    if (pane.workerId === String(workerId)) await panes.remove(pane.id);
+    if (pane.workerId === String(workerId)) await panes.remove(pane);
   }
 }

@@ -34,6 +34,11 @@ export class Terminal {
     return new Terminal(tmux, await tmux.pane([...command], { [MARK]: mark }), vendor, mark);
   }
 
+  /** One that somebody else has opened. */
+  static over(tmux: Tmux, pane: Pane, vendor: Vendor): Terminal {
+    return new Terminal(tmux, pane, vendor, randomUUID());
+  }
+
   async screen(): Promise<string> {
     return this.#pane.screen();
   }

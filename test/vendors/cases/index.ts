@@ -24,6 +24,7 @@ import { branch } from "./x-branch.ts";
 import { behind } from "./v-behind.ts";
 import { laterMinutes } from "./s-later-minutes.ts";
 import { endedWhole } from "./t-ended-whole.ts";
+import { fleet } from "./z-fleet.ts";
 
 export const CASES: readonly Case[] = [
   killed,
@@ -51,4 +52,5 @@ export const CASES: readonly Case[] = [
   custody,
   branch,
   attention,
+  fleet,
 ];
