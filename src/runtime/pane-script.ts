@@ -14,15 +14,17 @@ const OF_THE_TERMINAL = new Set(["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "T
 
 /**
  * What a pane's shell reads to become the wrapper. The environment comes by a file that nobody else can read, because a
- * command line shows its words to everybody on the machine.
+ * command line shows its words to everybody on the machine; and the file is emptied as soon as it was read.
  */
-export function paneScript(start: PaneStart): string {
+export function paneScript(ownFile: string, start: PaneStart): string {
   const { file, args } = wrapperCommand(start.form, start.runDir, start.command, start.inherited, start.deafLoader);
   const exports = Object.entries(start.environment)
     // Others cannot be a shell's variable, and would not survive it.
     .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OF_THE_TERMINAL.has(name))
     .map(([name, value]) => `export ${name}=${quoted(value)}`);
-  return `${[...exports, `exec ${[file, ...args.slice(1)].map(quoted).join(" ")}`].join("\n")}\n`;
+  // On one line, so that the shell has read all of it: what was in the file is nobody's business once it was.
+  const last = `: > ${quoted(ownFile)}; exec ${[file, ...args.slice(1)].map(quoted).join(" ")}`;
+  return `${[...exports, last].join("\n")}\n`;
 }
 
 function quoted(word: string): string {

@@ -20,14 +20,18 @@ export interface Launch {
   environment: Record<string, string>;
 }
 
+/** For who starts several at once: a vendor's program that makes ids is not run twice at a time. */
+type InTurn = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
+
 /** Gets everything ready for the start of a run that was claimed. `bind` tells the daemon which conversation was minted. */
 export async function prepareLaunch(
   grant: ClaimGrant,
   env: Environment,
   bind: (session: string) => Promise<LaunchOrder>,
+  inTurn: InTurn = (_vendor, act) => act(),
 ): Promise<Launch> {
   const own = workerEnvironment(env, grant);
-  const given = grant.mint ? await bind(await mint(grant, grant.mint, own)) : grant.launch;
+  const given = grant.mint ? await bind(await mint(grant, grant.mint, own, inTurn)) : grant.launch;
   if (given === null) throw new Error("a claim to run was granted without anything to run");
   const order = given.freePort ? withPort(given, String(await freePort())) : given;
   const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
@@ -35,13 +39,14 @@ export async function prepareLaunch(
   return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
 }
 
-async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>): Promise<string> {
+async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>, inTurn: InTurn): Promise<string> {
   const identity = adapterOf(order.vendor)?.identity;
   if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
   const { command, cwd } = launchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
   const environment = withVariables(own, order.variables);
   const { args, from } = order;
-  return identity.mint({ command, args, name: grant.name, cwd, environment, from });
+  // codex fails when two of it make its database at once.
+  return inTurn(order.vendor, () => identity.mint({ command, args, name: grant.name, cwd, environment, from }));
 }
 
 function withPort(order: LaunchOrder, port: string): LaunchOrder {

@@ -1,3 +1,14 @@
+/** One at a time for each key. */
+export class Turns {
+  readonly #gates = new Map<string, Gate>();
+
+  take<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const gate = this.#gates.get(key) ?? new Gate(1);
+    this.#gates.set(key, gate);
+    return gate.pass(act);
+  }
+}
+
 /** So many at once; the others wait for their turn, in order. */
 export class Gate {
   #free: number;

@@ -16,10 +16,13 @@ import { adapterOf } from "../../vendors/index.ts";
 import { bindCall } from "../calls/bind.ts";
 import { claimCall } from "../calls/claim.ts";
 import type { House } from "../house.ts";
+import { Turns } from "./gate.ts";
 import type { Panes } from "./panes.ts";
 
 /** What to start it with; without, as it was started last. */
 export type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
+
+const minting = new Turns();
 
 export interface Started {
   run: RunRow;
@@ -38,13 +41,14 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
   const claim = claimOf(project, worker, given, keeping);
   const grant = await claimCall(claim, { house, actor: { kind: "operator" }, holdWhileConnected: () => undefined });
   try {
-    const launch = await prepareLaunch(grant, claim.environment, (session) => {
+    const bind = (session: string): Promise<LaunchOrder> => {
       const { run, generation, token } = grant;
       return bindCall({ run, generation, token, session, ...launchOfClaim(claim) }, { house });
-    });
+    };
+    const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.take(vendor, act));
     tellOfPredecessor(project, launch);
     const script = join(grant.runDir, "start");
-    writeFileSync(script, scriptOf(launch, keeping), { mode: 0o600 });
+    writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     const { run, socket } = grant;
     const { pane, pid } = await tmux.start({
       project: project.slug,
@@ -112,8 +116,8 @@ async function release(house: House, id: string): Promise<void> {
   house.watch.forget(id);
 }
 
-function scriptOf({ grant, command, environment, session }: Launch, { openFiles }: Keeping): string {
-  return paneScript({
+function scriptOf(file: string, { grant, command, environment, session }: Launch, { openFiles }: Keeping): string {
+  return paneScript(file, {
     form: grant.wrapper,
     runDir: grant.runDir,
     command,
