@@ -47,10 +47,15 @@ export const completion: Command = {
 };
 
 /** Verbs whose word is a worker's name, and those with words of their own. */
-const TAKES_NAMES = new Set(["run", "show", "history", "rename", "retire", "takeover", "events"]);
+const TAKES_NAMES = new Set([
+  ...["run", "show", "history", "rename", "retire", "takeover", "events", "restart", "fork", "drill", "pause"],
+  ...["up", "down", "stop", "attach", "logs", "send", "ask", "inbox"],
+]);
+/** Those that take any number of them. */
+const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
 const WORDS: Readonly<Record<string, string[]>> = {
   context: ["path", "log", "archive", "recover", "sweep"],
-  daemon: ["start", "stop", "status"],
+  daemon: ["start", "stop", "status", "install", "uninstall"],
   project: ["show", "ls", "move"],
   completion: Object.keys(SCRIPTS),
 };
@@ -69,7 +74,7 @@ export async function candidates(
 }
 
 async function wordsOf(verb: string, position: number): Promise<string[]> {
-  if (position > 1) return [];
+  if (position > 1 && !TAKES_SEVERAL.has(verb)) return [];
   return TAKES_NAMES.has(verb) ? names() : (own(WORDS, verb) ?? []);
 }
 

@@ -7,14 +7,17 @@ import { nameKey, nearest } from "../protocol/names.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { inheritedFrom } from "../runtime/become.ts";
 import { adapterNames, adapterOf } from "../vendors/index.ts";
+import { ask } from "./call.ts";
 import { vendorOf } from "./claim.ts";
+import { placeHere } from "./here.ts";
 
 // From the fleet file to what the daemon is asked to keep running.
 
 export type FleetEntry = CallParams<"up">["workers"][number];
 
-export function mustHaveFleet(found: FoundProject): Fleet {
-  const fleet = readFleet(found);
+/** With the project's real name in its prompts: two folders called `api` have two. */
+export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
+  const fleet = readFleet(found, (await ask("project", { here: placeHere(found) })).slug);
   if (fleet !== null) return fleet;
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
     hint: "perdure init writes one; a single worker starts without: perdure run NAME -- COMMAND",

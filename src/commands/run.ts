@@ -16,6 +16,7 @@ import { ask } from "./call.ts";
 import { claimForLaunch, vendorOf } from "./claim.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
+import { wantedOfEntry } from "./run-entry.ts";
 import { printable, type Output } from "./output.ts";
 
 export const runCommand: Command = {
@@ -29,6 +30,7 @@ export const runCommand: Command = {
     "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
     "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",
     "--vendor custom declares how it is told to begin (--new) and to go on (--resume).",
+    "A name of perdure.toml that was never started starts as that file says, once the file is trusted.",
   ].join("\n"),
   examples: [
     "perdure run coder -- claude --model opus",
@@ -51,16 +53,18 @@ export const runCommand: Command = {
   async run({ words, rest, values, out }) {
     const found = foundHere();
     const target = targetOf(words[0] ?? "", placeHere(found));
-    const cwd = process.cwd();
     const stored = await storedWorker(target);
-    const wanted = wantedCommand(rest, values, stored, target.name, cwd);
-    assertStartable(wanted.command, stored, cwd);
+    const never = stored?.command == null && values.vendor === undefined;
+    const entry = never ? await wantedOfEntry(found, target, rest, out) : null;
+    const cwd = entry?.cwd ?? process.cwd();
+    const { command, vendor } = entry ?? wantedCommand(rest, values, stored, target.name, cwd);
+    assertStartable(command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
-    const environment = recordedEnvironment(process.env, config.policy?.environment ?? []);
-    const fresh = values.fresh === true;
-    const launch = await claimForLaunch({ target, ...wanted, cwd, environment, ephemeral: false, fresh });
-    tellWhatStarts(launch, wanted.command === null, cwd, out);
+    const environment = entry?.environment ?? recordedEnvironment(process.env, config.policy?.environment ?? []);
+    const given = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
+    const launch = await claimForLaunch({ target, ...given, ephemeral: false, fresh: values.fresh === true });
+    tellWhatStarts(launch, command === null, process.cwd(), out);
     const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
     if (left) tellPredecessor(launch, left, out);
     become({

@@ -23,7 +23,7 @@ export const trust: Command = {
 
   async run({ values, out }) {
     const found = foundHere();
-    const fleet = mustHaveFleet(found);
+    const fleet = await mustHaveFleet(found);
     await assureTrust(fleet, placeHere(found), values.yes === true, out);
     out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
       return printable(`${fleet.file} is trusted as it is now`);

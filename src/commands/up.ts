@@ -1,4 +1,5 @@
 import { connect } from "../client/connect.ts";
+import { checkCwd } from "../project/fleet-cwd.ts";
 import type { Fleet, FleetWorker } from "../project/fleet.ts";
 import { makeWorktree } from "../project/worktree.ts";
 import type { CallParams, Place } from "../protocol/calls.ts";
@@ -36,7 +37,7 @@ export const up: Command = {
   async run({ words, values, out }) {
     const found = foundHere();
     const here = placeHere(found);
-    const fleet = mustHaveFleet(found);
+    const fleet = await mustHaveFleet(found);
     const workers = chosen(fleet, words);
     await assureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
@@ -44,6 +45,7 @@ export const up: Command = {
       out.note(`  ${name}  has no process between messages (mode = "turn"): nothing to start`);
     }
     await makeWorktrees(fleet, inPanes, out);
+    for (const worker of inPanes) checkCwd(fleet, worker);
     const entries = inPanes.map((worker) => entryOf(worker, found));
     const { items, result } = await bringUp({ here, text: fleet.text, workers: entries, ...wish(values) }, out);
     if (words.length === 0) await tellOfOthers(fleet, here, out);

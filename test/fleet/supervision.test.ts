@@ -94,3 +94,16 @@ it("restart brings a worker back in its pane, and with --fresh in a new conversa
   expect(fresh?.session?.id).not.toBe(before?.session?.id);
   expect(pane).toMatch(/^%\d+$/);
 });
+
+it("run of a name that only the file knows starts it as the file says, once that is trusted", async () => {
+  const fleet = stage(`[workers.coder]\nvendor = "scripted"\nenv = { COLOUR = "blue" }\n`);
+  const refused = await fleet.perdure(["run", "coder"]);
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("perdure trust") });
+  await fleet.perdure(["trust", "--yes"]);
+  const run = await fleet.perdure(["run", "coder"]);
+  expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining("new scripted conversation") });
+  expect(await fleet.show("coder")).toMatchObject({
+    vendor: "scripted",
+    environment: expect.arrayContaining(["COLOUR"]),
+  });
+});

@@ -13,7 +13,7 @@ import type { CallContext } from "./context.ts";
 
 /** The worker keeps everything but its name; the old name stays behind and says where it went. */
 export async function renameCall(params: CallParams<"rename">, { house }: CallContext): Promise<CallResults["rename"]> {
-  return house.writer.write(() => {
+  const { id, ...renamed } = await house.writer.write(() => {
     const { project, worker, address } = findWorker(house, params.target);
     const name = checkName(params.to);
     const key = nameKey(name);
@@ -27,8 +27,11 @@ export async function renameCall(params: CallParams<"rename">, { house }: CallCo
       insertTombstone(house.db, { ...tombstone, project_id: project.id });
     }
     record(house, "worker.renamed", { projectId: project.id, workerId: worker.id }, { from: worker.name, to: name });
-    return { address: `${project.slug}/${name}`, from: address };
+    return { id: worker.id, address: `${project.slug}/${name}`, from: address };
   });
+  // What people see it called on its window.
+  await house.fleet.panes.ifThere()?.rename(String(id), params.to);
+  return renamed;
 }
 
 function assertFree(house: House, { project, worker }: FoundWorker, name: string): void {
