@@ -11,6 +11,7 @@ export class Panes {
   readonly #log: (line: string) => void;
   readonly #prepare: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
+  #program: string | null = null;
   /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
   readonly #removing = new Gate(1);
 
@@ -20,12 +21,17 @@ export class Panes {
     this.#prepare = prepare;
   }
 
-  /** Throws with the next step when tmux is missing. */
-  server(): TmuxServer {
+  /**
+   * Throws with the next step when tmux is missing: neither on our own PATH, which whoever started us first has given, nor on
+   * that of the one who asks now.
+   */
+  server(path = ""): TmuxServer {
     if (this.#server) return this.#server;
-    const { PATH, HOME, LANG, LC_ALL } = process.env;
+    const { HOME, LANG, LC_ALL } = process.env;
+    const PATH = [process.env.PATH, path].filter(Boolean).join(":");
     const environment = { PATH, HOME, LANG, LC_ALL };
     const tmux = findTmux(PATH);
+    this.#program = tmux.file;
     this.#server = new TmuxServer({ socket: this.#paths.tmux, tmux, environment, log: this.#log });
     this.#prepare(this.#server);
     return this.#server;
@@ -41,9 +47,9 @@ export class Panes {
     await this.#removing.pass(async () => this.ifThere()?.removePane(id, run ?? undefined));
   }
 
-  /** Its path. */
+  /** Its path, once it was needed. */
   program(): string {
-    return findTmux(process.env.PATH).file;
+    return this.#program ?? findTmux(process.env.PATH).file;
   }
 
   close(): void {

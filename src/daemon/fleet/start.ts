@@ -35,7 +35,7 @@ export interface Started {
  */
 export async function startInPane(house: House, panes: Panes, workerId: number, given: Given): Promise<Started> {
   const { project, worker } = mustBe(house, workerId);
-  const tmux = panes.server();
+  const tmux = panes.server(given.environment.PATH);
   await tmux.ensure();
   const keeping = keepingOf(worker);
   const claim = claimOf(project, worker, given, keeping);
