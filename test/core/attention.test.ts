@@ -24,7 +24,11 @@ const waits: Outward = { activity: "blocked" };
 const CASES: [string, Step[], Partial<Attention>][] = [
   ["what it tells counts", [{ told: asks }], { activity: "blocked", reason: "permission" }],
   ["what it tells later counts more", [{ told: asks }, { told: busy }], { activity: "busy", reason: null }],
-  ["a reason is not taken back by less", [{ told: asks }, { told: waits }], { activity: "blocked", reason: "permission" }],
+  [
+    "a reason is not taken back by less",
+    [{ told: asks }, { told: waits }],
+    { activity: "blocked", reason: "permission" },
+  ],
   ["a title tells of one that says nothing itself", [{ title: busy }, { title: idle }], { activity: "idle" }],
   ["a title that looks like nothing is no news at first", [{ title: idle }], { activity: null }],
   ["a title tells of a question", [{ told: busy }, { title: asks }], { activity: "blocked", reason: "permission" }],
@@ -41,7 +45,11 @@ const CASES: [string, Step[], Partial<Attention>][] = [
   ["another dialog comes after it", [{ screen: "trust" }, { screen: "login" }], { reason: "login" }],
   ["a turn ends a dialog", [{ screen: "trust" }, { told: busy }], { activity: "busy", reason: null }],
   ["after a turn no dialog is one", [{ told: busy }, { told: idle }, { screen: "trust" }], { activity: "idle" }],
-  ["nor after one that the title told of", [{ title: busy }, { title: idle }, { screen: "login" }], { activity: "idle" }],
+  [
+    "nor after one that the title told of",
+    [{ title: busy }, { title: idle }, { screen: "login" }],
+    { activity: "idle" },
+  ],
   ["a dialog says what it waits for", [{ told: waits }, { screen: "question" }], { reason: "question" }],
   ["but not against it", [{ told: asks }, { screen: "question" }], { reason: "permission" }],
 ];

@@ -31,7 +31,13 @@ afterEach(() => {
 
 function watchOf(vendor: string): AttentionWatch {
   const project = insertProject(db, { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 0 });
-  const worker = insertWorker(db, { project_id: project, name: "coder", name_key: "coder", created_ms: 0, ephemeral: 0 });
+  const worker = insertWorker(db, {
+    project_id: project,
+    name: "coder",
+    name_key: "coder",
+    created_ms: 0,
+    ephemeral: 0,
+  });
   const run = { id: "h.api.coder.1", worker_id: worker, generation: 1 } as RunRow;
   const write = <T>(change: () => T): Promise<T> => {
     commits++;
@@ -66,7 +72,14 @@ test("turns cost nothing; a question and its end are written down, once each", a
 
 test("codex tells by its title alone; what blinks is told once", async () => {
   const watch = watchOf("codex");
-  for (const title of ["⠇ api", "⠏ api", "[ ! ] Action Required | api", "[ . ] Action Required | api", "⠇ api", "api"]) {
+  for (const title of [
+    "⠇ api",
+    "⠏ api",
+    "[ ! ] Action Required | api",
+    "[ . ] Action Required | api",
+    "⠇ api",
+    "api",
+  ]) {
     await watch.titled(title);
     nowMs += TITLE_SETTLE_MS;
   }

@@ -86,7 +86,10 @@ async function titled(stage: Stage, terminal: Terminal, activity: string): Promi
 
 async function attentionEvents(stage: Stage): Promise<{ activity: string; reason: string | null }[]> {
   const { stdout } = await stage.perdure(["events", "--json"]);
-  const events = stdout.trim().split("\n").map((line) => JSON.parse(line) as EventRecord);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as EventRecord);
   return events
     .filter(({ type }) => type === "worker.attention")
     .map(({ data }) => data as { activity: string; reason: string | null });
