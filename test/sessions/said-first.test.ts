@@ -18,7 +18,7 @@ const FIRST = '--resume it\'s "the task":\nfix $HOME';
 interface Started {
   order: LaunchOrder;
   runDir: string;
-  release(): Promise<unknown>;
+  release: () => Promise<unknown>;
 }
 
 /** A start as far as its order, with something to say first. */
