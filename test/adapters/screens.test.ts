@@ -54,6 +54,11 @@ describe("a program that nobody knows", () => {
     expect(whyHeld(null, said(line))).toBeNull();
   });
 
+  test("in colour, and as a terminal is sent it", () => {
+    const line = "Error: not logged in";
+    expect(whyHeld(null, `working\r\n\u001B[31m${line}\u001B[0m\r\n`)).toEqual({ kind: "login", line });
+  });
+
   test("nothing by what it said before it went on", () => {
     expect(whyHeld(null, said("Error: not logged in", "one", "two", "three"))).toBeNull();
     expect(whyHeld(null, "")).toBeNull();
