@@ -70,8 +70,7 @@ export const TAKEOVER_POLL_MS = 20;
 /** Commands and environments are stored with the worker; a runaway one is refused. */
 export const COMMAND_BYTES_MAX = 128 * 1024;
 export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
-
-/** What is said first in a conversation is one argument of the program, and the kernel takes 128 KB in one; a character has up to 3. */
+/** What is said first is one argument, and the kernel takes 128 KB in one; a character has up to 3. */
 export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;
 
 /** Kept history. The newest are kept; a run that still lives is never dropped. */
@@ -138,10 +137,8 @@ export const PROOF_LOOK_MS = 50;
 /** After something changed where a vendor's processes leave their signs: several changes are one look. */
 export const SIGN_SETTLE_MS = 1;
 
-/** A title is drawn a moment after the program has told the same by itself: before that it says what was. */
+/** A title is drawn a moment after the program has told the same itself. Of a screen, its last lines: above is conversation. */
 export const TITLE_SETTLE_MS = 1_000;
-
-/** Of a screen, the lines at its end that are looked at, without empty ones and frames: the rest is conversation. */
 export const SCREEN_LINES = 14;
 
 /** How long a run that has not yet shown its conversation may be seen in another one before that is held against it. */

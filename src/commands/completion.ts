@@ -47,10 +47,11 @@ export const completion: Command = {
 };
 
 /** Verbs whose word is a worker's name, and those with words of their own. */
-const TAKES_NAMES = new Set([
-  ...["run", "show", "history", "rename", "retire", "takeover", "events", "restart", "fork", "drill", "pause"],
-  ...["up", "down", "stop", "attach", "logs", "send", "ask", "inbox"],
-]);
+const TAKES_NAMES = new Set(
+  "run show history rename retire takeover events restart fork drill pause up down stop attach logs send ask inbox".split(
+    " ",
+  ),
+);
 /** Those that take any number of them. */
 const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
 const WORDS: Readonly<Record<string, string[]>> = {

@@ -64,7 +64,7 @@ function unitFile(env: Environment): string {
  * KillMode=process: a restart, an upgrade or an uninstall of the daemon must not touch the workers, whose terminals live in
  * the same group of processes.
  */
-export function unitText(env: Environment): string {
+function unitText(env: Environment): string {
   const { log } = statePaths(env);
   const settings = ["PATH", "PERDURE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
     .filter((name) => env[name])

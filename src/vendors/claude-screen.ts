@@ -9,7 +9,8 @@ const DIALOGS: readonly Dialog[] = [
     /^Quick safety check: Is this a project you created or one you trust\?/,
     /^(?:❯ )?Yes, I trust this folder$/,
   ],
-  ["login", /^Select login method:$/],
+  ["login", /^Detected a custom API key in your environment$/, /^Do you want to use this API key\?$/],
+  ["login", /^Select login method:$/, /^(?:❯ )?1\. Claude account /],
 ];
 
 /** It stands where an answer would, or where the output of a tool does: then an answer follows. */

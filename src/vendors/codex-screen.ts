@@ -4,13 +4,14 @@ import type { HeldForm, HeldForms } from "./held.ts";
 import type { Dialog } from "./screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
-  ["trust", /^(?:> )?Trust this folder\?/],
+  ["trust", /^Trust this folder\? /, /^(?:› )?1\. Trust and continue$/],
   ["login", /^Choose how you want to use Codex\.$/, /^(?:> )?1\. Sign in with ChatGPT$/],
 ];
 
 const SAID: readonly HeldForm[] = [
   ["login", /^(?:■|ERROR:) unexpected status 401 Unauthorized\b/],
   ["login", /^(?:■|ERROR:) Your (?:access token|authentication session) could not be refreshed\b/],
+  ["login", /^(?:■|ERROR:) Missing environment variable: `/],
   ["limit", /^(?:■|ERROR:) You've hit your usage limit\b/],
   ["limit", /^(?:■|ERROR:) (?:You're|Your workspace is) out of credits\b/],
   ["limit", /^(?:■|ERROR:) (?:Quota exceeded\.|exceeded retry limit, last status: 429\b)/],

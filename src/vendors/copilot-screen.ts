@@ -2,12 +2,18 @@ import type { Adapter } from "./adapter.ts";
 import type { HeldForms } from "./held.ts";
 import type { Dialog } from "./screen.ts";
 
-const DIALOGS: readonly Dialog[] = [["trust", /^Confirm folder trust$/, /^Do you trust the files in this folder\?$/]];
+const DIALOGS: readonly Dialog[] = [
+  ["trust", /^Confirm folder trust$/, /^Do you trust the files in this folder\?$/],
+  // It waits for input as ever, and takes none.
+  ["login", /^Please use \/login to sign in to use Copilot$/, /^❯/, / · \/ commands · /],
+];
 
 const HELD: HeldForms = {
-  marked: [["login", /^✗ (?:Authentication failed with provider at |No authentication information found\b)/]],
+  marked: [["login", /^✗ (?:Authentication failed with provider at |You must be logged in to send messages\.)/]],
   spoken: /^(?:● (?!Request failed )|❯ \S)/,
-  lastWords: [["login", /^(?:Error: )?No authentication information found\b/]],
+  lastWords: [
+    ["login", /^(?:Error: )?(?:Authentication failed with provider at |No authentication information found\b)/],
+  ],
 };
 
 /** What a terminal with copilot in it shows. Its title has only what was said. */

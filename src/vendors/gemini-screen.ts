@@ -17,7 +17,12 @@ const HELD: HeldForms = {
     ["limit", /^✕ \[API Error: .*(?:"code":429\b|RESOURCE_EXHAUSTED|exhausted your )/],
   ],
   spoken: /^(?:✦ |> \S)/,
-  lastWords: [["login", /^Please set an Auth method in your /]],
+  lastWords: [
+    ["login", /^(?:Please set an Auth method in your |Invalid auth method selected\.)/],
+    // The end of an error that it prints as an object.
+    ["login", /^status: 40[13]$/],
+    ["limit", /^status: 429$/],
+  ],
 };
 
 /** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */

@@ -3,7 +3,7 @@ import { adapterOf } from "./index.ts";
 import { dialogOn, lastLines } from "./screen.ts";
 
 /** What keeps an agent from going on until somebody logs in, or until time has passed: starting it again helps nobody. */
-export type HeldKind = Extract<BlockedReason, "login" | "limit">;
+type HeldKind = Extract<BlockedReason, "login" | "limit">;
 
 export interface Held {
   kind: HeldKind;

@@ -4,6 +4,7 @@ import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, RUN_POLL_MS } from "../limits.ts";
 import type { Activity, BlockedReason, Sign } from "../protocol/session.ts";
 import { readIfThere } from "../state/files.ts";
 import type { LaunchFile } from "./adapter.ts";
+import { sayFirst } from "./opencode-first.ts";
 import { OpencodeServer } from "./opencode-server.ts";
 import { parseObject, textOf } from "./transcript.ts";
 
@@ -17,7 +18,7 @@ export function serverFile(port: string, password: string | null): LaunchFile {
 /** Until it is told to stop: the server comes up a second after the start, and may be busy with something else. */
 export function listen(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void {
   const stop = new AbortController();
-  void follow(run.runDir, new Talk(run.session, heard, stop.signal), stop.signal);
+  void follow(run.runDir, new Talk(run, heard, stop.signal), stop.signal);
   return () => stop.abort();
 }
 
@@ -52,11 +53,13 @@ class Talk {
   #shown = false;
   /** What was asked of its user and not answered, by the request's id. */
   readonly #asked = new Map<string, BlockedReason>();
+  readonly #run: { runDir: string; session: string };
   readonly #heard: (sign: Sign) => void;
   readonly #signal: AbortSignal;
 
-  constructor(session: string, heard: (sign: Sign) => void, signal: AbortSignal) {
-    this.#current = session;
+  constructor(run: { runDir: string; session: string }, heard: (sign: Sign) => void, signal: AbortSignal) {
+    this.#run = run;
+    this.#current = run.session;
     this.#heard = heard;
     this.#signal = signal;
   }
@@ -72,8 +75,9 @@ class Talk {
     }
   }
 
-  /** In the middle of a turn whose beginning nobody heard. */
+  /** The first thing to say, or the middle of a turn whose beginning nobody heard. */
   async #onConnection(server: OpencodeServer): Promise<void> {
+    await sayFirst(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
     if (Object.hasOwn(busy, this.#current)) this.#tell(this.#current, "a turn, told by its own server", "busy");
   }

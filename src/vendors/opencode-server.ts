@@ -22,6 +22,7 @@ export class OpencodeServer {
     const given = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(`${this.#url}${path}`, { method, headers: this.#headers, signal, ...given });
     const text = await response.text();
+    if (response.status === 204) return {};
     const answer = response.ok ? parseObject(text) : null;
     if (answer) return answer;
     throw new PerdureError("unavailable", `opencode answered ${method} ${path} with ${response.status}: ${text}`);

@@ -8,7 +8,8 @@ import { homeDir } from "../state/paths.ts";
 import { FREE_PORT, type Adapter, type Answer, type Ask, type ConfigDir, type LaunchPlan } from "./adapter.ts";
 import type { PlanRequest, ProcessView, Reading } from "./adapter.ts";
 import { conflictOf, hasOption, optionsOf, wordSet, wordsOf, type ArgumentTable, type Word } from "./arguments.ts";
-import { asOption, firstPrompt } from "./first-prompt.ts";
+import { firstPrompt } from "./first-prompt.ts";
+import { firstFile } from "./opencode-first.ts";
 import { listen, serverFile } from "./opencode-listen.ts";
 import { mintSession } from "./opencode-mint.ts";
 import { parseObject, textOf } from "./transcript.ts";
@@ -175,18 +176,28 @@ function isSession(option: string | undefined): boolean {
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
   const { run, words } = parse(args);
-  const said = asOption("--prompt", firstPrompt(request, run !== null, ARGUMENTS, "--prompt"));
-  const identity = ["-s", session, ...said];
+  const identity = ["-s", session];
+  // With `-s` it takes no prompt among its arguments: its server is told.
+  const said = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
+  const first = said === null ? [] : [firstFile(said, valueOf(words, "-m", "--model"), valueOf(words, "--agent"))];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
   if (hasOption(args, ARGUMENTS, ...SERVING)) {
     const port = words.find(({ option }) => option === "--port")?.text ?? "";
-    return { args: [...identity, ...args], files: [serverFile(port, null)] };
+    return { args: [...identity, ...args], files: [serverFile(port, null), ...first] };
   }
   const password = process.getBuiltinModule("node:crypto").randomUUID();
   return {
     args: [...identity, "--port", FREE_PORT, ...args],
-    files: [serverFile(FREE_PORT, password)],
+    files: [serverFile(FREE_PORT, password), ...first],
     variables: { OPENCODE_SERVER_PASSWORD: password },
     freePort: true,
   };
+}
+
+function valueOf(words: readonly Word[], ...options: string[]): string | null {
+  const joined = words.find(
+    ({ kind, text }) => kind === "option" && options.some((each) => text.startsWith(`${each}=`)),
+  );
+  const apart = words.findLast(({ option }) => option !== undefined && options.includes(option))?.text;
+  return apart ?? joined?.text.replace(/^[^=]*=/, "") ?? null;
 }

@@ -148,6 +148,8 @@ function plan(request: PlanRequest): LaunchPlan {
     step === "resume" && transcript !== null
       ? ["--session", transcript]
       : [...begun, "--session-id", session, ...title];
-  const said = asWord(firstPrompt(request, read(args).headless, ARGUMENTS), args, ARGUMENTS);
+  // Even behind a `--` a word with this in front is a file.
+  const prompt = firstPrompt(request, read(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
+  const said = asWord(prompt, args, ARGUMENTS);
   return { args: [...identity, "-e", extensionFile(runDir), ...args, ...said], files: [extension(runDir)] };
 }

@@ -16,7 +16,10 @@ const HELD: HeldForms = {
     ["limit", /^✕ (?:\[API Error: )?Qwen OAuth (?:quota exceeded|free tier)\b/],
   ],
   spoken: /^(?:◆|> \S)/,
-  lastWords: [["login", /^Missing API key for /]],
+  lastWords: [
+    ["login", /^(?:Missing API key for |No auth type is selected\.|\[API Error: 40[13]\b)/],
+    ["limit", /^\[API Error: 429\b/],
+  ],
 };
 
 /** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */

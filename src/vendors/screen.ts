@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { SCREEN_LINES } from "../limits.ts";
 import type { BlockedReason } from "../protocol/session.ts";
 
@@ -18,7 +19,7 @@ export function dialogOn(
 
 /** What a screen ends with: without frames and without what is empty. Dialogs and errors are there, history is above. */
 export function lastLines(text: string): string[] {
-  const plain = text.replaceAll("\u00A0", " ");
+  const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
   const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
   return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-SCREEN_LINES);
 }

@@ -90,6 +90,8 @@ interface ScreenCase {
   screen: string;
   dialog: BlockedReason | null;
   held: Held | null;
+  /** Written from words that the program has in it: it could not be brought to show them. */
+  unseen?: true;
 }
 
 /** Adapters that nobody has recorded fixtures for. */

@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Sign } from "../../src/protocol/session.ts";
+import { firstFile } from "../../src/vendors/opencode-first.ts";
 import { listen, serverFile } from "../../src/vendors/opencode-listen.ts";
 import { until } from "../terminal/tmux.ts";
 import { folder, put } from "./fixtures.ts";
@@ -18,10 +21,12 @@ let busy: Record<string, object>;
 let isSilent: boolean;
 let refused: number;
 let heard: Sign[];
+/** Where it was told to say something. */
+let posted: string[];
 let stop: () => void;
 
 beforeEach(async () => {
-  [streams, sessions, busy, isSilent, refused, heard] = [[], {}, {}, false, 0, []];
+  [streams, sessions, busy, isSilent, refused, heard, posted] = [[], {}, {}, false, 0, [], []];
   server = createServer(serve).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -40,6 +45,9 @@ function serve({ url = "", headers }: IncomingMessage, response: ServerResponse)
   } else if (url === "/event") {
     streams.push(response.writeHead(200, { "content-type": "text/event-stream" }));
     say(response, "server.connected", {});
+  } else if (url.endsWith("/prompt_async")) {
+    posted.push(url);
+    response.writeHead(204).end();
   } else {
     const session = sessions[url.slice("/session/".length)];
     const body = url === "/session/status" ? busy : session;
@@ -63,8 +71,7 @@ function status(sessionID: string, type: string): void {
   say(streams.at(-1), "session.status", { sessionID, status: { type } });
 }
 
-async function connect(password: string | null = PASSWORD): Promise<void> {
-  const dir = folder();
+async function connect(password: string | null = PASSWORD, dir = folder()): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const { name, text } = serverFile(String(port), password);
   stop = listen({ runDir: dir, session: OURS }, (sign) => heard.push(sign));
@@ -91,6 +98,25 @@ test("a prompt is the proof, and the turn is followed to its end", async () => {
     [OURS, "busy"],
     [OURS, "idle"],
   ]);
+});
+
+test("what is to be said first is said when its server is there, and once", async () => {
+  const dir = folder();
+  const { name, text } = firstFile("go", "fake/some/model", "plan");
+  expect(JSON.parse(text)).toEqual({
+    parts: [{ type: "text", text: "go" }],
+    model: { providerID: "fake", modelID: "some/model" },
+    agent: "plan",
+  });
+  put(dir, name, text);
+  await connect(PASSWORD, dir);
+  await until("what is said first", () => posted[0] ?? null);
+  streams[0]?.end();
+  await until("another connection", () => streams[1] ?? null);
+  prompt(OURS, soon(1));
+  await told(1);
+  expect(posted).toEqual([`/session/${OURS}/prompt_async`]);
+  expect(existsSync(join(dir, name))).toBe(false);
 });
 
 test("its user is asked, also by agents below it: blocked until the last question is answered", async () => {

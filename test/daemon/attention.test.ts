@@ -10,6 +10,7 @@ import { closeStore, openStore } from "../../src/store/open.ts";
 import type { RunRow } from "../../src/store/runs.ts";
 import { insertWorker } from "../../src/store/workers.ts";
 import { adapterOf, type Adapter } from "../../src/vendors/index.ts";
+import { screen } from "../adapters/fixtures.ts";
 import { eventually } from "../campaigns/support/check.ts";
 import { scenes } from "../sessions/scene.ts";
 
@@ -88,6 +89,37 @@ test("codex tells by its title alone; what blinks is told once", async () => {
     { activity: "blocked", reason: "permission" },
     { activity: "busy", reason: null },
   ]);
+});
+
+test("gemini is there and says it is idle, with a dialog in front: blocked until that is gone", async () => {
+  const watch = watchOf("gemini");
+  const start = { session: "s", evidence: "SessionStart hook", activity: "idle" } as const;
+  await watch.told(start);
+  await watch.seen(screen("gemini", "trust"));
+  await watch.titled("◇  Ready (api)");
+  await watch.told(start);
+  expect([watch.activity, watch.reason]).toEqual(["blocked", "trust"]);
+  await watch.seen(screen("gemini", "answered"));
+  await watch.told({ ...start, activity: "busy" });
+  await watch.seen(screen("gemini", "trust")); // of an agent that shows somebody else's screen
+  expect([watch.activity, watch.reason]).toEqual(["busy", null]);
+  expect(events()).toEqual([
+    { activity: "blocked", reason: "trust" },
+    { activity: null, reason: null },
+  ]);
+});
+
+test("a question that gemini's hook told of is over when its title works again, not before", async () => {
+  const watch = watchOf("gemini");
+  await watch.told({ session: "s", evidence: "hook", activity: "blocked", blocked: "permission" });
+  await watch.titled("✦  Working… (api)"); // drawn before the question
+  expect(watch.activity).toBe("blocked");
+  nowMs += TITLE_SETTLE_MS;
+  await watch.titled("✋  Action Required (api)");
+  expect(watch.activity).toBe("blocked");
+  await watch.titled("✦  Working… (api)");
+  expect(watch.activity).toBe("busy");
+  expect(commits).toBe(2);
 });
 
 test("claude's title is not asked: it looks the same while it works and while it waits", async () => {

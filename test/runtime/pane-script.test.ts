@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import { paneScript } from "../../src/runtime/pane-script.ts";
 import { detectWrapperForm } from "../../src/runtime/wrapper.ts";

@@ -1,5 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
-import { asPerdureError, isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/fleet.ts";
 import { desire } from "../../store/fleet.ts";
 import type { ProjectRow } from "../../store/projects.ts";
@@ -13,7 +13,7 @@ import { findOrCreate } from "../workers.ts";
 import { enterSaved } from "./saved.ts";
 import { assertTrusted } from "./trust.ts";
 
-export type FleetEntry = CallParams<"up">["workers"][number];
+type FleetEntry = CallParams<"up">["workers"][number];
 
 export interface Member {
   worker: WorkerRow;
@@ -83,9 +83,4 @@ export function itemOf(
 ): UpItem {
   const generation = workerById(house.db, id)?.generation ?? 0;
   return { address: `${slug}/${name}`, name, run: null, generation, session: null, reason: null, hint: null, ...what };
-}
-
-export function assertNamed(workers: readonly FleetEntry[]): void {
-  if (workers.length > 0) return;
-  throw new PerdureError("not-found", "The fleet file names no workers.", { hint: "perdure init" });
 }

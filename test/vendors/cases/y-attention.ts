@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { EventRecord } from "../../../src/protocol/results.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import { dialogOn } from "../../../src/vendors/screen.ts";
@@ -6,6 +7,9 @@ import { until } from "../../terminal/tmux.ts";
 import type { Terminal } from "../bed/terminal.ts";
 import type { Case } from "../case.ts";
 import type { Stage } from "../stage.ts";
+import type { Asking } from "../traits.ts";
+
+const ANSWERED_MS = 1_000;
 
 export const attention: Case = {
   letter: "y",
@@ -29,7 +33,7 @@ export const attention: Case = {
     await titled(stage, terminal, "blocked");
     if (asking.tells) await stage.worker("w").until("asks", isAsking);
 
-    await terminal.press(asking.yes);
+    await answer(terminal, asking);
     await terminal.ready();
     await titled(stage, terminal, "idle");
     if (!asking.tells) return;
@@ -43,6 +47,15 @@ export const attention: Case = {
 
 function isAsking({ state, attention: needs }: { state: string; attention: string | null }): boolean {
   return state === "blocked" && needs === "asks for permission";
+}
+
+/** A key that comes with the question is not taken for an answer: it is pressed again while the question is there. */
+async function answer(terminal: Terminal, { question, yes }: Asking): Promise<void> {
+  for (let tries = 10; question.test(await terminal.screen()); tries--) {
+    if (tries === 0) throw new Error(`the question stays\n${await terminal.screen()}`);
+    await terminal.press(yes);
+    await sleep(ANSWERED_MS);
+  }
 }
 
 /** In a folder it does not know yet it asks before it tells anybody anything. */
