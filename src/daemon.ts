@@ -96,7 +96,7 @@ class Daemon {
     const watch: RunWatch = new RunWatch(base, {
       heard: (run) => this.#house.sessions.heard(run),
       ending: (run, exit) => {
-        this.#house.fleet.ending(run.id);
+        this.#house.fleet.ending(run);
         this.#house.sessions.conclude(run, exit);
         returnOffers(this.#house, run.id);
         this.#house.mail.tellAskers(run.worker_id);

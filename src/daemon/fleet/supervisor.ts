@@ -104,9 +104,9 @@ export class Supervisor {
   }
 
   /** Inside the change that ends it, while it is still known what it showed last. */
-  ending(run: string): void {
-    const reason = this.#house().sessions.reasonOf(run);
-    if (reason !== null) this.#dialogs.set(run, reason);
+  ending({ id, pane }: RunRow): void {
+    const reason = pane === null ? null : this.#house().sessions.reasonOf(id);
+    if (reason !== null) this.#dialogs.set(id, reason);
   }
 
   /** After the end of a run is on disk. */

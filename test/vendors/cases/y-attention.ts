@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventRecord } from "../../../src/protocol/results.ts";
+import type { EventRecord, WorkerSummary } from "../../../src/protocol/results.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import { dialogOn } from "../../../src/vendors/screen.ts";
 import { until } from "../../terminal/tmux.ts";
 import type { Terminal } from "../bed/terminal.ts";
 import type { Case } from "../case.ts";
+import { writeFleet } from "../fleet-file.ts";
 import type { Stage } from "../stage.ts";
 import type { Asking } from "../traits.ts";
 
@@ -69,6 +72,23 @@ async function seesDialog(stage: Stage): Promise<void> {
   const dialogs = adapterOf(name)?.dialogs;
   await terminal.until("a dialog about trust", (screen) => dialogOn(screen, dialogs)?.reason === "trust");
   await terminal.kill();
+  await fleetSeesDialog(stage);
+}
+
+/** In a pane of ours the dialog is seen by whoever asks perdure, and nobody answers it but a person. */
+async function fleetSeesDialog(stage: Stage): Promise<void> {
+  const cwd = join(stage.home.dir, "strange");
+  mkdirSync(cwd);
+  writeFleet(stage, cwd, ["w"], null);
+  await stage.home.json(["up", "--yes"], { cwd });
+  let seen = "";
+  const asks = async (): Promise<true | null> => {
+    const { workers } = await stage.home.json<{ workers: WorkerSummary[] }>(["ls"], { cwd });
+    seen = JSON.stringify(workers);
+    return workers.some(({ state, attention: needs }) => state === "blocked" && needs?.includes("trust")) ? true : null;
+  };
+  await until("the dialog about trust in ls", asks, () => Promise.resolve(seen));
+  await stage.home.json(["down", "--kill-after", "1"], { cwd });
 }
 
 /** What its title tells, for one that tells by it; whoever looks at its terminal hands it on. */

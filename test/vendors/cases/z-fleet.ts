@@ -6,6 +6,7 @@ import { until } from "../../terminal/tmux.ts";
 import { killMarked } from "../bed/strays.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
+import { writeFleet } from "../fleet-file.ts";
 import { PaneWorker } from "../pane-worker.ts";
 import type { Stage } from "../stage.ts";
 
@@ -23,7 +24,8 @@ export const fleet: Case = {
     writeFileSync(boot, "11111111-1111-1111-1111-111111111111");
     stage.home.env.PERDURE_BOOT_ID_FILE = boot;
     await stage.home.perdure(["daemon", "stop"]);
-    writeFleet(stage);
+    writeFileSync(join(stage.home.project, "hello.md"), hello("{{name}}"));
+    writeFleet(stage, stage.home.project, NAMES, "hello.md");
 
     const first = await up(stage);
     assert.deepEqual([first.started, first.refused], [2, 0], JSON.stringify(first.workers));
@@ -52,15 +54,6 @@ export const fleet: Case = {
     await stage.home.perdure(["down"]);
   },
 };
-
-function writeFleet({ vendor, traits, home }: Stage): void {
-  const args = JSON.stringify([...vendor.interactive.before, ...traits.interactive]);
-  const names = Object.keys(home.env).filter((name) => !["PATH", "HOME"].includes(name));
-  writeFileSync(join(home.project, "hello.md"), hello("{{name}}"));
-  const workers = NAMES.map((name) => `[workers.${name}]\nprompt = "hello.md"\n`).join("");
-  const toml = `[defaults]\nvendor = "${vendor.name}"\nargs = ${args}\n${workers}[policy]\nenvironment = ${JSON.stringify(names)}\n`;
-  writeFileSync(join(home.project, "perdure.toml"), toml);
-}
 
 function up(stage: Stage): Promise<UpResult & { workers: UpItem[] }> {
   return stage.home.json(["up", "--yes"]);

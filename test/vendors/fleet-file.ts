@@ -1,0 +1,21 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Stage } from "./stage.ts";
+
+/** A fleet of the stage's vendor, with everything its program was given in this home. */
+export function writeFleet(
+  { vendor, traits, home }: Stage,
+  folder: string,
+  names: readonly string[],
+  prompt: string | null,
+): void {
+  const args = [...vendor.interactive.before, ...traits.interactive];
+  const variables = Object.keys(home.env).filter((name) => name !== "PATH" && name !== "HOME");
+  const said = prompt === null ? "" : `prompt = ${JSON.stringify(prompt)}\n`;
+  const lines = [
+    `[defaults]\nvendor = "${vendor.name}"\nargs = ${JSON.stringify(args)}`,
+    ...names.map((name) => `[workers.${name}]\n${said}`),
+    `[policy]\nenvironment = ${JSON.stringify(variables)}\n`,
+  ];
+  writeFileSync(join(folder, "perdure.toml"), lines.join("\n"));
+}
