@@ -1,4 +1,4 @@
-import { missing, row, usage, type BadInput } from "./bad-input-row.ts";
+import { conflict, missing, row, usage, type BadInput } from "./bad-input-row.ts";
 import { conflicts, surroundings } from "./bad-input-surroundings.ts";
 
 /** Each verb with an option it does not have, and one word more than it takes. */
@@ -22,6 +22,9 @@ const SHAPES: [verb: string, tooMany: string][] = [
   ["cancel", "cancel a b"],
   ["pause", "pause a b"],
   ["restart", "restart a b"],
+  ["attach", "attach a b"],
+  ["logs", "logs a b"],
+  ["trust", "trust a"],
   ["save", "save a b"],
   ["saved", "saved a"],
   ["forget", "forget a b"],
@@ -224,6 +227,23 @@ const values = [
   usage("daemon constructor", /there is no "constructor"/, /perdure daemon/),
 ];
 
+const NO_FLEET = /^There is no perdure\.toml with workers in /;
+
+const fleets = [
+  missing("up", NO_FLEET, /perdure init/),
+  missing("up coder --session friday", NO_FLEET, /perdure init/),
+  missing("trust", NO_FLEET, /perdure init/),
+  missing("down nobody", /nobody/, /perdure/),
+  missing("stop nobody", /nobody/, /perdure/),
+  missing("attach coder", /^api\/coder has no pane: it is not up\.$/, /^perdure up coder$/),
+  missing("logs coder", /^api\/coder has no pane: it is not up\.$/, /^perdure up coder$/),
+  conflict("attach sleeper", /^api\/sleeper runs in a terminal of its own/, /perdure takeover sleeper/),
+  usage("stop", /is missing/, /perdure stop/),
+  usage("up --sesion friday", /did you mean --session/, /perdure up/),
+  usage("logs coder --lines 0", /--lines is "0"/, /--lines/),
+  usage("down --kill-after 601", /from 0 to 600/, /--kill-after/),
+];
+
 /** Every verb with everything a person or a script gets wrong. */
 export const BAD_INPUTS: BadInput[] = [
   ...verbs,
@@ -235,6 +255,7 @@ export const BAD_INPUTS: BadInput[] = [
   ...run,
   ...vendors,
   ...values,
+  ...fleets,
   ...conflicts,
   ...surroundings,
 ];

@@ -33,7 +33,7 @@ export const pi: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ij" },
+  slow: { inTerminal: "ij", quick: "abegijw" },
   keepsUnanswered: true,
   cannot: {
     q: "/new stays in the folder",
