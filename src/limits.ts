@@ -302,3 +302,6 @@ export const WATCH_SETTLE_MS = 40;
 
 /** Unread messages counted for the bare `perdure`: they come with their texts, and beyond this nobody counts. */
 export const UNREAD_TOLD_MAX = 20;
+
+/** How long the demo waits for anything: on a busy laptop a start takes seconds, and a demo that hangs explains nothing. */
+export const DEMO_WAIT_MS = 20_000;
