@@ -56,12 +56,13 @@ test("without tmux it says so, and shows one agent in the foreground", async () 
   mkdirSync(programs);
   for (const name of ["sh", "env", "readlink", "cat", "stty"]) symlinkSync(`/usr/bin/${name}`, join(programs, name));
   symlinkSync(process.execPath, join(programs, "node"));
+  symlinkSync("/usr/bin/true", join(programs, "claude"));
   home.env.PATH = programs;
   const { code, stderr } = await finish(home.spawn(["demo"]));
   expect(code, stderr).toBe(0);
   expect(stderr).toMatch(/tmux is not installed.*one agent, in the foreground/);
   expect(stderr).toMatch(/Same address \(api\/coder\), a new run, the same conversation, proved\./);
-  expect(stderr).toContain("No agents on your PATH yet");
+  expect(stderr).toMatch(/Agents on your PATH: claude\n[^]*perdure run coder -- claude/);
   expect(left()).toEqual([]);
 });
 

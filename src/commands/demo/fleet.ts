@@ -30,9 +30,7 @@ const QUESTION = "What did I tell you first?";
 
 /** A fleet comes up, is told things, loses one of its own, then everything, and comes back. */
 export async function playFleet(stage: Stage, out: Output): Promise<object> {
-  stage.say(
-    "Three agents, in one file. They are built in and need no model; claude or codex would stand in their place.",
-  );
+  stage.say("Three agents, in one file. These need no model; claude or codex would stand in their place.");
   writeFileSync(join(stage.project, "perdure.toml"), FLEET_FILE);
   stage.typed("cat perdure.toml");
   out.note(FLEET_FILE.trimEnd());
@@ -42,18 +40,18 @@ export async function playFleet(stage: Stage, out: Output): Promise<object> {
   stage.say("Each is told something in its own terminal, and one gets mail.");
   for (const name of NAMES) out.note(`${out.paint.bold(`you → ${name}:`)}  ${SECRETS[name]}`);
   await Promise.all(NAMES.map((name) => tell(stage, name, SECRETS[name] ?? "")));
-  const letter = ["send", "coder-2", "Please review the login page."];
-  await stage.show(letter);
+  await stage.show(["send", "coder-2", "Please review the login page."]);
   const mail = await box(stage, "coder-2");
   const before = await settled(stage, 1);
   await stage.show(["ls"]);
 
   await oneCrashes(stage);
-  await everythingDies(stage, out);
+  await everythingDies(stage);
 
   stage.say("Do they remember?");
   const answers = await Promise.all(NAMES.map(async (name) => [name, await tell(stage, name, QUESTION)] as const));
   for (const [name, answer] of answers) out.note(`${out.paint.bold(`${name} →`)} ${out.paint.green(answer)}`);
+  await stage.show(["inbox", "coder-2", "--all"]);
 
   const after = await settled(stage, 2);
   const kept = await box(stage, "coder-2");
@@ -88,7 +86,7 @@ async function oneCrashes(stage: Stage): Promise<void> {
   await stage.show(["ls"]);
 }
 
-async function everythingDies(stage: Stage, out: Output): Promise<void> {
+async function everythingDies(stage: Stage): Promise<void> {
   stage.say("Now everything goes, as in a power cut: the daemon, tmux, and every agent in it.");
   const workers = await stage.workers();
   const { tmux, socket } = await stage.ask<PaneRecord>(["attach", "planner"]);
@@ -98,7 +96,6 @@ async function everythingDies(stage: Stage, out: Output): Promise<void> {
   stage.typed(`kill -9 ${pids.join(" ")}`);
   stage.say("One command, the same as before.");
   await stage.show(["up", "--yes"]);
-  out.note("");
 }
 
 /** All at their prompt, each shown to be in its conversation. */
@@ -121,7 +118,7 @@ function named(workers: readonly WorkerSummary[], name: string): WorkerSummary {
 }
 
 async function box(stage: Stage, name: string): Promise<string[]> {
-  return (await stage.ask<{ messages: MessageRecord[] }>(["inbox", name])).messages.map(({ id }) => id);
+  return (await stage.ask<{ messages: MessageRecord[] }>(["inbox", name, "--all"])).messages.map(({ id }) => id);
 }
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import type { Stage } from "./stage.ts";
 
 /** Where there is no tmux: one agent, in the foreground. */
 export async function playOne(stage: Stage, out: Output): Promise<object> {
-  stage.say("An agent gets a name. This one is built in and needs no model; claude or codex would stand in its place.");
+  stage.say("An agent gets a name. This one needs no model; claude or codex would stand in its place.");
   const first = await Agent.start(stage, out, ["run", "coder", "--vendor", "scripted"]);
   await first.tell("The staging database is called heron.");
   await stage.show(["ls"]);

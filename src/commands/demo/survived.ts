@@ -40,7 +40,7 @@ export function survivedTable(survivors: readonly Survivor[], paint: Paint): str
         : sign(mail.after.join() === mail.before.join(), `${mail.after.length} kept`, paint),
     ];
   });
-  return table(["NAME", "ADDRESS", "CONVERSATION", "RUNS", "REMEMBERS", "MAIL"], rows, paint.dim);
+  return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);
 }
 
 function sign(held: boolean, text: string, paint: Paint): Cell {
