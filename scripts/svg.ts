@@ -28,7 +28,7 @@ const BAR = 36;
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 const SHEET = `
 text{font:${FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d0d7de;white-space:pre}
-.bold{font-weight:600;fill:#fff}.dim{opacity:.6}
+.bold{font-weight:600;fill:#fff}.dim{fill-opacity:.6}
 .black{fill:#6e7681}.red{fill:#ff7b72}.green{fill:#56d364}.yellow{fill:#e3b341}
 .blue{fill:#79c0ff}.magenta{fill:#d2a8ff}.cyan{fill:#56d4dd}.white{fill:#fff}`;
 

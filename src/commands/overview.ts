@@ -38,7 +38,7 @@ export const overview: Command = {
         const { paint, columns } = out;
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
         return [
-          `${paint.bold(project.slug)}  ${paint.dim(printable(project.root))}${session}`,
+          `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
           workerTable(workers, paint, { columns }),
           needsText(needs, paint, columns),
           `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
@@ -51,6 +51,12 @@ export const overview: Command = {
     }
   },
 };
+
+/** As a person would write it. */
+function fromHome(folder: string): string {
+  const home = process.env.HOME;
+  return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+}
 
 async function activeSession(client: Client, here: Place): Promise<string | null> {
   const { items } = await client.collect("saved", { here, project: ownProject() });

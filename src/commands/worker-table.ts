@@ -34,15 +34,12 @@ export function workerTable(workers: readonly WorkerSummary[], paint: Paint, for
 export function noteOf(worker: WorkerSummary): string {
   if (worker.attention !== null) return worker.attention;
   if (worker.state === "blocked") return "waits for your answer";
-  const end = endOf(worker);
-  return worker.state === "backing-off" ? `${end}; restarts itself` : end;
-}
-
-function endOf({ lastEnd: end }: WorkerSummary): string {
+  const end = worker.lastEnd;
   if (end === null) return "";
-  if (end.reason === "stopped") return `${age(end.at)} ago`;
-  const exit = end.exit === null || end.exit > 128 ? "" : ` ${end.exit}`;
-  return `${end.reason}${exit}, ${age(end.at)} ago`;
+  const ago = `${age(end.at)} ago`;
+  if (end.reason === "stopped") return ago;
+  const how = end.exit === null || end.exit > 128 ? end.reason : `${end.reason} ${end.exit}`;
+  return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
 }
 
 function quiet(text: string | null, paint: Paint): Cell {

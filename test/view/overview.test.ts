@@ -22,7 +22,7 @@ test("bare perdure says how to begin: with init, and with a fleet file by bringi
   expect(await home.json<Overview>([])).toMatchObject({ needs: [], unread: 0, saved: null, next: "perdure init" });
   writeFileSync(join(home.project, "perdure.toml"), '[workers.coder]\nvendor = "scripted"\ncount = 2\n');
   expect(await home.json<Overview>([])).toMatchObject({ next: "perdure up" });
-  expect((await home.perdure([])).stdout).toMatch(/^api {2}\/.*\n\n→ perdure up {3}start all 2 of perdure\.toml\n$/);
+  expect((await home.perdure([])).stdout).toMatch(/^api {2}~\/api\n\n→ perdure up {3}start all 2 of perdure\.toml\n$/);
 });
 
 test("it has the saved session, the workers, the operator's mail and what to type", async () => {

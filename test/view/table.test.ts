@@ -23,7 +23,7 @@ test("the table says of each worker what a person looks for, and fits 100 column
     "coder-1  codex   ● busy           1m   3    …71c8b7b2ee40 ✓  -",
     "coder-2  claude  ◆ blocked        1m   3    …71c8b7b2ee40 ✓  2     waits for your answer",
     "tester   claude  ✗ crash-looping  -    3    …71c8b7b2ee40 ✓  -     started 5 times in 120 s, the la…",
-    "docs     claude  ◌ backing-off    -    3    …71c8b7b2ee40 ✓  -     SIGKILL, 1m ago; restarts itself",
+    "docs     claude  ◌ backing-off    -    3    …71c8b7b2ee40 ✓  -     SIGKILL; restarts by itself",
     "writer   claude  ○ stopped        -    3    -                -     SIGKILL, 1m ago",
   ]);
   for (const row of rows) expect(row.length).toBeLessThanOrEqual(100);
