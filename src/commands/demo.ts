@@ -27,6 +27,7 @@ export const demo: Command = {
       stage.say("All of it is gone again: agents, tmux, daemon, folder.");
       out.note(`\n${nextLines(out.paint).join("\n")}`);
       out.result(result, () => "");
+      return 0;
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       out.note("\nInterrupted. Clearing up...");
