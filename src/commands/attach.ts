@@ -3,6 +3,7 @@ import { attachPlan } from "../runtime/tmux/attach.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
 import { targetOf } from "./here.ts";
+import { isTerminal } from "./output.ts";
 
 export const attach: Command = {
   summary: "go to a worker's terminal",
@@ -19,7 +20,7 @@ export const attach: Command = {
   async run({ words, values, out }) {
     const pane = await ask("pane", { target: targetOf(words[0] ?? "") });
     if (out.json) return out.result(pane, () => "");
-    if (!process.getBuiltinModule("node:tty").isatty(0)) {
+    if (!isTerminal(0)) {
       throw new PerdureError("usage", "There is no terminal here to attach.", { hint: `perdure logs ${words[0]}` });
     }
     const { tmux: file, socket, session, pane: id, address } = pane;

@@ -14,6 +14,8 @@ export interface Output {
   note(text: string): void;
   error(error: PerdureError): void;
   readonly paint: Paint;
+  /** Of the terminal that the result goes to; without an end where it goes elsewhere. */
+  readonly columns: number;
 }
 
 export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
@@ -21,11 +23,14 @@ export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" 
 export function createOutput(json: boolean, env: Environment): Output {
   // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
   const colourful = (fd: number): boolean =>
-    !json && !env.NO_COLOR && env.TERM !== "dumb" && process.getBuiltinModule("node:tty").isatty(fd);
+    !json && !env.NO_COLOR && (isForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
   return {
     json,
     get paint() {
       return createPaint(colourful(1));
+    },
+    get columns() {
+      return (isTerminal(1) && process.stdout.columns) || Infinity;
     },
     result: (value, text) => write(1, json ? document(value) : ending(text())),
     item: (value, text) => write(1, json ? `${harmless(JSON.stringify(value))}\n` : ending(text())),
@@ -39,6 +44,15 @@ export function createOutput(json: boolean, env: Environment): Output {
       write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
     },
   };
+}
+
+export function isTerminal(fd: number): boolean {
+  return process.getBuiltinModule("node:tty").isatty(fd);
+}
+
+/** Somebody who shows our output to a person: colours, although it is a pipe. */
+function isForced({ FORCE_COLOR: forced }: Environment): boolean {
+  return forced !== undefined && forced !== "" && forced !== "0";
 }
 
 /** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
@@ -56,7 +70,7 @@ function escaped(char: string): string {
 /** For what a script takes byte for byte: it is, unless a person would look at it on a terminal. */
 export function exact(text: string): string {
   const shown = printable(text);
-  return shown !== text && process.getBuiltinModule("node:tty").isatty(1) ? shown : text;
+  return shown !== text && isTerminal(1) ? shown : text;
 }
 
 /** JSON escapes the control characters below a space; these are obeyed, too, and only ever stand inside a text. */
@@ -73,7 +87,7 @@ function ending(text: string): string {
 }
 
 /** Not process.stdout: touching it changes the terminal's flags for the program that `run` becomes. */
-function write(fd: number, text: string): void {
+export function write(fd: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {

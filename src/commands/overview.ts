@@ -1,32 +1,93 @@
-import { ask, askList } from "./call.ts";
+import { connect, type Client } from "../client/connect.ts";
+import { UNREAD_TOLD_MAX } from "../limits.ts";
+import type { FoundProject } from "../project/find.ts";
+import { readFleet, type FleetWorker } from "../project/fleet.ts";
+import type { Place } from "../protocol/calls.ts";
+import { isPerdureError } from "../protocol/errors.ts";
+import { OPERATOR } from "../protocol/mail.ts";
+import { nameKey } from "../protocol/names.ts";
+import type { WorkerSummary } from "../protocol/results.ts";
 import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
-import { workerTable } from "./ls.ts";
+import { needsOf, needsText, type Need } from "./needs.ts";
+import { nextStep } from "./next-step.ts";
 import { printable } from "./output.ts";
+import { workerTable } from "./worker-table.ts";
 
 export const overview: Command = {
   summary: "where you are, and what needs you",
   usage: "",
+  details: "The project, its workers, who cannot go on without you and what to type, and the next sensible command.",
   examples: ["perdure"],
   words: [0, 0],
 
   async run({ out }) {
     const found = foundHere();
     const here = placeHere(found);
-    const project = await ask("project", { here });
-    const { items: workers } = await askList("ls", { here, project: ownProject(), all: false });
-    const needy = workers.find(({ attention }) => attention !== null);
-    const next = nextStep(workers.length, needy?.name ?? null);
-    out.result({ project, workers, next }, () => {
-      const title = `${out.paint.bold(project.slug)}  ${out.paint.dim(printable(project.root))}`;
-      return [title, workerTable(workers, false, out.paint), `${out.paint.dim("→")} ${next}`]
-        .filter(Boolean)
-        .join("\n\n");
-    });
+    const client = await connect();
+    try {
+      const project = await client.call("project", { here });
+      const { items: workers } = await client.collect("ls", { here, project: ownProject(), all: false });
+      const saved = project.registered ? await activeSession(client, here) : null;
+      const mail = project.registered ? await operatorsMail(client, here) : 0;
+      const fleet = fleetHere(found);
+      const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
+      const needs = [...fleet.needs, ...needsOf(workers), ...mailNeeds(mail)];
+      const next = nextStep({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
+      out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
+        const { paint, columns } = out;
+        const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
+        return [
+          `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
+          workerTable(workers, paint, { columns }),
+          needsText(needs, paint, columns),
+          `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
+        ]
+          .filter(Boolean)
+          .join("\n\n");
+      });
+    } finally {
+      client.close();
+    }
   },
 };
 
-function nextStep(workers: number, needy: string | null): string {
-  if (needy !== null) return `perdure show ${needy}`;
-  return workers === 0 ? "perdure run NAME -- COMMAND   start a program under a name" : "perdure help";
+/** As a person would write it. */
+function fromHome(folder: string): string {
+  const home = process.env.HOME;
+  return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+}
+
+async function activeSession(client: Client, here: Place): Promise<string | null> {
+  const { items } = await client.collect("saved", { here, project: ownProject() });
+  return items.find(({ active }) => active)?.name ?? null;
+}
+
+/** Of the person at the machine; a worker's own is in the table. */
+async function operatorsMail(client: Client, here: Place): Promise<number> {
+  if (process.env.PERDURE_RUN) return 0;
+  const box = { as: null, nested: false, here, project: ownProject(), target: null, all: false };
+  return (await client.collect("inbox", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
+}
+
+function mailNeeds(unread: number): Need[] {
+  if (unread === 0) return [];
+  const many = unread === UNREAD_TOLD_MAX ? ` or more` : "";
+  return [
+    { name: OPERATOR, why: `${unread}${many} unread message${unread === 1 ? "" : "s"}`, command: "perdure inbox" },
+  ];
+}
+
+/** A fleet file with a mistake is one thing more that needs somebody; the rest is told all the same. */
+function fleetHere(found: FoundProject): { workers: FleetWorker[]; needs: Need[] } {
+  try {
+    return { workers: readFleet(found)?.workers ?? [], needs: [] };
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    return { workers: [], needs: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
+  }
+}
+
+function isUp(name: string, workers: readonly WorkerSummary[]): boolean {
+  return workers.some((worker) => nameKey(worker.name) === nameKey(name) && worker.run !== null);
 }

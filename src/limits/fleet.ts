@@ -25,3 +25,13 @@ export const CONFIG_BYTES_MAX = 256 * 1024; // far beyond any that a person writ
 export const FLEET_WORKERS_MAX = 1_000; // a slip in `count` must not start a million programs
 export const PROMPT_BYTES_MAX = 96 * 1024; // it travels as one argument, of which Linux takes 128 kB
 export const WORKTREE_WAIT_MS = 10 * 60_000; // a big repository on a slow disk
+
+/** `ls --watch`: how often it looks unasked, and how long several changes wait to become one frame. */
+export const WATCH_LOOK_MS = 1_000;
+export const WATCH_SETTLE_MS = 40;
+
+/** Unread messages counted for the bare `perdure`: they come with their texts, and beyond this nobody counts. */
+export const UNREAD_TOLD_MAX = 20;
+
+/** How long the demo waits for anything: on a busy laptop a start takes seconds, and a demo that hangs explains nothing. */
+export const DEMO_WAIT_MS = 20_000;

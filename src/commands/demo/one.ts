@@ -1,0 +1,98 @@
+import type { ChildProcess } from "node:child_process";
+import { on, once } from "node:events";
+import type { History, WorkerSummary } from "../../protocol/results.ts";
+import { DEMO_WAIT_MS } from "../../limits.ts";
+import type { Output } from "../output.ts";
+import type { Stage } from "./stage.ts";
+
+/** Where there is no tmux: one agent, in the foreground. */
+export async function playOne(stage: Stage, out: Output): Promise<object> {
+  stage.say("An agent gets a name. This one needs no model; claude or codex would stand in its place.");
+  const first = await Agent.start(stage, out, ["run", "coder", "--vendor", "scripted"]);
+  await first.tell("The staging database is called heron.");
+  await stage.show(["ls"]);
+
+  stage.say("While it runs nobody else can be coder. The refusal says who is, and what to do.");
+  await stage.show(["run", "coder"], CONFLICT_EXIT);
+
+  stage.say("Everything it consists of is killed with SIGKILL, as a crash would.");
+  await first.kill();
+  await stage.show(["ls"]);
+
+  stage.say("The name outlived its process. By name alone it comes back, in its own conversation.");
+  const second = await Agent.start(stage, out, ["run", "coder"]);
+  const answer = await second.tell("What did I tell you first?");
+
+  stage.say("And that is not taken on trust: what the process shows is compared with what was asked for.");
+  await stage.until("coder was never proved", async () => find(await stage.workers(), true));
+  await stage.show(["history", "coder"]);
+
+  const { runs, sessions } = await stage.ask<History>(["history", "coder"]);
+  const [before, after] = [first.worker, second.worker];
+  const held =
+    after.address === before.address &&
+    after.generation === before.generation + 1 &&
+    after.run?.id !== before.run?.id &&
+    after.session?.id === before.session?.id &&
+    sessions[0]?.proved === true &&
+    answer.includes("heron");
+  if (!held) throw new Error(`the demo did not hold: ${JSON.stringify({ before, after, answer, sessions })}`);
+  stage.say(`Same address (${after.address}), a new run, the same conversation, proved.`);
+  return { address: after.address, generation: after.generation, session: after.session, runs };
+}
+
+const CONFLICT_EXIT = 4;
+
+function find(workers: WorkerSummary[], proved: boolean): WorkerSummary | null {
+  return workers.find(({ state, session }) => state === "idle" && (!proved || session?.proved === true)) ?? null;
+}
+
+/** The worker, and the pipes to it. */
+class Agent {
+  readonly worker: WorkerSummary;
+  readonly #stage: Stage;
+  readonly #out: Output;
+  readonly #child: ChildProcess;
+
+  private constructor(stage: Stage, out: Output, child: ChildProcess, worker: WorkerSummary) {
+    this.#stage = stage;
+    this.#out = out;
+    this.#child = child;
+    this.worker = worker;
+  }
+
+  /** Beside the demo, ready for input. */
+  static async start(stage: Stage, out: Output, args: string[]): Promise<Agent> {
+    stage.typed(`perdure ${args.join(" ")} &`);
+    const child = stage.start(args, ["pipe", "pipe", "ignore"]);
+    child.stdout?.setEncoding("utf8");
+    const worker = await stage.until("the worker did not start", async () => find(await stage.workers(), false));
+    return new Agent(stage, out, child, worker);
+  }
+
+  /** Types a line to it, and shows its answer. */
+  async tell(line: string): Promise<string> {
+    this.#out.note(`${this.#out.paint.bold("you>")} ${line}`);
+    this.#child.stdin?.write(`${line}\n`);
+    const answer = await this.#answer();
+    this.#out.note(`${this.#out.paint.bold("coder>")} ${answer}`);
+    return answer;
+  }
+
+  async kill(): Promise<void> {
+    this.#stage.typed(`kill -9 ${this.#stage.killRuns([this.worker]).join(" ")}`);
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
+  }
+
+  /** What it says behind its banner and its prompt sign. */
+  async #answer(): Promise<string> {
+    let text = "";
+    const signal = AbortSignal.timeout(DEMO_WAIT_MS);
+    for await (const chunk of on(this.#child.stdout ?? process.stdin, "data", { signal })) {
+      text += String(chunk);
+      const said = /^(?:> )*(turns=.*)$/m.exec(text)?.[1];
+      if (said !== undefined && text.includes("\n", text.indexOf(said))) return said;
+    }
+    return text;
+  }
+}

@@ -1,0 +1,165 @@
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DEMO_WAIT_MS } from "../../limits.ts";
+import type { DaemonStatus, WorkerSummary } from "../../protocol/results.ts";
+import { shellWords } from "../../protocol/shell-words.ts";
+import { workerlessEnvironment } from "../../runtime/environment.ts";
+import { carriers, processTable } from "../../runtime/process/index.ts";
+import { signalRunProcess } from "../../runtime/signal.ts";
+import { statePaths, type StatePaths } from "../../state/paths.ts";
+import { isTerminal, type Output } from "../output.ts";
+
+/** Somebody pressed Ctrl-C: what is under way ends, then all of it is cleared away. */
+export class Interrupted extends Error {}
+
+/** A folder with a project and a state of its own, and the command line as a person would use it there. */
+export class Stage {
+  readonly #out: Output;
+  readonly #folder = mkdtempSync(join(tmpdir(), "perdure-demo-"));
+  readonly project = join(this.#folder, "api");
+  readonly #env: Record<string, string>;
+  readonly #running = new Set<Promise<unknown>>();
+  #interrupted = false;
+
+  constructor(out: Output) {
+    this.#out = out;
+    mkdirSync(this.project);
+    this.#env = {
+      ...workerlessEnvironment(process.env),
+      PERDURE_HOME: join(this.#folder, "state"),
+      PERDURE_SCRIPTED_HOME: join(this.#folder, "agent"),
+      XDG_CONFIG_HOME: join(this.#folder, "config"),
+      ...(isTerminal(2) && !process.env.NO_COLOR ? { FORCE_COLOR: "1" } : {}),
+    };
+  }
+
+  get paths(): StatePaths {
+    return statePaths(this.#env);
+  }
+
+  say(text: string): void {
+    this.#out.note(`\n${this.#out.paint.cyan(`# ${text}`)}`);
+  }
+
+  typed(words: string): void {
+    this.#out.note(`${this.#out.paint.bold("$")} ${words}`);
+  }
+
+  interrupt(): void {
+    this.#interrupted = true;
+  }
+
+  /** Runs a command and shows what a person would see. */
+  async show(args: string[], expected = 0): Promise<void> {
+    const words = shellWords(args.filter((word) => word !== "--yes"));
+    this.typed(`perdure ${words}`);
+    const { text, code } = await this.#finished(args);
+    this.#out.note(`${text.trimEnd()}${code === 0 ? "" : `\n(exit ${code})`}`);
+    if (code !== expected) throw new Error(`perdure ${words} left with ${code}`);
+  }
+
+  async ask<T>(args: string[]): Promise<T> {
+    return JSON.parse((await this.#finished([...args, "--json"])).data) as T;
+  }
+
+  async workers(): Promise<WorkerSummary[]> {
+    return (await this.ask<{ workers: WorkerSummary[] }>(["ls"])).workers;
+  }
+
+  /** Looks until it is so; the sentence is for when it never is. */
+  async until<T>(otherwise: string, look: () => Promise<T | null>): Promise<T> {
+    const deadline = performance.now() + DEMO_WAIT_MS;
+    for (;;) {
+      const found = await look();
+      if (found !== null) return found;
+      if (performance.now() > deadline) throw new Error(`${otherwise} within ${DEMO_WAIT_MS / 1000} s`);
+      await sleep(20);
+    }
+  }
+
+  /** Starts a program beside the demo. */
+  start(args: string[], stdio: StdioOptions): ChildProcess {
+    if (this.#interrupted) throw new Interrupted();
+    return this.#perdure(args, stdio);
+  }
+
+  /** SIGKILL to every process of these runs. Returns the pids. */
+  killRuns(workers: readonly WorkerSummary[]): number[] {
+    const table = processTable();
+    const { socket } = this.paths;
+    return workers.flatMap(({ run }) => {
+      const mark = { run: run?.id ?? "", socket };
+      const victims = carriers(table, mark);
+      for (const victim of victims) signalRunProcess(table, victim, mark, "SIGKILL");
+      return victims.map(({ pid }) => pid);
+    });
+  }
+
+  /** SIGKILL to our daemon, and wait until it is gone. */
+  async killDaemon(): Promise<number> {
+    const { pid } = await this.ask<DaemonStatus>(["daemon", "status"]);
+    process.kill(pid, "SIGKILL");
+    await this.until("the daemon did not die", async () => (processTable().look(pid) === null ? pid : null));
+    return pid;
+  }
+
+  /** Everything that was started here, in good order; then whatever is left; then the folder. Once is enough. */
+  async clear(): Promise<void> {
+    if (!existsSync(this.#folder)) return;
+    this.#interrupted = true;
+    // A command that is under way would start another daemon behind us.
+    await Promise.allSettled(this.#running);
+    const { data } = await this.#capture(["ls", "--json"]);
+    const { workers = [] } = JSON.parse(data) as { workers?: WorkerSummary[] };
+    await this.#capture(["down"]);
+    for (const { name, run, mode } of workers) if (run && mode !== "tmux") await this.#capture(["takeover", name]);
+    await this.#capture(["daemon", "stop"]);
+    await this.#killTmux();
+    this.killRuns(workers);
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Our own server, by its own socket. */
+  async #killTmux(): Promise<void> {
+    const { tmux } = this.paths;
+    if (existsSync(tmux)) await once(spawn("tmux", ["-S", tmux, "kill-server"], { stdio: "ignore" }), "close");
+  }
+
+  async #finished(args: string[]): Promise<Finished> {
+    if (this.#interrupted) throw new Interrupted();
+    const finished = this.#capture(args);
+    this.#running.add(finished);
+    return finished.finally(() => this.#running.delete(finished));
+  }
+
+  async #capture(args: string[]): Promise<Finished> {
+    const child = this.#perdure(args, ["ignore", "pipe", "pipe"]);
+    let data = "";
+    let text = "";
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      data += chunk;
+      text += chunk;
+    });
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    const [code] = (await once(child, "close")) as [number | null];
+    return { data, text, code: code ?? -1 };
+  }
+
+  /** In a process group of its own: Ctrl-C is for the demo, which then clears up with the same commands. */
+  #perdure(args: string[], stdio: StdioOptions): ChildProcess {
+    const { project: cwd } = this;
+    return spawn(process.execPath, [process.argv[1] ?? "", ...args], { cwd, env: this.#env, stdio, detached: true });
+  }
+}
+
+interface Finished {
+  /** What came on stdout. */
+  data: string;
+  /** Everything, in the order a person would see it. */
+  text: string;
+  code: number;
+}

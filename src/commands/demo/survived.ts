@@ -1,0 +1,48 @@
+import type { WorkerSummary } from "../../protocol/results.ts";
+import type { Paint } from "../output.ts";
+import { shortId, table, type Cell } from "../table.ts";
+
+/** One worker before and after everything was killed. */
+export interface Survivor {
+  before: WorkerSummary;
+  after: WorkerSummary;
+  told: string;
+  /** Its answer, when it was asked afterwards. */
+  heard: string;
+  /** Ids of what is in its box. */
+  mail: { before: string[]; after: string[] };
+}
+
+/** What is not as it was; empty when all of it held. */
+export function shortOf({ before, after, told, heard, mail }: Survivor): string[] {
+  return [
+    ...(after.address === before.address ? [] : ["another address"]),
+    ...(after.session?.id === before.session?.id ? [] : ["another conversation"]),
+    ...(after.session?.proved === true ? [] : ["not proved"]),
+    ...(after.generation > before.generation && after.run?.id !== before.run?.id ? [] : ["not a new run"]),
+    ...(heard === told ? [] : ["forgot what it was told"]),
+    ...(mail.after.join() === mail.before.join() ? [] : ["other mail"]),
+  ];
+}
+
+export function survivedTable(survivors: readonly Survivor[], paint: Paint): string {
+  const rows = survivors.map((survivor): (string | Cell)[] => {
+    const { before, after, told, heard, mail } = survivor;
+    const same = after.session?.id === before.session?.id && after.session?.proved === true;
+    return [
+      { text: after.name, paint: paint.bold },
+      after.address,
+      sign(same, `${shortId(after.session?.id ?? "-")} ${same ? "same, proved" : "not the same"}`, paint),
+      `${before.generation} → ${after.generation}`,
+      sign(heard === told, heard === told ? "all of it" : "nothing", paint),
+      mail.before.length === 0
+        ? { text: "-", paint: paint.dim }
+        : sign(mail.after.join() === mail.before.join(), `${mail.after.length} kept`, paint),
+    ];
+  });
+  return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);
+}
+
+function sign(held: boolean, text: string, paint: Paint): Cell {
+  return { text: `${held ? "✓" : "✗"} ${text}`, paint: held ? paint.green : paint.red };
+}

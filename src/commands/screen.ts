@@ -1,0 +1,44 @@
+import { write } from "./output.ts";
+
+const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
+const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
+/** Terminals that know it show a frame as a whole; the others overlook it. */
+const [BEGIN, END] = ["\u001b[?2026h", "\u001b[?2026l"];
+
+/** The terminal's second screen, painted in place; the first one comes back untouched, however this ends. */
+export class Screen {
+  #frame: () => string = () => "";
+  #entered = false;
+
+  constructor() {
+    process.on("SIGINT", () => this.#end(130));
+    process.on("SIGTERM", () => this.#end(143));
+    process.on("SIGTSTP", () => {
+      this.leave();
+      process.kill(process.pid, "SIGSTOP");
+    });
+    process.on("SIGCONT", () => this.show(this.#frame));
+    process.stdout.on("resize", () => this.show(this.#frame));
+  }
+
+  /** Asked for again when the terminal has changed. */
+  show(frame: () => string): void {
+    this.#frame = frame;
+    const rows = process.stdout.rows || Infinity;
+    const lines = frame().split("\n");
+    const shown = lines.length <= rows ? lines : [...lines.slice(0, rows - 1), `… ${lines.length - rows + 1} more`];
+    const painted = shown.map((line) => `${line}\u001b[K`).join("\r\n");
+    write(1, `${this.#entered ? "" : ENTER}${BEGIN}\u001b[H${painted}\u001b[J${END}`);
+    this.#entered = true;
+  }
+
+  leave(): void {
+    if (this.#entered) write(1, LEAVE);
+    this.#entered = false;
+  }
+
+  #end(code: number): void {
+    this.leave();
+    process.exit(code);
+  }
+}
