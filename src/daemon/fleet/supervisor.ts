@@ -1,12 +1,5 @@
 import { afterEnd, NO_ATTEMPTS, started, type Attempts, type Verdict } from "../../core/restart.ts";
-import {
-  HEALTHY_RUN_MS,
-  RESTART_BUDGET,
-  RESTART_WAIT_MS,
-  RESTART_WAIT_MS_MAX,
-  RESTART_WINDOW_MS,
-  STARTS_AT_ONCE,
-} from "../../limits.ts";
+import { STARTS_AT_ONCE } from "../../limits.ts";
 import { isPerdureError, type PerdureError } from "../../protocol/errors.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
@@ -15,16 +8,9 @@ import { whyHeld } from "../../vendors/held.ts";
 import { record, type House } from "../house.ts";
 import { Gate } from "./gate.ts";
 import type { Panes } from "./panes.ts";
+import { attemptsIn, RULES } from "./rules.ts";
 import { adoptPanes, keepScreen } from "./screens.ts";
 import { startInPane, type Given, type Started } from "./start.ts";
-
-const RULES = {
-  budget: RESTART_BUDGET,
-  windowMs: RESTART_WINDOW_MS,
-  firstWaitMs: RESTART_WAIT_MS,
-  longestWaitMs: RESTART_WAIT_MS_MAX,
-  healthyMs: HEALTHY_RUN_MS,
-};
 
 /** What is under way for one worker. */
 interface Care {
@@ -226,7 +212,7 @@ export class Supervisor {
 
   #attemptsOf(workerId: number): Attempts {
     const house = this.#house();
-    return attemptsIn(runsOfWorker(house.db, workerId, RESTART_BUDGET), house.now(), house.monotonicMs());
+    return attemptsIn(runsOfWorker(house.db, workerId, RULES.budget), house.now(), house.monotonicMs());
   }
 
   #careFor(workerId: number): Care {
@@ -236,13 +222,6 @@ export class Supervisor {
     this.#care.set(workerId, care);
     return care;
   }
-}
-
-/** As the last daemon would have counted. */
-function attemptsIn(runs: RunRow[], nowMs: number, monotonicMs: number): Attempts {
-  const counted = runs.filter((run) => run.pane !== null && run.stopped_by === null && run.displaced_ms === null);
-  const agesMs = counted.map((run) => nowMs - run.started_ms).filter((age) => age >= 0 && age < RESTART_WINDOW_MS);
-  return { startsAtMs: agesMs.map((age) => monotonicMs - age).toReversed(), failures: Math.max(0, agesMs.length - 1) };
 }
 
 function withHint({ message, hint }: PerdureError): string {
