@@ -1,19 +1,22 @@
 import { rmSync } from "node:fs";
-import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS, STRANGER_LOOK_MS } from "../limits.ts";
+import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
-import { agentChain, walkToAgent } from "../runtime/nesting.ts";
+import { walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { readEvents } from "./hook-events.ts";
-import { record, type Watched } from "./house.ts";
-import { placeOf, probeSession } from "./looking.ts";
+import type { Watched } from "./house.ts";
+import { probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
+import { identityOf } from "./runs.ts";
 import { applySign, notePrompt } from "./sessions.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 import { displaceRun, stopRun } from "./stop-run.ts";
+import { StrangerWatch } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
@@ -29,8 +32,6 @@ export class Follower {
   #agent: ProcessInfo | null = null;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
-  #strangersAtMs = 0;
-  #suspects: number[] = [];
   /** Grows from look to look until the first sign, up to the usual poll. */
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
@@ -39,8 +40,9 @@ export class Follower {
   #stopped = false;
   readonly #listening: (() => void) | null;
 
+  readonly strangers: StrangerWatch;
+  readonly silence: SilenceWatch;
   activity: Activity | null = null;
-  strangers: number[] = [];
   /** Another worker's conversation that it has gone to. */
   foreign: string | null = null;
 
@@ -51,8 +53,10 @@ export class Follower {
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
+    this.strangers = new StrangerWatch(house, adapter);
+    this.silence = new SilenceWatch(house);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
-    this.#listening = adapter.listen?.(asked, (sign) => void this.#step(() => this.#apply(sign))) ?? null;
+    this.#listening = adapter.listen?.(asked, (sign) => this.#told(sign)) ?? null;
     this.#lookIn(this.#waitMs);
   }
 
@@ -72,9 +76,19 @@ export class Follower {
     this.#lookIn(SIGN_SETTLE_MS);
   }
 
+  get agentPid(): number | null {
+    return this.#agent?.pid ?? null;
+  }
+
   /** A hook has left a file in the run's folder. */
   heard(): void {
+    this.silence.stir();
     void this.#step(() => this.#hear());
+  }
+
+  #told(sign: Sign): void {
+    this.silence.stir();
+    void this.#step(() => this.#apply(sign));
   }
 
   #lookIn(ms: number): void {
@@ -110,7 +124,10 @@ export class Follower {
       this.#shown = new Set(signs.map(({ session }) => session));
     }
     await this.#noteTranscript(null);
-    await this.#lookForStrangers();
+    const session = this.#session();
+    await this.strangers.look(this.#run, session, this.#agent);
+    const transcript = session && this.#transcript.fileOf(session);
+    await this.silence.look(this.#run, this.activity === "busy", signs, transcript);
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
@@ -173,8 +190,7 @@ export class Follower {
       this.#agent = processes.look(pid);
       return true;
     };
-    const wrapper = { pid: this.#run.pid, startedAt: this.#run.process_started, bootId: this.#run.boot_id };
-    if (isAlive(processes, wrapper)) walkToAgent(processes, this.#run.pid, found);
+    if (isAlive(processes, identityOf(this.#run))) walkToAgent(processes, this.#run.pid, found);
     else if (this.#agent === null) this.#house.watch.allProcessesOf(this.#run).some(({ pid }) => found(pid));
     return signs;
   }
@@ -221,31 +237,5 @@ export class Follower {
     if (!session) return;
     if (told !== null) this.#transcript.tell(session, told);
     await this.#transcript.look(session, this.activity === "busy");
-  }
-
-  /** Others that have opened the conversation behind our back: flagged, because the vendor will not refuse them. */
-  async #lookForStrangers(): Promise<void> {
-    const now = this.#house.monotonicMs();
-    const session = this.#session();
-    if (!session || now - this.#strangersAtMs < STRANGER_LOOK_MS) return;
-    this.#strangersAtMs = now;
-    const own = this.#agent ? [this.#agent.pid] : agentChain(this.#house.processes, this.#run.pid);
-    // Before the run's own agent is known, it would be taken for one.
-    if (own.length === 0) return;
-    const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
-    const others = holders.filter((pid) => !own.includes(pid));
-    // Seen twice: a process between fork and exec has what its parent has, for a moment.
-    const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.#strangersAtMs = 0;
-    const pids = strangers.filter((pid) => !this.strangers.includes(pid));
-    this.#suspects = others;
-    this.strangers = strangers;
-    const projectId = workerById(this.#house.db, this.#run.worker_id)?.project_id;
-    if (pids.length === 0 || projectId === undefined) return;
-    const { worker_id: workerId, id: run, generation } = this.#run;
-    const data = { session: session.vendor_id, pids };
-    await this.#house.writer.write(() =>
-      record(this.#house, "session.opened-elsewhere", { projectId, workerId, run, generation }, data),
-    );
   }
 }

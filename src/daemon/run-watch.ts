@@ -1,7 +1,7 @@
 import { mkdirSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../core/lease.ts";
-import { endReason } from "../core/run-end.ts";
+import { endReason, exitCode } from "../core/run-end.ts";
 import { awayFrom, look, type Absence } from "../core/absence.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_SETTLE_TRIES, RUN_START_GRACE_MS } from "../limits.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
@@ -10,6 +10,7 @@ import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../r
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
+import { identityOf } from "./runs.ts";
 
 interface Tracked {
   run: RunRow;
@@ -27,6 +28,8 @@ interface Tracked {
 export interface RunListener {
   /** A file other than the exit code appeared in the run's folder. */
   heard(run: string): void;
+  /** It lives: these processes of it. Once per poll. */
+  looked(run: RunRow, live: ProcessInfo[]): void;
   /** Inside the change that ends it, or takes its name away. */
   ending(run: RunRow, exit: number | null): void;
   /** After that change is on disk. */
@@ -230,6 +233,7 @@ export class RunWatch {
   async #lookOnce(tracked: Tracked): Promise<void> {
     const processes = this.processesOf(tracked.run);
     if (processes.length === 0) return this.#over(tracked, false);
+    this.#listener.looked(tracked.run, processes);
     if (tracked.absence === null) return;
     // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = awayFrom(this.#house.monotonicMs());
@@ -243,13 +247,4 @@ export class RunWatch {
     });
     if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
   }
-}
-
-function identityOf(run: RunRow): { pid: number; startedAt: string; bootId: string } {
-  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
-}
-
-function exitCode(text: string | null): number | null {
-  const digits = text?.trim() ?? "";
-  return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : null;
 }

@@ -10,6 +10,7 @@ import { diskFull } from "./08-disk-full.ts";
 import { ioError } from "./09-io-error.ts";
 import { damage } from "./10-damage.ts";
 import { crashLoop } from "./11-crash-loop.ts";
+import { hung } from "./12-hung.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
@@ -33,6 +34,7 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   ioError,
   damage,
   crashLoop,
+  hung,
   rightProcess,
   hostileBytes,
   hostileNames,

@@ -1,0 +1,22 @@
+import type { ProcessId } from "../runtime/process/index.ts";
+import type { RunRow } from "../store/runs.ts";
+import { workerById } from "../store/workers.ts";
+import { record, type House } from "./house.ts";
+
+/** The process that holds the name for it. */
+export function identityOf(run: RunRow): ProcessId {
+  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+}
+
+/** Something was seen of a run that `events -f` should show. */
+export async function tellOfRun(
+  house: Pick<House, "db" | "now" | "writer">,
+  run: RunRow,
+  type: string,
+  data: Record<string, unknown> = {},
+): Promise<void> {
+  const projectId = workerById(house.db, run.worker_id)?.project_id;
+  if (projectId === undefined) return;
+  const subject = { projectId, workerId: run.worker_id, run: run.id, generation: run.generation };
+  await house.writer.write(() => record(house, type, subject, data));
+}
