@@ -35,8 +35,8 @@ export const crashLoop = campaign<Size>({
     };
     for (let world = 0; world < size.worlds; world++) {
       new RestartWorld(seeded(seed + world), tally).play(size.ends);
-      const starts = RestartWorld.exitsAtOnce(seeded(seed + world), tally);
-      check(starts === RESTART_BUDGET, `${starts} starts in ten minutes of an agent that exits at once`);
+      const begun = RestartWorld.exitsAtOnce(seeded(seed + world), tally);
+      check(begun === RESTART_BUDGET, `${begun} starts in ten minutes of an agent that exits at once`);
     }
     return { worlds: size.worlds, ...tally, ...(await realFleet(size.workers)) };
   },

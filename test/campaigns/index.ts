@@ -11,6 +11,7 @@ import { ioError } from "./09-io-error.ts";
 import { damage } from "./10-damage.ts";
 import { crashLoop } from "./11-crash-loop.ts";
 import { hung } from "./12-hung.ts";
+import { outlive } from "./13-outlive.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
@@ -35,6 +36,7 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   damage,
   crashLoop,
   hung,
+  outlive,
   rightProcess,
   hostileBytes,
   hostileNames,
