@@ -1,4 +1,4 @@
-import { mkdirSync, watch, type FSWatcher } from "node:fs";
+import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../core/lease.ts";
 import { endReason, exitCode } from "../core/run-end.ts";
@@ -10,7 +10,7 @@ import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../r
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
-import { identityOf } from "./runs.ts";
+import { identityOf, START_SCRIPT } from "./runs.ts";
 
 interface Tracked {
   run: RunRow;
@@ -60,9 +60,9 @@ export class RunWatch {
   start(): RunRow[] {
     const rows = aliveRuns(this.#house.db);
     for (const row of rows) this.track(row);
-    this.#timer = setInterval(() => this.#poll(), RUN_POLL_MS);
+    this.#timer = setInterval(() => void this.lookNow(), RUN_POLL_MS);
     this.#timer.unref();
-    this.#poll();
+    void this.lookNow();
     return rows;
   }
 
@@ -218,10 +218,6 @@ export class RunWatch {
     await Promise.all([...this.#tracked.values()].map((tracked) => this.#look(tracked)));
   }
 
-  #poll(): void {
-    void this.lookNow();
-  }
-
   async #look(tracked: Tracked): Promise<void> {
     try {
       await this.#lookOnce(tracked);
@@ -232,18 +228,20 @@ export class RunWatch {
 
   async #lookOnce(tracked: Tracked): Promise<void> {
     const processes = this.processesOf(tracked.run);
-    if (processes.length === 0) return this.#over(tracked, false);
+    if (processes.length === 0) return this.end(tracked.run);
     this.#listener.looked(tracked.run, processes);
     if (tracked.absence === null) return;
     // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = awayFrom(this.#house.monotonicMs());
     tracked.absence = look(tracked.absence, this.#house.monotonicMs(), RUN_POLL_MS);
-    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.#over(tracked, true);
+    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.end(tracked.run, "expired");
   }
 
-  async #over({ run }: Tracked, expired: boolean): Promise<void> {
+  /** If nothing of it is left. A pane that is late, of a daemon that was killed, finds nothing to start any more. */
+  async end(run: RunRow, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
     await this.#house.writer.write(() => {
-      if (expired || this.processesOf(run).length === 0) this.finish(run, expired ? "expired" : "ended");
+      rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
+      if (how === "expired" || this.processesOf(run).length === 0) this.finish(run, how);
     });
     if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
   }

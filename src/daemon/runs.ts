@@ -3,6 +3,9 @@ import type { RunRow } from "../store/runs.ts";
 import { workerById } from "../store/workers.ts";
 import { record, type House } from "./house.ts";
 
+/** In a run's folder: what a pane's shell reads to become the wrapper. */
+export const START_SCRIPT = "start";
+
 /** The process that holds the name for it. */
 export function identityOf(run: RunRow): ProcessId {
   return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };

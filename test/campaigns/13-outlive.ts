@@ -95,7 +95,8 @@ command = ["sleep", "3600"]
     if (moment === "twice") await this.#killWhileItStarts();
     this.#moments[moment]++;
     await this.#sameAsBefore(before.filter(({ name }) => !touched.has(name)));
-    await this.#everybodyUp(moment === "up" || moment === "pane");
+    // Killed at any moment of it, `up` may not have been heard at all.
+    await this.#everybodyUp(moment === "up");
   }
 
   async #killDuringUp(): Promise<void> {

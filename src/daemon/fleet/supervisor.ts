@@ -49,6 +49,8 @@ export class Supervisor {
       // Without tmux nothing of it can be seen; what lives is known by its processes.
       house.log(`panes: ${String(error)}`);
     }
+    // What ended while no daemon was there is on disk before anything is decided about it.
+    await house.watch.lookNow();
     for (const worker of desiredWorkers(house.db)) {
       const [last] = runsOfWorker(house.db, worker.id, 1);
       const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
