@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { lockOrYield, type Lock } from "./daemon/lock.ts";
-import { announce } from "./daemon/announce.ts";
+import { announce, tellStarter } from "./daemon/announce.ts";
 import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
 import { publishProjects } from "./daemon/publish.ts";
@@ -15,6 +15,7 @@ import { Records } from "./daemon/records.ts";
 import { replaceStore } from "./daemon/replace-store.ts";
 import { SessionWatch } from "./daemon/session-watch.ts";
 import { DaemonServer } from "./daemon/server.ts";
+import { SuspendedWatch } from "./daemon/suspended.ts";
 import { stopRun } from "./daemon/stop-run.ts";
 import { Supervisor } from "./daemon/fleet/supervisor.ts";
 import type { Ground, House } from "./daemon/house.ts";
@@ -93,6 +94,7 @@ class Daemon {
         return () => listeners.delete(listener);
       },
     };
+    const suspended = new SuspendedWatch(() => this.#house);
     const watch: RunWatch = new RunWatch(base, {
       heard: (run) => this.#house.sessions.heard(run),
       ending: (run, exit) => {
@@ -101,7 +103,9 @@ class Daemon {
         returnOffers(this.#house, run.id);
         this.#house.mail.tellAskers(run.worker_id);
       },
+      looked: (run, live) => suspended.looked(run, live),
       ended: (run) => {
+        suspended.ended(run);
         this.#house.sessions.ended(run);
         this.#house.fleet.ended(run);
       },
@@ -232,12 +236,6 @@ class Daemon {
       else void this.leave(0);
     }, idleMs);
   }
-}
-
-/** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */
-function tellStarter(news: Record<string, unknown>): void {
-  process.stdout.on("error", () => process.stdout.destroy());
-  process.stdout.end(`${JSON.stringify(news)}\n`);
 }
 
 main().catch((thrown: unknown) => {

@@ -28,7 +28,14 @@ const DAEMON_ENVIRONMENT = [
 ];
 /** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
 const SMALL_HEAP = ["--max-semi-space-size=2"];
-const OWN_SETTINGS = ["PERDURE_HOME", "PERDURE_IDLE_EXIT_MS", "PERDURE_BOOT_ID_FILE"];
+/** All but the first are for tests. */
+const OWN_SETTINGS = [
+  "PERDURE_HOME",
+  "PERDURE_IDLE_EXIT_MS",
+  "PERDURE_BOOT_ID_FILE",
+  "PERDURE_RESTART_WAIT_MS",
+  "PERDURE_HUNG_AFTER_MS",
+];
 
 type News = { ready: true } | { taken: true } | { error: ErrorBody };
 

@@ -42,6 +42,13 @@ export function started(attempts: Attempts, nowMs: number, { windowMs }: Restart
   return { ...attempts, startsAtMs: [...within(attempts, nowMs, windowMs), nowMs] };
 }
 
+/** What a daemon before this one counted, by how long ago each of those starts was, the last one first. */
+export function recounted(agesMs: readonly number[], nowMs: number, { windowMs }: RestartRules): Attempts {
+  // A wall clock that went back says nothing about how long ago it was.
+  const counted = agesMs.filter((age) => age >= 0 && age < windowMs);
+  return { startsAtMs: counted.map((age) => nowMs - age).toReversed(), failures: Math.max(0, counted.length - 1) };
+}
+
 /** `random` is between 0 and 1: a fleet that fell together does not come back all at once. */
 export function afterEnd(
   attempts: Attempts,

@@ -12,6 +12,12 @@ export interface EndEvidence {
   rebooted: boolean;
 }
 
+/** As the wrapper has left it; null for anything else. */
+export function exitCode(text: string | null): number | null {
+  const digits = text?.trim() ?? "";
+  return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : null;
+}
+
 /** One word for `history`; the exit code is told beside it. */
 export function endReason(evidence: EndEvidence): string {
   if (evidence.displaced) return "displaced";

@@ -14,3 +14,9 @@ export function announce(house: House): void {
     house.log(`daemon.json could not be written: ${String(error)}`);
   }
 }
+
+/** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */
+export function tellStarter(news: Record<string, unknown>): void {
+  process.stdout.on("error", () => process.stdout.destroy());
+  process.stdout.end(`${JSON.stringify(news)}\n`);
+}

@@ -17,6 +17,7 @@ import type { WorkerRow } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 import { provedOf } from "./sessions.ts";
+import { isSuspended } from "./suspended.ts";
 
 export interface Described {
   summary: WorkerSummary;
@@ -84,7 +85,9 @@ function attentionOf(house: House, run: RunRow, processes: ProcessInfo[]): strin
   if (foreign !== null) return `in another worker's conversation: ${foreign}`;
   const strangers = house.sessions.strangersOf(run.id);
   if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
-  if (processes.some(({ suspended }) => suspended)) return "suspended";
+  if (isSuspended(house, run, processes)) return "suspended";
+  const hungMs = house.sessions.hungMsOf(run.id);
+  if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
   if (processes.every(({ pid }) => pid !== run.pid))
     return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
   const reason = house.sessions.reasonOf(run.id);
@@ -98,6 +101,9 @@ const WAITS_FOR: Readonly<Record<BlockedReason, string>> = {
   login: "asks for a login",
   limit: "has used up its limit",
 };
+function duration(ms: number): string {
+  return ms < 60_000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60_000)} min`;
+}
 
 export function describeRun(house: House, run: RunRow): RunRecord {
   const sessions = sessionsOfRun(house.db, run.id).map((entry) => ({

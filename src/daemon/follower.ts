@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Sign } from "../protocol/session.ts";
-import { agentChain, walkToAgent } from "../runtime/nesting.ts";
+import { walkToAgent } from "../runtime/nesting.ts";
 import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
@@ -10,12 +10,14 @@ import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { AttentionWatch } from "./attention.ts";
 import { readEvents } from "./hook-events.ts";
-import { recordOfRun, type Watched } from "./house.ts";
+import type { Watched } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
+import { identityOf } from "./runs.ts";
 import { applySign, notePrompt } from "./sessions.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 import { displaceRun, stopRun } from "./stop-run.ts";
-import { StrangerLooks } from "./strangers.ts";
+import { StrangerWatch } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
@@ -25,7 +27,6 @@ export class Follower {
   readonly #adapter: Adapter;
   readonly #late: boolean;
   readonly #transcript: TranscriptWatch;
-  readonly #strangers: StrangerLooks;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
   /** The run's own agent, once it has shown a sign. */
@@ -41,6 +42,8 @@ export class Follower {
   readonly #listening: (() => void) | null;
 
   readonly attention: AttentionWatch;
+  readonly strangers: StrangerWatch;
+  readonly silence: SilenceWatch;
   /** Another worker's conversation that it has gone to. */
   foreign: string | null = null;
 
@@ -51,15 +54,12 @@ export class Follower {
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
-    this.#strangers = new StrangerLooks(house, adapter);
+    this.strangers = new StrangerWatch(house, adapter);
+    this.silence = new SilenceWatch(house);
     this.attention = new AttentionWatch(house, run, adapter);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
-    this.#listening = adapter.listen?.(asked, (sign) => void this.#step(() => this.#apply(sign))) ?? null;
+    this.#listening = adapter.listen?.(asked, (sign) => this.#told(sign)) ?? null;
     this.#lookIn(this.#waitMs);
-  }
-
-  get strangers(): readonly number[] {
-    return this.#strangers.known;
   }
 
   stop(): void {
@@ -83,9 +83,19 @@ export class Follower {
     this.#lookIn(SIGN_SETTLE_MS);
   }
 
+  get agentPid(): number | null {
+    return this.#agent?.pid ?? null;
+  }
+
   /** A hook has left a file in the run's folder. */
   heard(): void {
+    this.silence.stir();
     void this.#step(() => this.#hear());
+  }
+
+  #told(sign: Sign): void {
+    this.silence.stir();
+    void this.#step(() => this.#apply(sign));
   }
 
   #lookIn(ms: number): void {
@@ -121,7 +131,10 @@ export class Follower {
       this.#shown = new Set(signs.map(({ session }) => session));
     }
     await this.#noteTranscript(null);
-    await this.#lookForStrangers();
+    const session = this.#session();
+    await this.strangers.look(this.#run, session, this.#agent);
+    const transcript = session && this.#transcript.fileOf(session);
+    await this.silence.look(this.#run, this.attention.activity === "busy", signs, transcript);
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
@@ -184,8 +197,7 @@ export class Follower {
       this.#agent = processes.look(pid);
       return true;
     };
-    const wrapper = { pid: this.#run.pid, startedAt: this.#run.process_started, bootId: this.#run.boot_id };
-    if (isAlive(processes, wrapper)) walkToAgent(processes, this.#run.pid, found);
+    if (isAlive(processes, identityOf(this.#run))) walkToAgent(processes, this.#run.pid, found);
     else if (this.#agent === null) this.#house.watch.allProcessesOf(this.#run).some(({ pid }) => found(pid));
     return signs;
   }
@@ -232,15 +244,5 @@ export class Follower {
     if (!session) return;
     if (told !== null) this.#transcript.tell(session, told);
     await this.#transcript.look(session, this.attention.activity === "busy");
-  }
-
-  async #lookForStrangers(): Promise<void> {
-    const session = this.#session();
-    if (!session) return;
-    const own = this.#agent ? [this.#agent.pid] : agentChain(this.#house.processes, this.#run.pid);
-    const found = this.#strangers.look(session, own);
-    if (found.length === 0) return;
-    const data = { session: session.vendor_id, pids: found };
-    await this.#house.writer.write(() => recordOfRun(this.#house, "session.opened-elsewhere", this.#run, data));
   }
 }

@@ -1,7 +1,7 @@
-import type { FSWatcher } from "node:fs";
+import { rmSync, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../core/lease.ts";
-import { endReason } from "../core/run-end.ts";
+import { endReason, exitCode } from "../core/run-end.ts";
 import { awayFrom, look, type Absence } from "../core/absence.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_SETTLE_TRIES, RUN_START_GRACE_MS } from "../limits.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
@@ -11,6 +11,7 @@ import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
 import { watchRunFolder } from "./run-folder.ts";
+import { identityOf, START_SCRIPT } from "./runs.ts";
 
 interface Tracked {
   run: RunRow;
@@ -28,6 +29,8 @@ interface Tracked {
 export interface RunListener {
   /** A file other than the exit code appeared in the run's folder. */
   heard(run: string): void;
+  /** It lives: these processes of it. Once per poll. */
+  looked(run: RunRow, live: ProcessInfo[]): void;
   /** Inside the change that ends it, or takes its name away. */
   ending(run: RunRow, exit: number | null): void;
   /** After that change is on disk. */
@@ -58,9 +61,9 @@ export class RunWatch {
   start(): RunRow[] {
     const rows = aliveRuns(this.#house.db);
     for (const row of rows) this.track(row);
-    this.#timer = setInterval(() => this.#poll(), RUN_POLL_MS);
+    this.#timer = setInterval(() => void this.lookNow(), RUN_POLL_MS);
     this.#timer.unref();
-    this.#poll();
+    void this.lookNow();
     return rows;
   }
 
@@ -202,10 +205,6 @@ export class RunWatch {
     await Promise.all([...this.#tracked.values()].map((tracked) => this.#look(tracked)));
   }
 
-  #poll(): void {
-    void this.lookNow();
-  }
-
   async #look(tracked: Tracked): Promise<void> {
     try {
       await this.#lookOnce(tracked);
@@ -216,27 +215,21 @@ export class RunWatch {
 
   async #lookOnce(tracked: Tracked): Promise<void> {
     const processes = this.processesOf(tracked.run);
-    if (processes.length === 0) return this.#over(tracked, false);
+    if (processes.length === 0) return this.end(tracked.run);
+    this.#listener.looked(tracked.run, processes);
     if (tracked.absence === null) return;
     // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = awayFrom(this.#house.monotonicMs());
     tracked.absence = look(tracked.absence, this.#house.monotonicMs(), RUN_POLL_MS);
-    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.#over(tracked, true);
+    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.end(tracked.run, "expired");
   }
 
-  async #over({ run }: Tracked, expired: boolean): Promise<void> {
+  /** If nothing of it is left. A pane that is late, of a daemon that was killed, finds nothing to start any more. */
+  async end(run: RunRow, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
     await this.#house.writer.write(() => {
-      if (expired || this.processesOf(run).length === 0) this.finish(run, expired ? "expired" : "ended");
+      rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
+      if (how === "expired" || this.processesOf(run).length === 0) this.finish(run, how);
     });
     if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
   }
-}
-
-function identityOf(run: RunRow): { pid: number; startedAt: string; bootId: string } {
-  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
-}
-
-function exitCode(text: string | null): number | null {
-  const digits = text?.trim() ?? "";
-  return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : null;
 }

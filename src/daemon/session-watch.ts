@@ -71,11 +71,24 @@ export class SessionWatch {
   }
 
   strangersOf(run: string): readonly number[] {
-    return this.#followers.get(run)?.follower.strangers ?? [];
+    return this.#followers.get(run)?.follower.strangers.pids ?? [];
   }
 
   foreignOf(run: string): string | null {
     return this.#followers.get(run)?.follower.foreign ?? null;
+  }
+
+  agentOf(run: string): number | null {
+    return this.#followers.get(run)?.follower.agentPid ?? null;
+  }
+
+  hungMsOf(run: string): number | null {
+    return this.#followers.get(run)?.follower.silence.hungMs ?? null;
+  }
+
+  /** It has shown that it lives. */
+  stirred(run: string): void {
+    this.#followers.get(run)?.follower.silence.stir();
   }
 
   /** A hook has left a file in the run's folder. */

@@ -1,36 +1,43 @@
 import { STRANGER_LOOK_MS } from "../limits.ts";
+import { agentChain } from "../runtime/nesting.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
+import type { RunRow } from "../store/runs.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import type { Adapter } from "../vendors/index.ts";
 import type { Watched } from "./house.ts";
 import { placeOf } from "./looking.ts";
+import { tellOfRun } from "./runs.ts";
 
-/** Others that have opened a conversation behind our back: flagged, because the vendor will not refuse them. */
-export class StrangerLooks {
+/** Others that have opened a run's conversation behind our back: flagged, because the vendor will not refuse them. */
+export class StrangerWatch {
   readonly #house: Watched;
   readonly #adapter: Adapter;
-  #atMs = 0;
+  #lookedAtMs = 0;
   #suspects: number[] = [];
-  known: number[] = [];
+
+  pids: number[] = [];
 
   constructor(house: Watched, adapter: Adapter) {
     this.#house = house;
     this.#adapter = adapter;
   }
 
-  /** Those that were not known before. `own` is the run's agent: before that is known, it would be taken for one. */
-  look(session: SessionRow, own: readonly number[]): number[] {
+  async look(run: RunRow, session: SessionRow | null, agent: ProcessInfo | null): Promise<void> {
     const now = this.#house.monotonicMs();
-    if (now - this.#atMs < STRANGER_LOOK_MS) return [];
-    this.#atMs = now;
-    if (own.length === 0) return [];
+    if (!session || now - this.#lookedAtMs < STRANGER_LOOK_MS) return;
+    this.#lookedAtMs = now;
+    const own = agent ? [agent.pid] : agentChain(this.#house.processes, run.pid);
+    // Before the run's own agent is known, it would be taken for one.
+    if (own.length === 0) return;
     const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.#atMs = 0;
-    const news = strangers.filter((pid) => !this.known.includes(pid));
+    if (others.length > strangers.length) this.#lookedAtMs = 0;
+    const pids = strangers.filter((pid) => !this.pids.includes(pid));
     this.#suspects = others;
-    this.known = strangers;
-    return news;
+    this.pids = strangers;
+    if (pids.length === 0) return;
+    await tellOfRun(this.#house, run, "session.opened-elsewhere", { session: session.vendor_id, pids });
   }
 }

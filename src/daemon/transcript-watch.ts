@@ -39,11 +39,15 @@ export class TranscriptWatch {
     if (!adapterOf(session.vendor)?.costly) await this.#house.custody.keep(session.id);
   }
 
+  fileOf(session: SessionRow): string | null {
+    return this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;
+  }
+
   async #note(session: SessionRow, busy: boolean): Promise<void> {
     if (adapterOf(session.vendor)?.costly) return;
     const known = session.transcript_bytes;
     if (known !== null && busy) return;
-    const file = this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;
+    const file = this.fileOf(session);
     if (file === null) return this.#search(session);
     const info = statSync(file, { throwIfNoEntry: false });
     const bytes = info?.isFile() === true ? info.size : 0;

@@ -9,6 +9,12 @@ export const RESTART_WAIT_MS_MAX = 60_000;
 /** A run that lived so long was well, and what came before it is forgotten. */
 export const HEALTHY_RUN_MS = 120_000;
 
+/**
+ * An agent that is at work and shows nothing for so long, no hook, no word in its transcript, no new title, is told of. Long
+ * builds and slow models take minutes; one that takes longer is worth a look, and loses nothing by it.
+ */
+export const HUNG_AFTER_MS = 15 * 60_000;
+
 /** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
 export const STARTS_AT_ONCE = 8;
 

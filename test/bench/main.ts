@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { Home } from "../support/home.ts";
 import { claims } from "./claiming.ts";
 import { mails } from "./mailing.ts";
+import { fleets } from "./fleet.ts";
 import { idleDaemon, perWorker } from "./memory.ts";
 import { report } from "./report.ts";
 import { resumes } from "./resuming.ts";
@@ -17,6 +18,7 @@ try {
     await claims(home),
     await perWorker(home),
     ...(await resumes(home)),
+    ...(await fleets()),
     // Its goals are not met yet, and it would hide what is.
     ...(process.argv.includes("--mail") ? await mails() : []),
   ];

@@ -2,10 +2,10 @@ export interface Row {
   what: string;
   ours: string;
   floor: string;
-  /** What is compared with the goal: a ratio within this run, or megabytes. */
+  /** What is compared with the goal: a ratio within this run, or an amount. */
   value: number;
   goal: number;
-  unit: "×" | "MB" | "ms";
+  unit: "×" | "MB" | "ms" | "%";
 }
 
 /** Machines differ: missing a goal is shown, only missing it twice over is a failure. */

@@ -9,6 +9,9 @@ import { clockJumps } from "./07-clock-jumps.ts";
 import { diskFull } from "./08-disk-full.ts";
 import { ioError } from "./09-io-error.ts";
 import { damage } from "./10-damage.ts";
+import { crashLoop } from "./11-crash-loop.ts";
+import { hung } from "./12-hung.ts";
+import { outlive } from "./13-outlive.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
@@ -31,6 +34,9 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   diskFull,
   ioError,
   damage,
+  crashLoop,
+  hung,
+  outlive,
   rightProcess,
   hostileBytes,
   hostileNames,

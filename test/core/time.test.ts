@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { awayFrom, look } from "../../src/core/absence.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
 import { endReason } from "../../src/core/run-end.ts";
+import { heardAt, hungFor, listen } from "../../src/core/silence.ts";
 
 test("an epoch is the second it was given out in", () => {
   expect(nextEpoch(1_718_400_000_999, null, 0)).toBe(1_718_400_000);
@@ -61,4 +62,20 @@ test.each([
   [{ ...plain, exit: 143, displaced: true }, "displaced"],
 ])("the end with %o is called %s", (evidence, reason) => {
   expect(endReason(evidence)).toBe(reason);
+});
+
+const SILENCE = { everyMs: 100, hungAfterMs: 1_000 };
+
+test("one that is at work without a sign is told of in time; any sign, or a question, and the count begins anew", () => {
+  let silence = heardAt("a", 0);
+  for (let now = 100; now < 1_000; now += 100) silence = listen(silence, true, "a", now, SILENCE);
+  expect(hungFor(silence, SILENCE)).toBe(null);
+  expect(hungFor(listen(silence, true, "a", 1_000, SILENCE), SILENCE)).toBe(1_000);
+  expect(hungFor(listen(silence, true, "b", 1_000, SILENCE), SILENCE)).toBe(null);
+  expect(hungFor(listen(silence, false, "a", 1_000, SILENCE), SILENCE)).toBe(null);
+});
+
+test("a night's sleep is no silence", () => {
+  const woken = listen(heardAt("a", 0), true, "a", 8 * 3_600_000, SILENCE);
+  expect(hungFor(woken, SILENCE)).toBe(null);
 });

@@ -93,13 +93,14 @@ async function claimInConversation(
   }
 }
 
-/** What its last run said before it died may have led to another conversation: that is the one to look at. */
+/**
+ * What its last run said before it died may have led to another conversation: that is the one to look at. And a pane that
+ * was to start it, and is late, must find nothing.
+ */
 async function endDeadHolder(house: House, target: Target): Promise<void> {
-  const worker = workerOf(house, target);
-  const run = worker?.session_id == null || worker.holder_run === null ? null : runById(house.db, worker.holder_run);
-  if (run === null || house.watch.processesOf(run).length > 0) return;
-  await house.writer.write(() => house.watch.finish(run, "replaced"));
-  house.watch.forget(run.id);
+  const holder = workerOf(house, target)?.holder_run ?? null;
+  const run = holder === null ? null : runById(house.db, holder);
+  if (run?.kind === "run" && house.watch.processesOf(run).length === 0) await house.watch.end(run, "replaced");
 }
 
 class OutlookChanged extends Error {}

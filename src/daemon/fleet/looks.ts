@@ -26,7 +26,9 @@ export class PaneLooks {
 
   begin(server: TmuxServer): void {
     server.onTitle(({ run }, title) => {
-      if (run !== null) this.#titles.set(run, title);
+      if (run === null) return;
+      this.#titles.set(run, title);
+      this.#house().sessions.stirred(run);
     });
     this.#timer ??= setInterval(() => void this.#look(), PANE_LOOK_MS).unref();
   }

@@ -16,6 +16,7 @@ import { adapterOf } from "../../vendors/index.ts";
 import { bindCall } from "../calls/bind.ts";
 import { claimCall } from "../calls/claim.ts";
 import type { House } from "../house.ts";
+import { START_SCRIPT } from "../runs.ts";
 import { Turns } from "./gate.ts";
 import type { Panes } from "./panes.ts";
 
@@ -47,7 +48,7 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
     };
     const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.take(vendor, act));
     tellOfPredecessor(project, launch);
-    const script = join(grant.runDir, "start");
+    const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     const { run, socket } = grant;
     const { pane, pid } = await tmux.start({
@@ -63,7 +64,7 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
     return { run: await moveTo(house, run, pid, pane), session: launch.session };
   } catch (error) {
     // A pane that is late must find nothing to start.
-    rmSync(join(grant.runDir, "start"), { force: true });
+    rmSync(join(grant.runDir, START_SCRIPT), { force: true });
     await release(house, grant.run);
     throw error;
   }

@@ -1,5 +1,5 @@
 import { afterEnd, NO_ATTEMPTS, started, type Attempts, type Verdict } from "../../core/restart.ts";
-import { RESTART_BUDGET, STARTS_AT_ONCE } from "../../limits.ts";
+import { STARTS_AT_ONCE } from "../../limits.ts";
 import { isPerdureError, type PerdureError } from "../../protocol/errors.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
@@ -7,10 +7,10 @@ import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { whyHeld } from "../../vendors/held.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { record, type House } from "../house.ts";
-import { attemptsIn, RULES } from "./attempts.ts";
 import { Gate } from "./gate.ts";
 import { PaneLooks } from "./looks.ts";
 import { Panes } from "./panes.ts";
+import { attemptsIn, RULES } from "./rules.ts";
 import { adoptPanes, keepScreen } from "./screens.ts";
 import { startInPane, type Given, type Started } from "./start.ts";
 
@@ -55,6 +55,8 @@ export class Supervisor {
       // Without tmux nothing of it can be seen; what lives is known by its processes.
       house.log(`panes: ${String(error)}`);
     }
+    // What ended while no daemon was there is on disk before anything is decided about it.
+    await house.watch.lookNow();
     for (const worker of desiredWorkers(house.db)) {
       const [last] = runsOfWorker(house.db, worker.id, 1);
       const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
@@ -69,7 +71,7 @@ export class Supervisor {
     this.#stopped = true;
     this.#looks.stop();
     this.panes.close();
-    for (const { timer } of this.#care.values()) if (timer) clearTimeout(timer);
+    for (const care of this.#care.values()) clearTimer(care);
   }
 
   /** Somebody has to be there to start one again. */
@@ -87,8 +89,7 @@ export class Supervisor {
   /** By somebody's wish: what was counted before is forgotten. Null when it runs already. */
   async bringUp(workerId: number, given: Given): Promise<Started | null> {
     const care = this.#careFor(workerId);
-    if (care.timer) clearTimeout(care.timer);
-    care.timer = null;
+    clearTimer(care);
     care.attempts = NO_ATTEMPTS;
     return this.#start(workerId, given);
   }
@@ -96,8 +97,7 @@ export class Supervisor {
   /** It is not wanted any more. */
   async leave(workerId: number): Promise<void> {
     const care = this.#care.get(workerId);
-    if (care?.timer) clearTimeout(care.timer);
-    if (care) care.timer = null;
+    if (care) clearTimer(care);
     // One that is on its way up is there before it is stopped.
     await care?.starting?.catch(() => null);
     this.#care.delete(workerId);
@@ -163,7 +163,7 @@ export class Supervisor {
     await house.writer.write(() => record(house, "worker.backing-off", subject, data));
     const care = this.#careFor(worker.id);
     if (this.#stopped || workerById(house.db, worker.id)?.desired !== 1) return;
-    if (care.timer) clearTimeout(care.timer);
+    clearTimer(care);
     care.timer = setTimeout(() => {
       care.timer = null;
       void this.#startAlone(worker.id);
@@ -219,29 +219,28 @@ export class Supervisor {
 
   async #hold(worker: WorkerRow, held: Held): Promise<void> {
     const house = this.#house();
+    const subject = { projectId: worker.project_id, workerId: worker.id };
     await house.writer.write(() => {
       setHeld(house.db, worker.id, held);
-      record(
-        house,
-        `worker.${held.state}`,
-        { projectId: worker.project_id, workerId: worker.id },
-        { reason: held.reason },
-      );
+      record(house, `worker.${held.state}`, subject, { reason: held.reason });
     });
-  }
-
-  #attemptsOf(workerId: number): Attempts {
-    const house = this.#house();
-    return attemptsIn(runsOfWorker(house.db, workerId, RESTART_BUDGET), house.now(), house.monotonicMs());
   }
 
   #careFor(workerId: number): Care {
     const known = this.#care.get(workerId);
     if (known) return known;
-    const care: Care = { attempts: this.#attemptsOf(workerId), timer: null, starting: null, decided: null };
+    const house = this.#house();
+    const earlier = runsOfWorker(house.db, workerId, RULES.budget);
+    const attempts = attemptsIn(earlier, house.now(), house.monotonicMs());
+    const care: Care = { attempts, timer: null, starting: null, decided: null };
     this.#care.set(workerId, care);
     return care;
   }
+}
+
+function clearTimer(care: Care): void {
+  if (care.timer) clearTimeout(care.timer);
+  care.timer = null;
 }
 
 function withHint({ message, hint }: PerdureError): string {

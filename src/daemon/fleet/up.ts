@@ -9,6 +9,7 @@ import type { CallContext } from "../calls/context.ts";
 import { record, type House } from "../house.ts";
 import { registerProject } from "../places.ts";
 import { publishProjects } from "../publish.ts";
+import { mustWant, storeWanted } from "../wanted.ts";
 import { findOrCreate } from "../workers.ts";
 import { enterSaved } from "./saved.ts";
 import { assertTrusted } from "./trust.ts";
@@ -52,9 +53,20 @@ function nameAll(house: House, params: CallParams<"up">): { project: ProjectRow;
   return { project, members };
 }
 
-function wantIt(house: House, worker: WorkerRow, { group, restart, prompt, openFiles }: FleetEntry): void {
+function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
+  const { group, restart, prompt, openFiles } = entry;
   desire(house.db, worker.id, { group, restart, prompt, openFiles });
+  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
+  if (worker.command === null) storeFirst(house, worker, entry);
   if (worker.desired === 0) record(house, "worker.up", { projectId: worker.project_id, workerId: worker.id });
+}
+
+function storeFirst(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
+  try {
+    storeWanted(house, worker, mustWant({ command, cwd, environment, vendor }, worker));
+  } catch (error) {
+    if (!isPerdureError(error)) throw error; // said of this one when it is started
+  }
 }
 
 async function bringUp(house: House, project: ProjectRow, { worker, entry }: Member, fresh: boolean): Promise<UpItem> {

@@ -1,0 +1,21 @@
+import type { ProcessId } from "../runtime/process/index.ts";
+import type { RunRow } from "../store/runs.ts";
+import { recordOfRun, type House } from "./house.ts";
+
+/** In a run's folder: what a pane's shell reads to become the wrapper. */
+export const START_SCRIPT = "start";
+
+/** The process that holds the name for it. */
+export function identityOf(run: RunRow): ProcessId {
+  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+}
+
+/** Something was seen of a run that `events -f` should show. */
+export async function tellOfRun(
+  house: Pick<House, "db" | "now" | "writer">,
+  run: RunRow,
+  type: string,
+  data: Record<string, unknown> = {},
+): Promise<void> {
+  await house.writer.write(() => recordOfRun(house, type, run, data));
+}

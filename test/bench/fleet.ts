@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { scripted } from "../../src/vendors/scripted.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
+import { FleetStage } from "../fleet/fleet.ts";
+import { BIN } from "../support/home.ts";
+import { memory } from "./memory.ts";
+import type { Row } from "./report.ts";
+import { command, interleave, percentile } from "./sampling.ts";
+
+const WORKERS = 50;
+const ROUNDS = 3;
+const LISTINGS = 20;
+const IDLE_MS = 20_000;
+/** Ticks of the kernel's accounting. */
+const TICKS_PER_SECOND = 100;
+
+const [PROGRAM = ""] = scripted.command;
+const TOML = `project = "api"\n[workers.agent]\ncount = ${WORKERS}\nvendor = "scripted"\n`;
+
+/** Fifty agents without a model: brought up, listed, and left alone. */
+export async function fleets(): Promise<Row[]> {
+  const fleet = new FleetStage(TOML);
+  try {
+    await fleet.perdure(["daemon", "start"]);
+    const rows = await startedTogether(fleet);
+    await fleet.settled();
+    return [...rows, listed(fleet), supervisorsMemory(fleet), await supervisorsTime(fleet)];
+  } finally {
+    await fleet.clear();
+  }
+}
+
+/**
+ * tmux alone: one `tmux -f FILE`, a fresh server that makes fifty windows with the agent in them, until fifty processes have
+ * the agent's program on their command line. Ours: one `perdure up` with its daemon there and no tmux server yet, until it has
+ * returned and the same is true below our wrappers. In turn, round by round.
+ */
+async function startedTogether(fleet: FleetStage): Promise<Row[]> {
+  const alone: number[] = [];
+  const ours: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    alone.push(await tmuxAlone(fleet, join(fleet.dir, `alone-${round}`)));
+    const since = performance.now();
+    const { started } = await fleet.up();
+    if (started !== WORKERS) throw new Error(`${started} of ${WORKERS} workers came up`);
+    await until(() => programs(fleet) === WORKERS);
+    ours.push(performance.now() - since);
+    await fleet.settled();
+    if (round < ROUNDS - 1) await fleet.down();
+  }
+  const [value, floor] = [percentile(ours, 0.5), percentile(alone, 0.5)];
+  return [
+    {
+      what: `up of ${WORKERS} workers, until all run`,
+      ours: `${value.toFixed(0)} ms`,
+      floor: `${floor.toFixed(0)} ms tmux alone`,
+      value: value / floor,
+      goal: 1.5,
+      unit: "×",
+    },
+  ];
+}
+
+async function tmuxAlone(fleet: FleetStage, socket: string): Promise<number> {
+  const lines = Array.from({ length: WORKERS }, () => `new-window -d -t alone: -c '${fleet.project}' '${PROGRAM}'`);
+  const file = `${socket}.conf`;
+  writeFileSync(file, `new-session -d -s alone -x 200 -y 50 'sleep 600'\n${lines.join("\n")}\n`);
+  const tmux = (...args: string[]): void => void execFileSync("tmux", ["-S", socket, ...args], { env: fleet.env });
+  const since = performance.now();
+  tmux("-f", file, "start-server");
+  const table = processTable();
+  const [server = 0] = table.withWord(socket).map(({ pid }) => pid);
+  await until(() => table.children(server).filter((pid) => table.argv(pid).includes(PROGRAM)).length === WORKERS);
+  const tookMs = performance.now() - since;
+  tmux("kill-server");
+  await until(() => table.look(server) === null);
+  return tookMs;
+}
+
+function programs(fleet: FleetStage): number {
+  const table = processTable();
+  const wrappers = table.children(tmuxServer(fleet));
+  return wrappers.flatMap((wrapper) => table.children(wrapper)).filter((pid) => table.argv(pid).includes(PROGRAM))
+    .length;
+}
+
+function tmuxServer(fleet: FleetStage): number {
+  const told = execFileSync("tmux", ["-S", join(fleet.state, "tmux"), "display-message", "-p", "#{pid}"], {
+    encoding: "utf8",
+  });
+  return Number(told);
+}
+
+function listed(fleet: FleetStage): Row {
+  const [times = []] = interleave(LISTINGS, [command(BIN, ["ls"], { cwd: fleet.project, env: fleet.env })]);
+  const value = percentile(times, 0.5);
+  return {
+    what: `ls of ${WORKERS} workers, p50`,
+    ours: `${value.toFixed(0)} ms`,
+    floor: "-",
+    value,
+    goal: 150,
+    unit: "ms",
+  };
+}
+
+/** Everything of ours that is there for fifty workers, beside the daemon: wrappers, tmux, and our client to it. */
+function supervisorsMemory(fleet: FleetStage): Row {
+  const pids = supervisors(fleet).filter((pid) => pid !== fleet.daemonPid());
+  const value = pids.reduce((sum, pid) => sum + memory(`/proc/${pid}/smaps_rollup`, "Pss"), 0) / WORKERS / 1000;
+  return {
+    what: "our memory per worker of a fleet (PSS)",
+    ours: `${value.toFixed(2)} MB`,
+    floor: `${pids.length} processes`,
+    value,
+    goal: 5,
+    unit: "MB",
+  };
+}
+
+async function supervisorsTime(fleet: FleetStage): Promise<Row> {
+  const pids = supervisors(fleet);
+  const ticks = (): number => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
+  await sleep(2_000);
+  const [before, since] = [ticks(), performance.now()];
+  await sleep(IDLE_MS);
+  const seconds = (performance.now() - since) / 1000;
+  const value = (100 * (ticks() - before)) / TICKS_PER_SECOND / seconds;
+  return {
+    what: `supervision of ${WORKERS} idle workers, of one core`,
+    ours: `${value.toFixed(2)} %`,
+    floor: `over ${seconds.toFixed(0)} s`,
+    value,
+    goal: 1,
+    unit: "%",
+  };
+}
+
+/** The daemon, its client to tmux, tmux, and a wrapper per worker; not the agents. */
+function supervisors(fleet: FleetStage): number[] {
+  const table = processTable();
+  const daemon = fleet.daemonPid() ?? 0;
+  const server = tmuxServer(fleet);
+  return [daemon, ...table.children(daemon), server, ...table.children(server)];
+}
+
+function ticksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(5);
+}
