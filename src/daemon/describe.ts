@@ -1,7 +1,6 @@
 import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../protocol/results.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import { custodyOf } from "../store/custody.ts";
-import { boxCount } from "../store/messages.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
 import {
@@ -37,7 +36,7 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
     session: summaryOf(house, worker),
-    unread: boxCount(house.db, worker.project_id, worker.id).messages,
+    unread: house.db.boxes.count(worker.project_id, worker.id).messages,
     restarts: 0,
     attention: live ? attentionOf(house, live, processes) : worker.unresumable,
     lastEnd: live ? null : lastEndOf(house, worker),

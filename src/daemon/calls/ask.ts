@@ -31,8 +31,9 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
         const recipient = recipientOf(house, asker, params, params.to, params.nested);
         const { again } = admit(house, asker, recipient, {
           id: params.id,
+          isFirst: false,
           body: params.body,
-          expiresMs: expiryOf(house.mail.now(), params.ttlMs),
+          expiresMs: expiryOf(house, params.ttlMs),
           supersedes: null,
           replyTo: null,
           expectsReply: true,
