@@ -18,7 +18,7 @@ export function report(rows: Row[]): number {
     row.ours,
     row.floor,
     `${row.value.toFixed(2)} ${row.unit}`,
-    Number.isFinite(row.goal) ? `≤ ${row.goal} ${row.unit}` : "-",
+    Number.isFinite(row.goal) ? `≤ ${Number(row.goal.toFixed(2))} ${row.unit}` : "-",
     verdict(row),
   ]);
   const table = [["what", "ours", "floor", "figure", "goal", ""], ...cells];
