@@ -53,8 +53,10 @@ export class Boxes {
 
   /** Before the commit. */
   write(): void {
+    // The next message to it asks how full it is; of several, each one's row would have to be read for that.
+    const only = this.#sums.size === 1 ? this.#entries[0] : undefined;
+    const now = only && this.count(only.projectId, only.worker);
     for (const { projectId, worker, messages, bytes } of this.#sums.values()) {
-      const before = this.#stored(projectId, worker);
       this.#db.run(
         `INSERT INTO mailboxes (project_id, worker_id, messages, bytes) VALUES (?, ?, ?, ?)
          ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes`,
@@ -63,10 +65,8 @@ export class Boxes {
         messages,
         bytes,
       );
-      // The next message to it asks for it.
-      const now = { messages: before.messages + messages, bytes: before.bytes + bytes };
-      this.#db.bearInMind("mailboxes", STORED, [projectId, worker], now);
     }
+    if (only && now) this.#db.bearInMind("mailboxes", STORED, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 

@@ -26,21 +26,17 @@ export async function interleaveAsync(rounds: number, contenders: (() => Promise
 }
 
 /**
- * Several stretches of the same, and the times of the quietest: the one in which the first contender, the floor, was
- * fastest. Whatever else the machine does makes all of them slower, but those that compute more than the floor most.
+ * The same in several short stretches: whatever else the machine does makes all contenders slower, but most of all those that
+ * compute the most, so a figure is taken from the quietest of them.
  */
-export async function quietest(
-  stretches: number,
+export async function stretches(
+  count: number,
   rounds: number,
   contenders: (() => Promise<void>)[],
-): Promise<number[][]> {
-  let best: { floor: number; times: number[][] } = { floor: Number.POSITIVE_INFINITY, times: [] };
-  for (let stretch = 0; stretch < stretches; stretch++) {
-    const times = await interleaveAsync(rounds, contenders);
-    const floor = percentile(times[0] ?? [], 0.9);
-    if (floor < best.floor) best = { floor, times };
-  }
-  return best.times;
+): Promise<number[][][]> {
+  const all: number[][][] = [];
+  for (let stretch = 0; stretch < count; stretch++) all.push(await interleaveAsync(rounds, contenders));
+  return all;
 }
 
 export function percentile(values: number[], p: number): number {
