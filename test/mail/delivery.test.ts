@@ -91,6 +91,14 @@ it("mail in an answer that never arrived comes again, before what was sent later
   expect(acked.missed).toEqual([]);
 });
 
+it("what an inbox could not show comes again to its own run, before what was sent later", async () => {
+  const post = await opened("coder");
+  await post.send("coder", "first");
+  const script = [`${post.perdure} inbox > /dev/full`, `${post.perdure} send coder second`, `${post.perdure} inbox`];
+  const { stdout } = await post.inside("coder", script.join("; "));
+  expect(stdout).toMatch(/first[^]*second/);
+});
+
 it("a nested agent cannot call back or replace what its worker sent", async () => {
   const post = await opened("coder", "planner");
   const { client, as } = await post.lease("coder");
