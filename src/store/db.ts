@@ -4,7 +4,7 @@ import { Boxes } from "./boxes.ts";
 
 interface Statement {
   prepared: StatementSync;
-  /** The table it changes; null for one that only reads. */
+  /** The table it changes; null for one that changes none, ANY for one that cannot be told. */
   changes: string | null;
 }
 
@@ -97,16 +97,23 @@ export class Db {
   #statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      const changes = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/.exec(sql)?.[1] ?? null;
-      statement = { prepared: this.#database.prepare(sql), changes };
+      statement = { prepared: this.#database.prepare(sql), changes: tableChangedBy(sql) };
       this.#statements.set(sql, statement);
     }
     if (statement.changes !== null) {
-      this.#inMind.get(statement.changes)?.clear();
+      if (statement.changes === ANY) this.forget();
+      else this.#inMind.get(statement.changes)?.clear();
       this.#changes++;
     }
     return statement.prepared;
   }
+}
+
+const ANY = "*";
+
+function tableChangedBy(sql: string): string | null {
+  if (/^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/.test(sql)) return null;
+  return /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/.exec(sql)?.[1] ?? ANY;
 }
 
 /** Of all values but the last, which alone can be any text, each is a number. */

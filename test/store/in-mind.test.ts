@@ -47,6 +47,12 @@ test("a row in mind follows every change of its table", () => {
   expect(projectByIdentity(db, "/moved")).toMatchObject({ root: "/moved" });
 });
 
+test("a statement whose table cannot be told makes everything be read anew", () => {
+  expect(projectByIdentity(db, "/api")).not.toBeNull();
+  db.run("WITH moved (root) AS (VALUES ('/moved')) UPDATE projects SET root = (SELECT root FROM moved)");
+  expect(projectByIdentity(db, "/api")).toMatchObject({ root: "/moved" });
+});
+
 test("what a change did that was rolled back is not kept in mind", async () => {
   await expect(
     writer.write(() => {
