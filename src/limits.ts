@@ -21,6 +21,9 @@ export const HELLO_WAIT_MS = 5_000;
 /** Connections at once. A fleet has tens; beyond this new ones get "busy", retryable. */
 export const CONNECTIONS_MAX = 1_000;
 
+/** Changes that share one commit: enough for its sync to cost each of them little, few enough for them to be young garbage after it. */
+export const COMMIT_CHANGES_MAX = 256;
+
 /** The kernel takes 107 bytes for a unix socket's path; tools that join paths need a margin. */
 export const SOCKET_PATH_BYTES_MAX = 100;
 
@@ -91,6 +94,9 @@ export const RETENTION_EVERY_MS = 10 * 60_000;
 /** WAL pages before a checkpoint and the size the file is cut to: reused space syncs faster than growth. */
 export const WAL_PAGES_MAX = 1_000;
 export const WAL_BYTES_KEPT = 4 * 1024 * 1024;
+
+/** Rows of one table kept in mind: a fleet's names fit, and with them what each was started with. */
+export const ROWS_IN_MIND_MAX = 200;
 
 /** The daemon's log is cut in two at this size; one older half is kept. */
 export const LOG_BYTES_MAX = 1024 * 1024;

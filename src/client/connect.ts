@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { encodeFrame, FrameReader } from "../protocol/frames.ts";
+import { encodeFrame, FrameGatherer, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { RequestFrame, ResponseFrame } from "../protocol/wire.ts";
 import { isErrno } from "../state/files.ts";
@@ -72,6 +72,7 @@ interface Pending {
 export class Client {
   readonly #socket: Socket;
   readonly #frames = new FrameReader();
+  readonly #outgoing = new FrameGatherer();
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #greeted = false;
@@ -130,16 +131,15 @@ export class Client {
   #request(call: string, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
     const request: RequestFrame = { id, call, params };
-    const frame = encodeFrame(request);
     if (this.#socket.destroyed) return Promise.reject(GONE);
-    const answer = this.#expect(id, onItem, waitMs);
     // Many calls at once go out together.
-    if (this.#socket.writableCorked === 0) {
-      this.#socket.cork();
-      process.nextTick(() => this.#socket.uncork());
-    }
-    this.#socket.write(frame);
-    return answer;
+    if (this.#outgoing.bytes === 0) process.nextTick(() => this.#flush());
+    this.#outgoing.add(request);
+    return this.#expect(id, onItem, waitMs);
+  }
+
+  #flush(): void {
+    if (this.#outgoing.bytes > 0 && this.#socket.writable) this.#socket.write(this.#outgoing.take());
   }
 
   #expect(id: number, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {

@@ -51,15 +51,30 @@ export const askCommand: Command = {
     const outcomes = await Promise.allSettled(asked);
     const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     const failed = outcomes.find((each) => each.status === "rejected");
-    // An answer that came is read by now: it is shown, whatever became of the others.
+    // An answer that came is shown, whatever became of the others.
     if (failed && answers.length === 0) throw failed.reason;
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
       answers.map(({ reply }) => (answers.length === 1 ? exact(reply.body) : messageText(reply, out.paint))).join("\n"),
     );
+    await acknowledge(
+      common.nested,
+      answers.map(({ reply }) => reply.id),
+    );
     if (failed) throw failed.reason;
   },
 };
+
+/** Only now that it was shown. Without it, the answer comes to the inbox as well, which is no reason to fail. */
+async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
+  if (nested) return;
+  try {
+    const client = await connect({ autostart: false });
+    await client.call("ack", { as: null, nested, ids, how: "read" }).finally(() => client.close());
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+  }
+}
 
 /** Asked again under the same id after the daemon was restarted, it goes on waiting for the same answer. */
 async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> {

@@ -48,7 +48,10 @@ export const inbox: Command = {
     async function taken(most: number): Promise<MessageRecord[]> {
       const waitMs = duration("--wait", values.wait) ?? 0;
       const max = Math.min(most, OFFERS_PER_CALL);
-      return (await client.call("receive", { ...who, max, waitMs }, waitMs + PATIENCE_MS)).messages;
+      // Nothing is in hand yet: what an earlier one of this run was offered and could not show comes again, and first. The
+      // operator has no run of its own: what is on offer there may be in another's hands.
+      const inHand = process.env.PERDURE_TOKEN ? { inHand: [] } : {};
+      return (await client.call("receive", { ...who, max, waitMs, ...inHand }, waitMs + PATIENCE_MS)).messages;
     }
   },
 };

@@ -1,37 +1,42 @@
-import { once } from "node:events";
 import type { Socket } from "node:net";
 import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS } from "../limits.ts";
 import { callSchemas, hello, type CallName } from "../protocol/calls.ts";
 import { asPerdureError, PerdureError } from "../protocol/errors.ts";
-import { encodeFrame, FrameReader } from "../protocol/frames.ts";
+import { FrameGatherer, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import type { ResponseFrame, Welcome } from "../protocol/wire.ts";
 import { actorOf, authorise, type Actor } from "./actor.ts";
 import { handlers } from "./calls/index.ts";
 import type { CallContext } from "./calls/context.ts";
+import { Scope, type Side } from "./calls/scope.ts";
 import { failureError, failureKind } from "../store/failure.ts";
-import type { House } from "./house.ts";
 
-export interface Surroundings extends Pick<CallContext, "stopDaemon" | "stats"> {
-  house: House;
-}
+export type Surroundings = Pick<CallContext, "house" | "stopDaemon" | "stats">;
 
 /** One client: hello first, then calls, several at a time. Too many and it is not read from, never cut off. */
 export class Connection {
   readonly #socket: Socket;
   readonly #around: Surroundings;
   readonly #frames = new FrameReader();
+  readonly #outgoing = new FrameGatherer();
   readonly #closed = new AbortController();
   readonly #held = new Set<string>();
   #actor: Actor | null = null;
   #inFlight = 0;
   #draining = false;
+  /** Streams that wait until the other side has read. */
+  readonly #streams: (() => void)[] = [];
+  #isGoingOn = false;
+  readonly #side: Side = {
+    closed: this.#closed.signal,
+    send: (id, item) => this.#sendItem(id, item),
+    hold: (run) => this.#hold(run),
+  };
   readonly #helloTimer: NodeJS.Timeout;
 
   constructor(socket: Socket, around: Surroundings) {
     this.#socket = socket;
     this.#around = around;
-    socket.setMaxListeners(CALLS_IN_FLIGHT_MAX + 10); // each waiting stream listens for "drain"
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
@@ -46,14 +51,17 @@ export class Connection {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#closed.abort();
+    for (const goOn of this.#streams.splice(0)) goOn();
     while (this.#inFlight > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
+    this.#flush();
     // Until what was answered has left, not only until it was handed over.
     await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
   #pump(): void {
+    if (!this.#isBacklogged()) for (const goOn of this.#streams.splice(0)) goOn();
     try {
       while (!this.#draining && !this.#isFull()) {
         const frame = this.#frames.next();
@@ -69,7 +77,7 @@ export class Connection {
   }
 
   #isFull(): boolean {
-    return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#socket.writableNeedDrain;
+    return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#isBacklogged();
   }
 
   #greet(value: unknown): void {
@@ -89,10 +97,7 @@ export class Connection {
       throw new PerdureError("usage", "A call needs an id that is a positive whole number.");
     }
     this.#inFlight++;
-    void this.#answer(id, request?.call, request?.params).finally(() => {
-      this.#inFlight--;
-      this.#pump();
-    });
+    void this.#answer(id, request?.call, request?.params);
   }
 
   async #answer(id: number, call: unknown, params: unknown): Promise<void> {
@@ -106,9 +111,11 @@ export class Connection {
         this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
     }
+    this.#inFlight--;
+    this.#goOnSoon();
   }
 
-  async #call(id: number, call: unknown, params: unknown): Promise<unknown> {
+  #call(id: number, call: unknown, params: unknown): Promise<unknown> {
     if (typeof call !== "string" || !Object.hasOwn(callSchemas, call)) {
       throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, {
         hint: "this daemon may be older: perdure daemon stop (workers live on), then try again",
@@ -128,50 +135,57 @@ export class Connection {
     authorise(this.#around.house, actor, name);
     // Each schema belongs to the handler of the same name; TypeScript cannot follow the pair through the index.
     const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
-    return handler(parsed.data, this.#context(id, actor));
+    return handler(parsed.data, new Scope(id, actor, this.#around, this.#side));
   }
 
-  #context(id: number, actor: Actor): CallContext {
-    const { house, stopDaemon, stats } = this.#around;
-    return {
-      house,
-      actor,
-      closed: this.#closed.signal,
-      stopDaemon,
-      stats,
-      send: async (item) => {
-        if (this.#write({ id, item })) return;
-        // Aborted when the other side goes: then there is nobody left to wait for.
-        await once(this.#socket, "drain", { signal: this.#closed.signal }).catch(() => undefined);
-      },
-      holdWhileConnected: (run) => {
-        this.#held.add(run);
-        if (!this.#closed.signal.aborted) house.watch.arrived(run, this);
-      },
-    };
+  async #sendItem(id: number, item: unknown): Promise<void> {
+    if (this.#write({ id, item }) || this.#closed.signal.aborted) return;
+    await new Promise<void>((resolve) => this.#streams.push(resolve));
+  }
+
+  #hold(run: string): void {
+    this.#held.add(run);
+    if (!this.#closed.signal.aborted) this.#around.house.watch.arrived(run, this);
   }
 
   /** Returns false when the other side should be given time to read. */
   #write(frame: ResponseFrame): boolean {
     if (this.#socket.destroyed || !this.#socket.writable) return true;
-    this.#gather();
+    this.#goOnSoon();
     try {
-      return this.#socket.write(encodeFrame(frame));
+      this.#outgoing.add(frame);
     } catch (error) {
-      return this.#socket.write(encodeFrame({ id: frame.id, error: asPerdureError(error).toJSON() }));
+      this.#outgoing.add({ id: frame.id, error: asPerdureError(error).toJSON() });
     }
+    return !this.#isBacklogged();
   }
 
-  /** One commit answers many calls: what they are told goes out together. */
-  #gather(): void {
-    if (this.#socket.writableCorked > 0) return;
-    this.#socket.cork();
-    process.nextTick(() => this.#socket.uncork());
+  /** One commit answers many calls: they are told together, and only then more is read. */
+  #goOnSoon(): void {
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    process.nextTick(() => {
+      this.#isGoingOn = false;
+      this.#flush();
+      this.#pump();
+    });
+  }
+
+  #flush(): void {
+    if (this.#outgoing.bytes === 0 || !this.#socket.writable) return;
+    this.#socket.write(this.#outgoing.take());
+  }
+
+  #isBacklogged(): boolean {
+    const { writableNeedDrain, writableLength, writableHighWaterMark } = this.#socket;
+    return writableNeedDrain || this.#outgoing.bytes + writableLength >= writableHighWaterMark;
   }
 
   /** Broken framing or a refused hello: said once, then closed, because nothing after it can be understood. */
   #refuse(error: unknown): void {
     this.#write({ id: 0, error: asPerdureError(error).toJSON() });
+    this.#flush();
+    this.#draining = true;
     this.#socket.end();
     this.#socket.removeAllListeners("data").resume();
   }
@@ -179,6 +193,8 @@ export class Connection {
   #onClose(): void {
     clearTimeout(this.#helloTimer);
     this.#closed.abort();
+    // There is nobody left to wait for.
+    for (const goOn of this.#streams.splice(0)) goOn();
     for (const run of this.#held) this.#around.house.watch.left(run, this);
   }
 }

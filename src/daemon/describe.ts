@@ -3,7 +3,6 @@ import type { BlockedReason } from "../protocol/session.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import { custodyOf } from "../store/custody.ts";
 import { heldOf } from "../store/fleet.ts";
-import { boxCount } from "../store/messages.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import { runById, runsOfWorker, type RunRow } from "../store/runs.ts";
 import {
@@ -40,7 +39,7 @@ export function describeWorker(house: House, project: ProjectRow, worker: Worker
     generation: worker.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.started_ms) },
     session: summaryOf(house, worker),
-    unread: boxCount(house.db, worker.project_id, worker.id).messages,
+    unread: house.db.boxes.count(worker.project_id, worker.id).messages,
     restarts: worker.restarts,
     attention: live ? attentionOf(house, live, processes) : (worker.unresumable ?? heldOf(worker)?.reason ?? null),
     lastEnd: live ? null : lastEndOf(house, worker),

@@ -3,13 +3,15 @@ import { isPerdureError } from "../protocol/errors.ts";
 import { readConfigAt } from "../project/config.ts";
 import { isErrno } from "../state/files.ts";
 
-/** What `[policy] agents_may` calls each of the calls it can take away from a project's agents. */
+/**
+ * What `[policy] agents_may` calls each of the calls it can take away from a project's agents. Acknowledging has no word of its
+ * own: it only concerns what was handed out, by `receive` or as the answer to an `ask`.
+ */
 const WORDS: Readonly<Partial<Record<CallName, string>>> = {
   send: "send",
   ask: "ask",
   reply: "reply",
   receive: "inbox",
-  ack: "inbox",
   inbox: "inbox",
   pending: "inbox",
 };

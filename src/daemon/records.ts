@@ -4,7 +4,7 @@ import { readConfigAt } from "../project/config.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import { isErrno, writeFileAtomic } from "../state/files.ts";
 import { realPath } from "../state/paths.ts";
-import { lastEventSeq, projectsChanged } from "../store/events.ts";
+import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../store/events.ts";
 import { allProjects, projectById, type ProjectRow } from "../store/projects.ts";
 import { runsOfWorker } from "../store/runs.ts";
 import { savedOfProject } from "../store/saved.ts";
@@ -36,7 +36,7 @@ export class Records {
   start(): void {
     for (const project of allProjects(this.#house.db)) this.#refresh(project);
     this.#house.onCommit(() => {
-      if (this.#isDue) return;
+      if (this.#isDue || isOnlyMailAfter(this.#house.db, this.#seen)) return;
       this.#isDue = true;
       setImmediate(() => {
         this.#isDue = false;

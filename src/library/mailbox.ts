@@ -107,6 +107,7 @@ export class Mailbox {
       if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
       return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
     });
+    await this.#ack(reply.id);
     return reply;
   }
 
@@ -135,13 +136,7 @@ export class Mailbox {
   }
 
   #received(message: MessageRecord): ReceivedMessage {
-    const ack = async (): Promise<boolean> => {
-      const { as, nested } = this.#who;
-      const params = { as, nested, ids: [message.id], how: "read" as const };
-      const { acked } = await this.#persist(async () => (await this.#link.client()).call("ack", params));
-      this.#inHand.delete(message.id);
-      return acked.length === 1;
-    };
+    const ack = (): Promise<boolean> => this.#ack(message.id);
     const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
       const messageId = options.id ?? newId();
       const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
@@ -150,6 +145,14 @@ export class Mailbox {
       return admitted;
     };
     return { ...message, ack, reply };
+  }
+
+  async #ack(id: string): Promise<boolean> {
+    const { as, nested } = this.#who;
+    const params = { as, nested, ids: [id], how: "read" as const };
+    const { acked } = await this.#persist(async () => (await this.#link.client()).call("ack", params));
+    this.#inHand.delete(id);
+    return acked.length === 1;
   }
 
   /** Every call here can be made twice: ids make the second one the first. */

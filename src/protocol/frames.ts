@@ -5,14 +5,41 @@ const HEADER_BYTES = 4;
 
 /** One frame: four bytes of length (big endian), then that many bytes of JSON in UTF-8. */
 export function encodeFrame(value: unknown): Buffer {
-  const json = JSON.stringify(value);
-  const length = Buffer.byteLength(json);
-  if (length > FRAME_BYTES_MAX) throw frameTooLarge(length);
-  // Of its own: one that nobody reads would keep a whole pool of others in memory.
-  const frame = Buffer.allocUnsafeSlow(HEADER_BYTES + length);
-  frame.writeUInt32BE(length, 0);
-  frame.write(json, HEADER_BYTES, "utf8");
-  return frame;
+  const frames = new FrameGatherer();
+  frames.add(value);
+  return frames.take();
+}
+
+/** What is said in one turn goes out in one piece: many calls that share a commit are answered with one write. */
+export class FrameGatherer {
+  #texts: { json: string; length: number }[] = [];
+  #bytes = 0;
+
+  /** Throws, and keeps nothing of it, when it is too large. */
+  add(value: unknown): void {
+    const json = JSON.stringify(value);
+    const length = Buffer.byteLength(json);
+    if (length > FRAME_BYTES_MAX) throw frameTooLarge(length);
+    this.#texts.push({ json, length });
+    this.#bytes += HEADER_BYTES + length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  take(): Buffer {
+    // Of its own: one that nobody reads would keep a whole pool of others in memory.
+    const piece = Buffer.allocUnsafeSlow(this.#bytes);
+    let at = 0;
+    for (const { json, length } of this.#texts) {
+      at = piece.writeUInt32BE(length, at);
+      at += piece.write(json, at, length, "utf8");
+    }
+    this.#texts = [];
+    this.#bytes = 0;
+    return piece;
+  }
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -1,4 +1,4 @@
 /** In hexadecimal. The crypto module is loaded by the first call: most cold starts and an idle daemon need none. */
 export function sha256(text: string): string {
-  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text, "utf8").digest("hex");
+  return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
 }

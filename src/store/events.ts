@@ -17,8 +17,8 @@ export interface NamedEventRow extends EventRow {
   worker: string | null;
 }
 
-export function insertEvent(db: Db, event: Omit<EventRow, "seq">): number {
-  return db.insert(
+export function insertEvent(db: Db, event: Omit<EventRow, "seq">): void {
+  const seq = db.insert(
     "INSERT INTO events (at_ms, type, project_id, worker_id, run_id, generation, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
     event.at_ms,
     event.type,
@@ -28,7 +28,12 @@ export function insertEvent(db: Db, event: Omit<EventRow, "seq">): number {
     event.generation,
     event.data,
   );
+  // Asked for after every commit.
+  db.bearInMind("events", LAST, [], { seq });
+  if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
 }
+
+const LAST = "SELECT max(seq) AS seq FROM events";
 
 export interface EventFilter {
   projectId: number | null;
@@ -50,6 +55,14 @@ export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEve
     .toReversed();
 }
 
+/** Asked after every commit, and most are mail. When an event was rolled back, it may be looked for in vain. */
+export function isOnlyMailAfter(db: Db, seq: number): boolean {
+  return (lastOther.get(db) ?? 0) <= seq;
+}
+
+/** The newest event of this process that is not about mail. */
+const lastOther = new WeakMap<Db, number>();
+
 /** The projects in which something else than mail happened. */
 export function projectsChanged(db: Db, after: number): number[] {
   return db
@@ -61,5 +74,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.one<{ seq: number }>("SELECT max(seq) AS seq FROM events")?.seq ?? 0;
+  return db.oneInMind<{ seq: number | null }>("events", LAST)?.seq ?? 0;
 }

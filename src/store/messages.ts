@@ -184,36 +184,3 @@ export interface StepRow {
 export function stepsOf(db: Db, seq: number): StepRow[] {
   return db.all("SELECT state, at_ms, run_id, reason FROM message_steps WHERE seq = ? ORDER BY step", seq);
 }
-
-export interface BoxCount {
-  messages: number;
-  bytes: number;
-}
-
-export function boxCount(db: Db, projectId: number, to: number | null): BoxCount {
-  const row = db.one<BoxCount>(
-    "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?",
-    projectId,
-    to ?? 0,
-  );
-  return row ?? { messages: 0, bytes: 0 };
-}
-
-/** What is in it after that. */
-export function countInBox(
-  db: Db,
-  projectId: number,
-  to: number | null,
-  messages: number,
-  bytes: number,
-): BoxCount | null {
-  return db.one(
-    `INSERT INTO mailboxes (project_id, worker_id, messages, bytes) VALUES (?, ?, ?, ?)
-     ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes
-     RETURNING messages, bytes`,
-    projectId,
-    to ?? 0,
-    messages,
-    bytes,
-  );
-}

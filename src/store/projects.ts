@@ -10,15 +10,15 @@ export interface ProjectRow {
 }
 
 export function projectByIdentity(db: Db, identity: string): ProjectRow | null {
-  return db.one("SELECT * FROM projects WHERE identity = ?", identity);
+  return db.oneInMind("projects", "SELECT * FROM projects WHERE identity = ?", identity);
 }
 
 export function projectBySlug(db: Db, slugKey: string): ProjectRow | null {
-  return db.one("SELECT * FROM projects WHERE slug_key = ?", slugKey);
+  return db.oneInMind("projects", "SELECT * FROM projects WHERE slug_key = ?", slugKey);
 }
 
 export function projectById(db: Db, id: number): ProjectRow | null {
-  return db.one("SELECT * FROM projects WHERE id = ?", id);
+  return db.oneInMind("projects", "SELECT * FROM projects WHERE id = ?", id);
 }
 
 export function allProjects(db: Db): ProjectRow[] {

@@ -41,7 +41,7 @@ export function insertRun(db: Db, run: NewRun): void {
 }
 
 export function runById(db: Db, id: string): RunRow | null {
-  return db.one("SELECT * FROM runs WHERE id = ?", id);
+  return db.oneInMind("runs", "SELECT * FROM runs WHERE id = ?", id);
 }
 
 export function runByToken(db: Db, tokenHash: string): RunRow | null {

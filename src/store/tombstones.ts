@@ -9,7 +9,12 @@ export interface TombstoneRow {
 }
 
 export function tombstoneByName(db: Db, projectId: number, nameKey: string): TombstoneRow | null {
-  return db.one("SELECT * FROM tombstones WHERE project_id = ? AND name_key = ?", projectId, nameKey);
+  return db.oneInMind(
+    "tombstones",
+    "SELECT * FROM tombstones WHERE project_id = ? AND name_key = ?",
+    projectId,
+    nameKey,
+  );
 }
 
 export function tombstonesOfWorker(db: Db, workerId: number): TombstoneRow[] {

@@ -30,7 +30,8 @@ export interface WorkerRow {
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
-  return db.one(
+  return db.oneInMind(
+    "workers",
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL",
     projectId,
     nameKey,
@@ -38,7 +39,7 @@ export function workerByName(db: Db, projectId: number, nameKey: string): Worker
 }
 
 export function workerById(db: Db, id: number): WorkerRow | null {
-  return db.one("SELECT * FROM workers WHERE id = ?", id);
+  return db.oneInMind("workers", "SELECT * FROM workers WHERE id = ?", id);
 }
 
 export function lastRetiredByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {

@@ -1,3 +1,4 @@
+import { COMMIT_CHANGES_MAX } from "../limits.ts";
 import type { Db } from "./db.ts";
 import { failureError, failureKind, type FailureKind } from "./failure.ts";
 
@@ -10,19 +11,21 @@ interface Listeners {
 
 interface Job {
   run: () => void;
+  checksFirst: boolean;
   done: () => void;
   fail: (error: unknown) => void;
 }
 
 /**
  * The only way to change the store. All changes asked for in one turn of the event loop share one commit (and
- * its fsync); each has a savepoint of its own, so one that throws takes nothing else with it. A promise resolves
+ * its fsync), up to a bound; each has a savepoint of its own, so one that throws takes nothing else with it. A promise resolves
  * after COMMIT, so whatever is answered is on disk.
  */
 export class Writer {
   readonly #db: Db;
   readonly #listeners: Listeners;
   #queue: Job[] = [];
+  #isCommitting = false;
   /** Why nothing more is written: closed, or failed in a way after which no commit can be believed. */
   #refusing: Error | null = null;
 
@@ -32,6 +35,18 @@ export class Writer {
   }
 
   write<T>(change: () => T): Promise<T> {
+    return this.#enqueue(change, false);
+  }
+
+  /**
+   * For a change that refuses, if it does, before it has changed anything: it needs no savepoint, which costs as much as a
+   * message. Should it throw later all the same, nothing of the commit is kept.
+   */
+  writeChecked<T>(change: () => T): Promise<T> {
+    return this.#enqueue(change, true);
+  }
+
+  #enqueue<T>(change: () => T, checksFirst: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusing !== null) return reject(this.#refusing);
       let result: T;
@@ -39,11 +54,13 @@ export class Writer {
         run: () => {
           result = change();
         },
+        checksFirst,
         done: () => resolve(result),
         fail: reject,
       };
       this.#queue.push(job);
       if (this.#queue.length === 1) setImmediate(() => this.#flush());
+      else if (this.#queue.length >= COMMIT_CHANGES_MAX && !this.#isCommitting) this.#flush();
     });
   }
 
@@ -62,18 +79,35 @@ export class Writer {
     const jobs = this.#queue;
     this.#queue = [];
     if (jobs.length === 0) return;
+    this.#isCommitting = true;
     try {
       this.#db.run("BEGIN IMMEDIATE");
-      const applied = jobs.filter((job) => this.#apply(job));
+      const applied = jobs.filter((job) => (job.checksFirst ? this.#applyChecked(job) : this.#apply(job)));
+      this.#db.boxes.write();
       this.#db.run("COMMIT");
       for (const job of applied) job.done();
       this.#listeners.onCommit();
     } catch (error) {
       this.#abandon(jobs, error);
+    } finally {
+      this.#isCommitting = false;
+    }
+  }
+
+  #applyChecked(job: Job): boolean {
+    const before = this.#db.changes;
+    try {
+      job.run();
+      return true;
+    } catch (error) {
+      if (failureKind(error) !== null || this.#db.changes !== before) throw error;
+      job.fail(error);
+      return false;
     }
   }
 
   #apply(job: Job): boolean {
+    const counted = this.#db.boxes.length;
     this.#db.run("SAVEPOINT one");
     try {
       job.run();
@@ -83,6 +117,7 @@ export class Writer {
       // A full or broken disk concerns the whole transaction, which SQLite may already have rolled back.
       if (failureKind(error) !== null) throw error;
       this.#db.exec("ROLLBACK TO one; RELEASE one");
+      this.#db.boxes.undo(counted);
       job.fail(error);
       return false;
     }
@@ -90,6 +125,8 @@ export class Writer {
 
   #abandon(jobs: Job[], error: unknown): void {
     if (this.#db.raw.isTransaction) this.#db.exec("ROLLBACK");
+    this.#db.forget();
+    this.#db.boxes.undo(0);
     const kind = failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
     if (kind === "io" || kind === "damaged") this.refuse(failureError(kind, error));

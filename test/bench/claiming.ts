@@ -1,6 +1,6 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
-import { connect as connectSocket, createServer } from "node:net";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { claim } from "../../src/client/claim.ts";
 import { connect } from "../../src/client/connect.ts";
@@ -15,7 +15,7 @@ export async function claims(home: Home): Promise<Row> {
   const client = await connect({ env: home.env });
   const here = { identity: home.project, root: home.project, base: "api" };
   const target = { project: null, name: "bench", here };
-  const floor = await durableEcho(join(home.dir, "echo.sock"), join(home.dir, "floor"));
+  const floor = await echoServer(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const claimAndRelease = async (): Promise<void> => {
     const claimed = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
     const grant = await claim(async () => client, { ...claimed, ephemeral: false, vendor: null, fresh: false });
@@ -37,21 +37,16 @@ export async function claims(home: Home): Promise<Row> {
   };
 }
 
-export async function durableEcho(
+/** In a process of its own, as a daemon is: between two there is a switch, whatever they do. With a file, durable. */
+export async function echoServer(
   socketPath: string,
-  file: string,
+  file: string | null,
 ): Promise<{ once: () => Promise<void>; close: () => void }> {
-  const fd = openSync(file, "w");
-  const page = Buffer.alloc(4096, 1);
-  const server = createServer((socket) => {
-    socket.on("data", (chunk) => {
-      writeSync(fd, page, 0, page.length, 0);
-      fdatasyncSync(fd);
-      socket.write(chunk);
-    });
+  const program = join(import.meta.dirname, "echo.ts");
+  const server = spawn(process.execPath, [program, socketPath, ...(file === null ? [] : [file])], {
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  server.listen(socketPath);
-  await once(server, "listening");
+  await once(server.stdout, "data");
   const socket = connectSocket(socketPath);
   await once(socket, "connect");
   return {
@@ -61,8 +56,7 @@ export async function durableEcho(
     },
     close: () => {
       socket.destroy();
-      server.close();
-      closeSync(fd);
+      server.kill("SIGKILL");
     },
   };
 }

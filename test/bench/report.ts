@@ -5,6 +5,8 @@ export interface Row {
   /** What is compared with the goal: a ratio within this run, or an amount. */
   value: number;
   goal: number;
+  /** The same figure of the floor: what the machine does to everybody is nobody's failure, though it misses the goal. */
+  noise?: number;
   unit: "×" | "MB" | "ms" | "%";
 }
 
@@ -18,7 +20,7 @@ export function report(rows: Row[]): number {
     row.ours,
     row.floor,
     `${row.value.toFixed(2)} ${row.unit}`,
-    Number.isFinite(row.goal) ? `≤ ${row.goal} ${row.unit}` : "-",
+    Number.isFinite(row.goal) ? `≤ ${Number(row.goal.toFixed(2))} ${row.unit}` : "-",
     verdict(row),
   ]);
   const table = [["what", "ours", "floor", "figure", "goal", ""], ...cells];
@@ -33,8 +35,8 @@ export function report(rows: Row[]): number {
   return rows.filter((row) => verdict(row) === "FAILED").length;
 }
 
-function verdict({ value, goal }: Row): string {
+function verdict({ value, goal, noise = 0 }: Row): string {
   if (!Number.isFinite(goal)) return "";
   if (value <= goal) return "ok";
-  return value <= FAIL_BEYOND * goal ? "over the goal" : "FAILED";
+  return value <= FAIL_BEYOND * Math.max(goal, noise) ? "over the goal" : "FAILED";
 }

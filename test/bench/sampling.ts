@@ -25,6 +25,20 @@ export async function interleaveAsync(rounds: number, contenders: (() => Promise
   return times;
 }
 
+/**
+ * The same in several short stretches: whatever else the machine does makes all contenders slower, but most of all those that
+ * compute the most, so a figure is taken from the quietest of them.
+ */
+export async function stretches(
+  count: number,
+  rounds: number,
+  contenders: (() => Promise<void>)[],
+): Promise<number[][][]> {
+  const all: number[][][] = [];
+  for (let stretch = 0; stretch < count; stretch++) all.push(await interleaveAsync(rounds, contenders));
+  return all;
+}
+
 export function percentile(values: number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? Number.NaN;

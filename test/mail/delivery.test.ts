@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { connect } from "../../src/index.ts";
 import { MESSAGE_BYTES_MAX } from "../../src/limits.ts";
 import type { MessageRecord } from "../../src/protocol/mail.ts";
 import { eventually } from "../campaigns/support/check.ts";
@@ -90,6 +91,14 @@ it("mail in an answer that never arrived comes again, before what was sent later
   expect(acked.missed).toEqual([]);
 });
 
+it("what an inbox could not show comes again to its own run, before what was sent later", async () => {
+  const post = await opened("coder");
+  await post.send("coder", "first");
+  const script = [`${post.perdure} inbox > /dev/full`, `${post.perdure} send coder second`, `${post.perdure} inbox`];
+  const { stdout } = await post.inside("coder", script.join("; "));
+  expect(stdout).toMatch(/first[^]*second/);
+});
+
 it("a nested agent cannot call back or replace what its worker sent", async () => {
   const post = await opened("coder", "planner");
   const { client, as } = await post.lease("coder");
@@ -160,6 +169,43 @@ it("an answer to an asker that has gone waits for its next run", async () => {
   await post.inside("coder", `${post.perdure} reply q 'yes'`);
   expect((await post.inside("asker", `${post.perdure} inbox`)).stdout).toMatch(/answers q\n {2}yes\n$/);
   expect((await post.trail("q")).at(-1)?.state).toBe("answered");
+});
+
+it("an answer that its asker did not live to acknowledge waits for its next run; one that it did does not", async () => {
+  const post = await opened("asker", "coder");
+  const { client, as } = await post.lease("asker");
+  const params = { nested: false, here: post.here, project: null, ttlMs: null, attach: [], declared: [] };
+  const ask = async (id: string): Promise<MessageRecord> => {
+    const asked = { ...params, as, to: "coder", body: "done?", id, waitMs: 60_000 };
+    const answer = client.call("ask", asked, 60_000);
+    await post.until(id, "queued");
+    await post.inside("coder", `${post.perdure} reply ${id} 'yes to ${id}'`);
+    return (await answer).reply;
+  };
+  const [first, second] = [await ask("first"), await ask("second")];
+  const acked = await client.call("ack", { as, nested: false, ids: [first.id], how: "read" });
+  expect(acked).toEqual({ acked: [first.id], missed: [] });
+  expect((await post.trail(second.id)).at(-1)?.state).toBe("offered");
+  await client.call("release", as);
+  const { stdout } = await post.inside("asker", `${post.perdure} inbox`);
+  expect(stdout).toContain("yes to second");
+  expect(stdout).not.toContain("yes to first");
+});
+
+it("whoever asks from the command line or the library acknowledges the answer", async () => {
+  const post = await opened("coder");
+  const ask = post.home.perdure(["ask", "coder", "done?", "--id", "q", "--timeout", "60s"]);
+  await waiting(post, "coder");
+  await post.inside("coder", `${post.perdure} reply q yes --id a`);
+  expect(await ask).toMatchObject({ code: 0, stdout: "yes\n" });
+  expect((await post.trail("a")).map(({ state }) => state)).toEqual(["queued", "offered", "read"]);
+  const perdure = await connect({ env: post.home.env, cwd: post.home.project });
+  const asking = perdure.ask("api/coder", "and now?", { id: "r" });
+  await waiting(post, "coder");
+  await post.inside("coder", `${post.perdure} reply r yes --id b`);
+  expect((await asking).body).toBe("yes");
+  expect((await post.trail("b")).map(({ state }) => state)).toEqual(["queued", "offered", "read"]);
+  await perdure.close();
 });
 
 it("an ask that can no longer be answered is released with the reason", async () => {

@@ -67,6 +67,18 @@ test("a migration that fails half way leaves the version before it, whole", () =
   db.close();
 });
 
+test("events keep their numbers through the upgrade, and go on after the newest even when older ones are dropped", () => {
+  const { db: old } = openStore(file, { migrations: MIGRATIONS.slice(0, 4) });
+  const add = (db: Db): number => db.insert("INSERT INTO events (at_ms, type, data) VALUES (1, 'x', '{}')");
+  for (let n = 0; n < 5; n++) add(old);
+  old.run("DELETE FROM events WHERE seq < 5");
+  closeStore(old);
+  const { db } = openStore(file);
+  expect(db.all("SELECT seq FROM events")).toEqual([{ seq: 5 }]);
+  expect(add(db)).toBe(6);
+  closeStore(db);
+});
+
 test("a newer schema is refused and nothing is changed", () => {
   const { db } = openStore(file, { migrations: [...MIGRATIONS, "CREATE TABLE future (x)"] });
   closeStore(db);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { COMMIT_CHANGES_MAX } from "../../src/limits.ts";
 import { Db } from "../../src/store/db.ts";
 import type { FailureKind } from "../../src/store/failure.ts";
 import { Writer } from "../../src/store/writer.ts";
@@ -44,6 +45,29 @@ test("a write that throws takes nothing with it, and leaves nothing of itself", 
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
   expect({ commits, kept: kept(), failures }).toEqual({ commits: 1, kept: ["a", "b"], failures: [] });
+});
+
+test("a checked write that refuses first takes nothing with it", async () => {
+  const outcomes = await Promise.allSettled([
+    writer.writeChecked(() => add("a")),
+    writer.writeChecked(() => {
+      throw new Error("no");
+    }),
+    writer.writeChecked(() => add("b")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect({ commits, kept: kept(), failures }).toEqual({ commits: 1, kept: ["a", "b"], failures: [] });
+});
+
+test("more writes than share a commit are committed in several, in order", async () => {
+  const order: number[] = [];
+  const many = Array.from({ length: 2 * COMMIT_CHANGES_MAX + 1 }, (_, n) =>
+    writer.write(() => add(String(n))).then(() => order.push(n)),
+  );
+  await Promise.all(many);
+  expect(commits).toBe(3);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(kept()).toHaveLength(many.length);
 });
 
 test("a promise resolves only after COMMIT: another connection sees the row", async () => {

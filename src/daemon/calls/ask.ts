@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Waiting } from "../../core/mail.ts";
+import { OPERATOR } from "../../protocol/mail.ts";
 import { messageById, replyTo } from "../../store/messages.ts";
 import { standing } from "../../core/lease.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
@@ -31,8 +32,9 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
         const recipient = recipientOf(house, asker, params, params.to, params.nested);
         const { again } = admit(house, asker, recipient, {
           id: params.id,
+          isFirst: false,
           body: params.body,
-          expiresMs: expiryOf(house.mail.now(), params.ttlMs),
+          expiresMs: expiryOf(house, params.ttlMs),
           supersedes: null,
           replyTo: null,
           expectsReply: true,
@@ -45,7 +47,8 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
         return { sender: asker, again };
       }),
     );
-    return await answered(context, params, sender);
+    const replyId = await answered(context, params, sender);
+    return await offerReply(house, params, replyId, sender);
   } finally {
     done();
   }
@@ -55,14 +58,14 @@ async function answered(
   { house, closed }: CallContext,
   { id, waitMs }: CallParams<"ask">,
   sender: Sender,
-): Promise<CallResults["ask"]> {
+): Promise<string> {
   const deadline = house.monotonicMs() + waitMs;
   for (;;) {
     const change = new Change(house, askKey(id), deadline, closed);
     const outcome = change.stoppedIfThrown(() => outcomeOf(house, id, sender));
     if (outcome !== null) {
       change.stop();
-      return takeReply(house, id, outcome, sender);
+      return outcome;
     }
     if ((await change.happened) === "too late") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
@@ -93,15 +96,23 @@ function outcomeOf(house: House, id: string, { run, worker }: Sender): string | 
   });
 }
 
-/** The asker has it, so it is read. One that was read before, when its answer was lost on the way, is the same one. */
-async function takeReply(house: House, id: string, replyId: string, sender: Sender): Promise<CallResults["ask"]> {
-  const run = sender.run?.id ?? null;
+/**
+ * It is the asker's until it says that it has it: else it goes to the inbox of the worker's next run. One that was taken before,
+ * when its answer was lost on the way, is the same one. A nested agent acknowledges nothing: there, what is answered is read.
+ */
+async function offerReply(
+  house: House,
+  { id, nested }: CallParams<"ask">,
+  replyId: string,
+  sender: Sender,
+): Promise<CallResults["ask"]> {
+  const run = sender.run?.id ?? OPERATOR;
   await house.writer.write(() => {
     if (sender.run) assertCurrent(house, sender.run.id, sender.run.generation);
     const reply = messageById(house.db, replyId);
-    if (reply && settle(house, reply, "offer", { run: run ?? "operator", generation: sender.run?.generation ?? 0 })) {
-      settle(house, { ...reply, state: "offered" }, "read", { run });
-    }
+    if (!reply || !settle(house, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
+    if (nested) settle(house, { ...reply, state: "offered" }, "read", { run });
+    else house.mail.offered(reply.seq);
   });
   const reply = messageById(house.db, replyId);
   if (reply === null) throw new Error(`reply ${replyId} vanished`);

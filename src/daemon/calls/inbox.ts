@@ -20,11 +20,12 @@ export async function receiveCall(
 ): Promise<CallResults["receive"]> {
   const deadline = house.monotonicMs() + params.waitMs;
   const box = boxOf(house, params, senderOf(house, actor, params));
+  let wanted = params;
   for (;;) {
     // Listening first: what comes in while the box is looked into is not missed.
     const change = new Change(house, box.key, deadline, closed);
     const messages = await house.writer
-      .write(() => offer(house, params, senderOf(house, actor, params)))
+      .write(() => offer(house, wanted, senderOf(house, actor, params)))
       .catch((error: unknown) => change.stoppedIfThrown(() => rethrown(error)));
     if (messages.length > 0) {
       change.stop();
@@ -33,6 +34,8 @@ export async function receiveCall(
     if ((await change.happened) === "too late") return { messages };
     // Nobody is there to take an offer any more.
     if (closed.aborted) return { messages: [] };
+    // What it has in hand was said when it asked: by now others of the same run may have taken something.
+    wanted = { ...params, inHand: undefined };
   }
 }
 

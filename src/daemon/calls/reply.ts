@@ -27,6 +27,7 @@ export async function replyCall(
       const asked = askedOf(house, sender, params);
       const admitted = admit(house, sender, recipientOf(house, asked), {
         id,
+        isFirst: params.messageId === null,
         body: params.body,
         expiresMs: null,
         supersedes: null,

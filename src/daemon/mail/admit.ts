@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits.ts";
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/mail.ts";
-import { countInBox, insertMessage, messageById, type BoxCount, type MessageRow } from "../../store/messages.ts";
+import { insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
+import type { BoxCount } from "../../store/boxes.ts";
 import { workerById } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { digestOf } from "./digest.ts";
@@ -14,6 +15,8 @@ import { settle } from "./settle.ts";
 
 export interface Letter {
   id: string;
+  /** The id was made for it just now, so nothing was ever sent under it. */
+  isFirst: boolean;
   body: string;
   expiresMs: number | null;
   /** An earlier message of the same sender to the same reader that this one stands for. */
@@ -27,12 +30,26 @@ export interface Letter {
 
 /** Twelve characters nobody can guess, easy to type. */
 export function mintId(): string {
-  return [...randomBytes(12)].map((byte) => LETTERS[byte % LETTERS.length]).join("");
+  if (randomAt + ID_CHARS > random.length) {
+    randomFillSync(random);
+    randomAt = 0;
+  }
+  let id = "";
+  for (const end = randomAt + ID_CHARS; randomAt < end; randomAt++)
+    id += LETTERS[(random[randomAt] ?? 0) % LETTERS.length];
+  return id;
 }
 
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const ID_CHARS = 12;
+/** Drawn for many at a time: each draw costs as much as the rest of the id. */
+const random = new Uint8Array(64 * ID_CHARS);
+let randomAt = random.length;
 
-/** Inside a change. On disk before it is answered; the same id once more is the same message. */
+/**
+ * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
+ * said before anything is changed.
+ */
 export function admit(house: House, sender: Sender, recipient: Recipient, letter: Letter): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
@@ -46,13 +63,13 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
     expectsReply: letter.expectsReply,
     attachments: letter.attachments,
   });
-  const known = messageById(house.db, letter.id);
+  const known = letter.isFirst ? null : messageById(house.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
   const bytes = Buffer.byteLength(letter.body);
-  const box = countInBox(house.db, project.id, worker?.id ?? null, 1, bytes);
-  assertRoom(box, bytes, to, worker?.name ?? null);
+  assertRoom(house.db.boxes.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertAllowed(house, sender);
   if (letter.waits) assertNoRing(house, sender, recipient, to);
+  if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
   const nowMs = house.mail.now();
   const seq = insertMessage(house.db, {
     id: letter.id,
@@ -69,7 +86,7 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
     expects_reply: letter.expectsReply ? 1 : 0,
     attachments: letter.attachments.length === 0 ? null : JSON.stringify(letter.attachments),
   });
-  if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
+  house.db.boxes.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
   record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
   house.mail.tell(boxKey(project.id, worker?.id ?? null));
@@ -86,18 +103,16 @@ function again(known: MessageRow, digest: string, to: string, renamedFrom: strin
   });
 }
 
-/** Counted already: thrown inside the change, it never was. */
-function assertRoom(box: BoxCount | null, bytes: number, to: string, reader: string | null): void {
+function assertRoom(before: BoxCount, bytes: number, to: string, reader: string | null): void {
   if (bytes > MESSAGE_BYTES_MAX) {
     throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
       hint: "send it as a file: --attach FILE",
     });
   }
-  const before = { messages: (box?.messages ?? 1) - 1, bytes: (box?.bytes ?? bytes) - bytes };
   if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
   throw new PerdureError("full", `The box of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
     hint: reader ? `it has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
-    details: before,
+    details: { ...before },
   });
 }
 

@@ -6,6 +6,9 @@ import type { House } from "../house.ts";
 import { askKey } from "./keys.ts";
 import { settle } from "./settle.ts";
 
+/** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
+const UPTIME_STEP_MS = 10;
+
 type Keeper = Pick<House, "db" | "writer" | "now" | "monotonicMs" | "log">;
 
 /** What the daemon keeps in mind about mail; everything that has to last is in the store. */
@@ -19,12 +22,15 @@ export class Mail {
   readonly #waiting = new Map<string, Waiting & { connections: number }>();
   readonly #startMs: number;
   readonly #startUptimeMs: number;
+  #uptimeMs: number;
+  #lookedMs: number;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(house: Keeper) {
     this.#house = house;
     this.#startMs = house.now();
-    this.#startUptimeMs = uptime() * 1000;
+    this.#startUptimeMs = this.#uptimeMs = uptime() * 1000;
+    this.#lookedMs = house.monotonicMs();
   }
 
   /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
@@ -39,7 +45,12 @@ export class Mail {
 
   /** The wall's time at our start, and from there on by the machine's uptime, which does not jump and counts sleep, too. */
   now(): number {
-    return Math.round(this.#startMs + uptime() * 1000 - this.#startUptimeMs);
+    const monotonicMs = this.#house.monotonicMs();
+    if (monotonicMs - this.#lookedMs >= UPTIME_STEP_MS) {
+      this.#uptimeMs = uptime() * 1000;
+      this.#lookedMs = monotonicMs;
+    }
+    return Math.round(this.#startMs + this.#uptimeMs - this.#startUptimeMs);
   }
 
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */

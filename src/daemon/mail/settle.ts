@@ -1,14 +1,6 @@
 import { after, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/mail.ts";
-import {
-  beginAnew,
-  changeMessage,
-  countInBox,
-  offersOf,
-  onTheWay,
-  unansweredFor,
-  type MessageRow,
-} from "../../store/messages.ts";
+import { beginAnew, changeMessage, offersOf, onTheWay, unansweredFor, type MessageRow } from "../../store/messages.ts";
 import { LIST_ROWS_MAX } from "../../limits.ts";
 import { record, type House } from "../house.ts";
 import { askKey, boxKey } from "./keys.ts";
@@ -49,7 +41,7 @@ function count(
   now: MailState,
 ): void {
   const change = Number(ON_THE_WAY.has(now)) - Number(ON_THE_WAY.has(before));
-  if (change !== 0) countInBox(house.db, project, to, change, change * Buffer.byteLength(body));
+  if (change !== 0) house.db.boxes.add(project, to, change, change * Buffer.byteLength(body));
 }
 
 /** Its run is over, or lost its name: what it was offered is offered to the next one. */

@@ -1,0 +1,94 @@
+import type { Db } from "./db.ts";
+
+export interface BoxCount {
+  messages: number;
+  bytes: number;
+}
+
+interface Entry extends BoxCount {
+  projectId: number;
+  /** 0 for the operator's. */
+  worker: number;
+}
+
+/**
+ * What is on its way to each, counted, so that a full box is known without reading it. What a commit adds and takes is
+ * summed up, and written once before it ends: many messages to one box change its row once.
+ */
+export class Boxes {
+  readonly #db: Db;
+  #entries: Entry[] = [];
+  #sums = new Map<number, Entry>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** With what the change under way has added. `to` is null for the operator's. */
+  count(projectId: number, to: number | null): BoxCount {
+    const stored = this.#stored(projectId, to ?? 0);
+    const since = this.#sums.get(keyOf(projectId, to ?? 0));
+    return since ? { messages: stored.messages + since.messages, bytes: stored.bytes + since.bytes } : stored;
+  }
+
+  /** Inside a change. */
+  add(projectId: number, to: number | null, messages: number, bytes: number): void {
+    const entry = { projectId, worker: to ?? 0, messages, bytes };
+    this.#entries.push(entry);
+    this.#sum(entry);
+  }
+
+  /** For `undo`. */
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** A change was rolled back: back to how many there were before it. */
+  undo(length: number): void {
+    if (length === this.#entries.length) return;
+    this.#entries.length = length;
+    this.#sums.clear();
+    for (const entry of this.#entries) this.#sum(entry);
+  }
+
+  /** Before the commit. */
+  write(): void {
+    // The next message to it asks how full it is; of several, each one's row would have to be read for that.
+    const only = this.#sums.size === 1 ? this.#entries[0] : undefined;
+    const now = only && this.count(only.projectId, only.worker);
+    for (const { projectId, worker, messages, bytes } of this.#sums.values()) {
+      this.#db.run(
+        `INSERT INTO mailboxes (project_id, worker_id, messages, bytes) VALUES (?, ?, ?, ?)
+         ON CONFLICT (project_id, worker_id) DO UPDATE SET messages = messages + excluded.messages, bytes = bytes + excluded.bytes`,
+        projectId,
+        worker,
+        messages,
+        bytes,
+      );
+    }
+    if (only && now) this.#db.bearInMind("mailboxes", STORED, [only.projectId, only.worker], { ...now });
+    this.undo(0);
+  }
+
+  #sum({ projectId, worker, messages, bytes }: Entry): void {
+    const key = keyOf(projectId, worker);
+    const sum = this.#sums.get(key);
+    if (sum === undefined) {
+      this.#sums.set(key, { projectId, worker, messages, bytes });
+      return;
+    }
+    sum.messages += messages;
+    sum.bytes += bytes;
+  }
+
+  #stored(projectId: number, worker: number): BoxCount {
+    return this.#db.oneInMind<BoxCount>("mailboxes", STORED, projectId, worker) ?? NONE;
+  }
+}
+
+const STORED = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
+const NONE: BoxCount = { messages: 0, bytes: 0 };
+
+function keyOf(projectId: number, worker: number): number {
+  return projectId * 2 ** 32 + worker;
+}

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Db } from "../../src/store/db.ts";
+import { insertEvent, isOnlyMailAfter, lastEventSeq } from "../../src/store/events.ts";
+import { openStore } from "../../src/store/open.ts";
+import { insertProject, moveProject, projectByIdentity } from "../../src/store/projects.ts";
+import { Writer } from "../../src/store/writer.ts";
+
+// Rows that are kept in mind, and counts that are written once a commit: after whatever went wrong they are what the store says.
+
+let folder: string;
+let db: Db;
+let writer: Writer;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-mind-"));
+  ({ db } = openStore(join(folder, "perdure.db")));
+  writer = new Writer(db, { onCommit: () => undefined, onFailure: () => undefined });
+  insertProject(db, { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 1 });
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const event = (type: string): void =>
+  insertEvent(db, {
+    at_ms: 1,
+    type,
+    project_id: 1,
+    worker_id: null,
+    run_id: null,
+    generation: null,
+    data: "{}",
+  });
+const stored = (): unknown => db.one("SELECT messages, bytes FROM mailboxes WHERE project_id = 1 AND worker_id = 7");
+const refuse = (): never => {
+  throw new Error("no");
+};
+
+test("a row in mind follows every change of its table", () => {
+  expect(projectByIdentity(db, "/api")).toMatchObject({ root: "/api" });
+  expect(projectByIdentity(db, "/moved")).toBeNull();
+  moveProject(db, 1, "/moved", "/moved");
+  expect(projectByIdentity(db, "/api")).toBeNull();
+  expect(projectByIdentity(db, "/moved")).toMatchObject({ root: "/moved" });
+});
+
+test("a statement whose table cannot be told makes everything be read anew", () => {
+  expect(projectByIdentity(db, "/api")).not.toBeNull();
+  db.run("WITH moved (root) AS (VALUES ('/moved')) UPDATE projects SET root = (SELECT root FROM moved)");
+  expect(projectByIdentity(db, "/api")).toMatchObject({ root: "/moved" });
+});
+
+test("what a change did that was rolled back is not kept in mind", async () => {
+  await expect(
+    writer.write(() => {
+      moveProject(db, 1, "/moved", "/moved");
+      expect(projectByIdentity(db, "/moved")).not.toBeNull();
+      event("worker.created");
+      refuse();
+    }),
+  ).rejects.toThrow("no");
+  expect(projectByIdentity(db, "/moved")).toBeNull();
+  expect(projectByIdentity(db, "/api")).not.toBeNull();
+  expect(lastEventSeq(db)).toBe(0);
+});
+
+test("the last event is known after each commit, and whether it was about something else than mail", async () => {
+  await writer.write(() => event("worker.created"));
+  expect([lastEventSeq(db), isOnlyMailAfter(db, 0), isOnlyMailAfter(db, 1)]).toEqual([1, false, true]);
+  await writer.write(() => event("mail.queued"));
+  expect([lastEventSeq(db), isOnlyMailAfter(db, 1)]).toEqual([2, true]);
+});
+
+test("what is counted in a box is there within the change, and on disk with the commit", async () => {
+  const add = (): void => {
+    db.boxes.add(1, 7, 1, 10);
+  };
+  await Promise.all([writer.write(add), writer.writeChecked(add)]);
+  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+    { messages: 2, bytes: 20 },
+    { messages: 2, bytes: 20 },
+  ]);
+  await writer.write(() => {
+    add();
+    expect(db.boxes.count(1, 7)).toEqual({ messages: 3, bytes: 30 });
+    db.boxes.add(1, 7, -2, -20);
+  });
+  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+    { messages: 1, bytes: 10 },
+    { messages: 1, bytes: 10 },
+  ]);
+});
+
+test("what a refused change counted is taken back, and nothing of the others", async () => {
+  await Promise.allSettled([
+    writer.write(() => db.boxes.add(1, 7, 1, 10)),
+    writer.write(() => {
+      db.boxes.add(1, 7, 5, 50);
+      refuse();
+    }),
+    writer.write(() => db.boxes.add(1, 7, 1, 10)),
+  ]);
+  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+    { messages: 2, bytes: 20 },
+    { messages: 2, bytes: 20 },
+  ]);
+});
+
+test("a commit that is given up leaves nothing counted and nothing in mind", async () => {
+  const both = await Promise.allSettled([
+    writer.write(() => {
+      db.boxes.add(1, 7, 1, 10);
+      moveProject(db, 1, "/moved", "/moved");
+    }),
+    // It said that it refuses before it changes anything, and does not.
+    writer.writeChecked(() => {
+      event("mail.queued");
+      refuse();
+    }),
+  ]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect([stored(), db.boxes.count(1, 7)]).toEqual([null, { messages: 0, bytes: 0 }]);
+  expect([projectByIdentity(db, "/api")?.root, lastEventSeq(db)]).toEqual(["/api", 0]);
+});
