@@ -12,14 +12,15 @@ export interface Need {
 }
 
 /** Who cannot go on alone. What only takes a while (backing off, starting) is not among them. */
-export function needsOf(workers: readonly WorkerSummary[]): Need[] {
+export function needsOf(workers: readonly WorkerSummary[], addresses = false): Need[] {
   return workers.flatMap((worker) => {
     const verb = worker.run !== null && worker.attention !== null ? "show" : VERBS[worker.state];
     if (verb === undefined) return [];
     // Another terminal's cannot be gone to.
     const reachable = verb === "attach" && worker.mode !== "tmux" ? "show" : verb;
     const why = worker.run === null ? `${worker.state}: ${noteOf(worker)}` : noteOf(worker);
-    return { name: worker.name, why, command: `perdure ${reachable} ${worker.name}` };
+    const name = addresses ? worker.address : worker.name;
+    return { name, why, command: `perdure ${reachable} ${name}` };
   });
 }
 

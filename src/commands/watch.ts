@@ -43,12 +43,11 @@ function frame(
   // The terminal's last column stays free: clearing the rest of a full line would take its last character.
   const columns = width - 1;
   const where = all ? "all projects" : (workers[0]?.project ?? here.base);
-  const needs = needsOf(workers);
   const count = `${workers.length} worker${workers.length === 1 ? "" : "s"}`;
   return [
     `${paint.bold(where)}  ${paint.dim(`${count}, Ctrl-C ends`)}`,
     workerTable(workers, paint, { ...form, columns }) ?? paint.dim("No workers here yet."),
-    needsText(needs, paint, columns),
+    needsText(needsOf(workers, all), paint, columns),
     trouble && paint.yellow(trouble),
   ]
     .filter(Boolean)

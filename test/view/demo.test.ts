@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { shortOf, survivedTable, type Survivor } from "../../src/commands/demo/survived.ts";
@@ -62,6 +62,17 @@ test("without tmux it says so, and shows one agent in the foreground", async () 
   expect({ code, stderr }).toEqual({ code: 0, stderr: first });
   expect(stderr).toMatch(/Same address \(api\/coder\), a new run, the same conversation, proved\./);
   expect(stderr).toMatch(/Agents on your PATH: claude\n[^]*perdure run coder -- claude/);
+  expect(left()).toEqual([]);
+});
+
+test("it fails, and clears up, when something does not hold", async () => {
+  const { home, left } = demoHome();
+  const programs = join(home.dir, "bin");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "tmux"), '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.3a || exit 1\n', { mode: 0o755 });
+  home.env.PATH = `${programs}:${home.env.PATH}`;
+  const { code, stderr } = await home.perdure(["demo"]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("perdure up left with") as string });
   expect(left()).toEqual([]);
 });
 

@@ -86,6 +86,7 @@ test("who needs somebody is told with what to type; what passes by itself is not
     ["odd", "perdure show odd", "suspended"],
     ["mine", "perdure show mine", "waits for your answer"],
   ]);
+  expect(needsOf(FLEET, true)[0]).toMatchObject({ name: "api/coder-2", command: "perdure attach api/coder-2" });
   expect(needsText([], PLAIN, 80)).toBe("");
   for (const line of needsText(needsOf(needy), PLAIN, 60).split("\n")) expect(line.length).toBeLessThanOrEqual(60);
 });
