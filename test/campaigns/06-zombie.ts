@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type Client } from "../../src/client/connect.ts";
+import type { CallParams } from "../../src/protocol/calls.ts";
 import type { ClaimGrant } from "../../src/protocol/results.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
@@ -10,6 +11,7 @@ import type { Home } from "../support/home.ts";
 import { check, eventually, whole, within } from "./support/check.ts";
 import type { CallOrder } from "./support/caller.ts";
 import { clientClaim, inHome, targetIn } from "./support/house.ts";
+import { letter, placeIn } from "./support/mail.ts";
 import { CALLER, Puppet } from "./support/puppet.ts";
 import { Rows } from "./support/rows.ts";
 
@@ -63,12 +65,15 @@ async function displacedClient(stage: Stage, puppet: Puppet, name: string): Prom
   const { home, operator, rows } = stage;
   const pid = puppet.child.pid ?? 0;
   const old = await puppet.call("claim", clientClaim(home, name, pid));
+  // On offer to it: given back by the takeover, and never again its own to acknowledge.
+  const [sent] = (await operator.call("send", letter(home, name, "for whoever has the name"))).messages;
+  await puppet.call("receive", { ...selfOf(old), here: placeIn(home), project: null, max: 10, waitMs: 0 });
   await stop([pid]);
   await operator.call("takeover", { target: targetIn(home, name), by: "campaign", killAfterMs: KILL_AFTER_MS });
   const owner = stage.random() < 0.8 ? await operator.call("claim", clientClaim(home, name, process.pid)) : null;
   const before = rows.dump();
   process.kill(pid, "SIGCONT");
-  await attempt(stage, puppet, name, old, owner ?? { ...old, generation: old.generation + 1 });
+  await attempt(stage, puppet, name, old, owner ?? { ...old, generation: old.generation + 1 }, sent?.id);
   rows.checkSame(before);
   if (owner) await operator.call("release", { run: owner.run, generation: owner.generation, token: owner.token });
   rows.remember(old.run);
@@ -142,6 +147,7 @@ async function attempt(
   name: string,
   old: Pick<ClaimGrant, "run" | "generation" | "token">,
   now: Pick<ClaimGrant, "run" | "generation">,
+  offered = "never-offered",
 ): Promise<void> {
   const pid = puppet.child.pid ?? 0;
   const release = (token: string | null, run: string, generation: number): CallOrder => ({
@@ -161,6 +167,7 @@ async function attempt(
     release(null, now.run, now.generation + 1 + whole(stage.random, 3)),
     { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, name, pid) },
     { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, `${name}-other`, pid) },
+    ...mailing(stage.home, name, old, offered),
   ];
   for (const order of orders) {
     const answer = await puppet.order(order);
@@ -168,6 +175,25 @@ async function attempt(
     check(fenced, () => `${JSON.stringify(order)} of a zombie was answered with ${JSON.stringify(answer)}`);
     stage.tally.refused++;
   }
+}
+
+/** By the token it was started with, and by the lease it believes to have. */
+function mailing(home: Home, name: string, old: Lease, offered: string): CallOrder[] {
+  const place = { here: placeIn(home), project: null };
+  return [
+    { token: old.token, who: { as: null, nested: false } },
+    { token: null, who: selfOf(old) },
+  ].flatMap(({ token, who }): CallOrder[] => [
+    { do: "call", token, call: "send", params: { ...letter(home, name, "from a zombie"), ...who } },
+    { do: "call", token, call: "receive", params: { ...who, ...place, max: 10, waitMs: 0 } },
+    { do: "call", token, call: "ack", params: { ...who, ids: [offered], how: "read" } },
+  ]);
+}
+
+type Lease = Pick<ClaimGrant, "run" | "generation" | "token">;
+
+function selfOf({ run, generation, token }: Lease): Pick<CallParams<"ack">, "as" | "nested"> {
+  return { as: { run, generation, token }, nested: false };
 }
 
 async function stop(pids: number[]): Promise<void> {

@@ -10,9 +10,11 @@ export class Rows {
     this.#db = new Db(file, { readOnly: true });
   }
 
-  /** Everything a claim, a release or an end could change. */
+  /** Everything a claim, a release, an end or a mail could change. */
   dump(): string {
-    return ["workers", "runs", "epochs", "tombstones"].map((table) => this.#table(table)).join("\n");
+    return ["workers", "runs", "epochs", "tombstones", "messages", "message_steps", "mailboxes"]
+      .map((table) => this.#table(table))
+      .join("\n");
   }
 
   /** Every row of every table. */
