@@ -9,6 +9,7 @@ import { publishProjects } from "./daemon/publish.ts";
 import { RunWatch } from "./daemon/run-watch.ts";
 import { Custody } from "./daemon/custody.ts";
 import { HighWater } from "./daemon/high-water.ts";
+import { MailClock } from "./daemon/mail/clock.ts";
 import { Mail } from "./daemon/mail/mail.ts";
 import { returnOffers } from "./daemon/mail/settle.ts";
 import { Records } from "./daemon/records.ts";
@@ -111,7 +112,7 @@ class Daemon {
       },
     });
     const custody = new Custody(base);
-    const mail = new Mail(base);
+    const mail = new Mail(base, new MailClock(base));
     const sessions = new SessionWatch({ ...base, watch, custody, mail });
     const fleet = new Supervisor(() => this.#house, paths, logLine);
     this.#house = { ...base, watch, sessions, custody, mail, fleet };

@@ -1,12 +1,17 @@
 import type { Db } from "./db.ts";
 
-type MetaKey = "clean" | "epoch_floor";
-
-export function readMeta(db: Db, key: MetaKey): number | null {
-  return db.one<{ value: number }>("SELECT value FROM meta WHERE key = ?", key)?.value ?? null;
+interface Meta {
+  clean: number;
+  epoch_floor: number;
+  /** The wall's time at the machine's start, by which mail expires, and the boot it is for. */
+  mail_clock: string;
 }
 
-export function writeMeta(db: Db, key: MetaKey, value: number): void {
+export function readMeta<K extends keyof Meta>(db: Db, key: K): Meta[K] | null {
+  return db.one<{ value: Meta[K] }>("SELECT value FROM meta WHERE key = ?", key)?.value ?? null;
+}
+
+export function writeMeta<K extends keyof Meta>(db: Db, key: K, value: Meta[K]): void {
   db.run(
     "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
     key,

@@ -8,6 +8,7 @@ import { readMeta } from "../../src/store/meta.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
 import { dropOldRows } from "../../src/store/retention.ts";
 import { campaign, seeded } from "../support/campaign.ts";
+import { MailWorld, type MailTally } from "./07-mail-clocks.ts";
 import { SimulatedHouse, type Tally } from "./07-simulated-house.ts";
 import { check, whole } from "./support/check.ts";
 
@@ -31,10 +32,31 @@ export const clockJumps = campaign<Size>({
       const house = new SimulatedHouse(seeded(seed + schedule), tally);
       for (let step = 0; step < size.steps; step++) house.step(JUMPS_MS);
     }
+    const mail = await playMail(seeded(seed), size.schedules / 2);
     const epochsForgotten = forgetInARealStore(seeded(seed));
-    return { schedules: size.schedules, ...tally, epochsForgotten, earlyExpiries: 0, stuck: 0, idsRepeated: 0 };
+    return {
+      schedules: size.schedules,
+      ...tally,
+      ...mail,
+      epochsForgotten,
+      earlyExpiries: 0,
+      stuck: 0,
+      idsRepeated: 0,
+    };
   },
 });
+
+async function playMail(random: () => number, steps: number): Promise<MailTally> {
+  const tally: MailTally = { sent: 0, offers: 0, mailExpired: 0, returned: 0 };
+  const world = new MailWorld(random, tally);
+  try {
+    for (let step = 0; step < steps; step++) await world.step(JUMPS_MS);
+  } finally {
+    world.close();
+  }
+  check(tally.mailExpired > 0 && tally.returned > 0, `nothing happened: ${JSON.stringify(tally)}`);
+  return tally;
+}
 
 /** The floor as the store keeps it: more names than are remembered, then ids for those that were forgotten. */
 function forgetInARealStore(random: () => number): number {

@@ -1,13 +1,10 @@
-import { uptime } from "node:os";
 import { EVENT_ROWS_DEFAULT, MAIL_SWEEP_MS, OFFER_VISIBLE_MS, SENDER_BURST, SENDER_PER_SECOND } from "../../limits.ts";
 import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
 import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
 import type { House } from "../house.ts";
+import type { MailClock } from "./clock.ts";
 import { askKey } from "./keys.ts";
 import { settle } from "./settle.ts";
-
-/** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
-const UPTIME_STEP_MS = 10;
 
 type Keeper = Pick<House, "db" | "writer" | "now" | "monotonicMs" | "log">;
 
@@ -20,22 +17,18 @@ export class Mail {
   readonly #listeners = new Map<string, Set<() => void>>();
   /** Asks that somebody waits for right now, on a live connection. */
   readonly #waiting = new Map<string, Waiting & { connections: number }>();
-  readonly #startMs: number;
-  readonly #startUptimeMs: number;
-  #uptimeMs: number;
-  #lookedMs: number;
+  readonly #clock: MailClock;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(house: Keeper) {
+  constructor(house: Keeper, clock: MailClock) {
     this.#house = house;
-    this.#startMs = house.now();
-    this.#startUptimeMs = this.#uptimeMs = uptime() * 1000;
-    this.#lookedMs = house.monotonicMs();
+    this.#clock = clock;
   }
 
   /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
   start(): void {
     for (const { seq } of allOffers(this.#house.db)) this.offered(seq);
+    this.#clock.keep().catch((error: unknown) => this.#house.log(`mail: ${String(error)}`));
     this.#timer = setInterval(() => void this.sweep(), MAIL_SWEEP_MS).unref();
   }
 
@@ -43,14 +36,8 @@ export class Mail {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** The wall's time at our start, and from there on by the machine's uptime, which does not jump and counts sleep, too. */
   now(): number {
-    const monotonicMs = this.#house.monotonicMs();
-    if (monotonicMs - this.#lookedMs >= UPTIME_STEP_MS) {
-      this.#uptimeMs = uptime() * 1000;
-      this.#lookedMs = monotonicMs;
-    }
-    return Math.round(this.#startMs + this.#uptimeMs - this.#startUptimeMs);
+    return this.#clock.now();
   }
 
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
