@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { MailClock } from "../../src/daemon/mail/clock.ts";
 import { Mail } from "../../src/daemon/mail/mail.ts";
 import { settle } from "../../src/daemon/mail/settle.ts";
@@ -69,6 +70,7 @@ export class MailWorld {
   }
 
   async step(jumpsMs: readonly number[]): Promise<void> {
+    await turn(); // a daemon lives long enough to write down when it began
     const dice = this.#random();
     if (dice < 0.15) this.#wallMs += pick(this.#random, jumpsMs);
     else if (dice < 0.22) await this.#sleep();
