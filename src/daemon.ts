@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { lockOrYield, type Lock } from "./daemon/lock.ts";
+import { lockOrYield, lockPatiently, type Lock } from "./daemon/lock.ts";
 import { announce, tellStarter } from "./daemon/announce.ts";
 import { boundLog, logLine } from "./daemon/log.ts";
 import { clearOld, keepBounds } from "./daemon/retention.ts";
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const paths = statePaths(process.env);
   for (const folder of [paths.dir, paths.runs, dirname(paths.log), dirname(paths.socket)]) makeSafeFolder(folder);
-  const lock = await lockOrYield(paths.lock, paths.socket);
+  const lock = SERVICE ? await lockPatiently(paths.lock) : await lockOrYield(paths.lock, paths.socket);
   if (lock === null) return tellStarter({ taken: true });
   boundLog(paths.log);
   const daemon = new Daemon(paths, lock);
@@ -144,8 +144,8 @@ class Daemon {
   #recover(): void {
     this.#orSetAside(this.#house.db, () => {
       for (const run of this.#house.watch.start()) {
-        // A takeover that the last daemon could not finish is finished by this one.
-        if (run.displaced_ms !== null) void this.#finishTakeover(run);
+        // What the last daemon was about to stop is stopped by this one.
+        if (run.displaced_ms !== null || run.stopped_by !== null) void this.#finishStop(run);
         this.#house.sessions.follow(run, true);
       }
       publishProjects(this.#house);
@@ -190,7 +190,7 @@ class Daemon {
     closeStore(this.#house.db);
   }
 
-  async #finishTakeover(run: Parameters<typeof stopRun>[1]): Promise<void> {
+  async #finishStop(run: Parameters<typeof stopRun>[1]): Promise<void> {
     try {
       await stopRun(this.#house, run, TAKEOVER_TERM_WAIT_MS);
     } catch (error) {

@@ -1,16 +1,13 @@
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../client/autostart.ts";
 import { connect } from "../client/connect.ts";
-import { DAEMON_START_WAIT_MS } from "../limits.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { DaemonStatus } from "../protocol/results.ts";
-import { processTable } from "../runtime/process/index.ts";
-import { readIfThere } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import type { Command, Invocation } from "./command.ts";
 import { printable } from "./output.ts";
 import { install, uninstall } from "./service.ts";
+import { stopDaemon } from "./stop-daemon.ts";
 import { subcommand } from "./subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = {
@@ -57,33 +54,9 @@ async function start({ values, out }: Invocation): Promise<void> {
 }
 
 async function stop({ out }: Invocation): Promise<void> {
-  const pid = await askToStop();
+  const pid = await stopDaemon();
   if (pid === null) return out.result({ running: false, stopped: false }, () => "not running");
-  await gone(pid);
   out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers live on`);
-}
-
-/** Over the socket; a daemon of another version, which would not understand, gets TERM. Null when none runs. */
-async function askToStop(): Promise<number | null> {
-  try {
-    const client = await connect({ autostart: false });
-    const { pid } = await client.call("stop", {});
-    client.close();
-    return pid;
-  } catch (error) {
-    if (!isPerdureError(error)) throw error;
-    if (error.code === "unavailable") return null;
-    if (error.code === "version") return terminate();
-    throw error;
-  }
-}
-
-function terminate(): number | null {
-  const text = readIfThere(statePaths(process.env).daemonFile);
-  const { pid, processStarted } = JSON.parse(text ?? "{}") as { pid?: number; processStarted?: string };
-  if (pid === undefined || processTable().look(pid)?.startedAt !== processStarted) return null;
-  process.kill(pid, "SIGTERM");
-  return pid;
 }
 
 async function status({ out }: Invocation): Promise<number> {
@@ -109,13 +82,4 @@ async function statusOrNull(): Promise<DaemonStatus | null> {
     if (isPerdureError(error) && error.code === "unavailable") return null;
     throw error;
   }
-}
-
-async function gone(pid: number): Promise<void> {
-  const processes = processTable();
-  for (let waited = 0; waited < DAEMON_START_WAIT_MS; waited += 10) {
-    if (processes.look(pid) === null) return;
-    await sleep(10);
-  }
-  throw new PerdureError("timed-out", `The daemon (pid ${pid}) is still leaving.`, { hint: "perdure daemon status" });
 }

@@ -6,7 +6,7 @@ import type { DownItem } from "../protocol/fleet.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere, targetOf } from "./here.ts";
 import { wholeNumber } from "./numbers.ts";
-import type { Output } from "./output.ts";
+import { printable, type Output } from "./output.ts";
 
 export const down: Command = {
   summary: "bring the fleet down: every worker that was brought up here",
@@ -21,12 +21,12 @@ export const down: Command = {
 
   async run({ words, values, out }) {
     const seconds = wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 });
-    await bringDown(words, seconds, out);
+    return bringDown(words, seconds, out);
   },
 };
 
 /** Without words, all that were brought up. */
-export async function bringDown(words: readonly string[], seconds: number | null, out: Output): Promise<void> {
+export async function bringDown(words: readonly string[], seconds: number | null, out: Output): Promise<number> {
   const here = placeHere();
   const params: CallParams<"down"> = {
     here,
@@ -40,23 +40,32 @@ export async function bringDown(words: readonly string[], seconds: number | null
   try {
     const result = await client.stream("down", params, (item) => {
       items.push(item);
-      out.note(
-        `  ${out.paint.bold(item.name)}  ${item.outcome === "killed" ? out.paint.yellow("killed: it did not end by itself") : item.outcome}`,
-      );
+      out.note(`  ${out.paint.bold(item.name)}  ${line(item, out)}`);
     });
     out.result({ workers: items, ...result }, () => summary(items));
+    return result.failed > 0 ? FAILED_EXIT : 0;
   } finally {
     client.close();
   }
+}
+
+/** As of what timed out: some of it is still there. */
+const FAILED_EXIT = 6;
+
+function line({ outcome, reason }: DownItem, out: Output): string {
+  if (outcome === "killed") return out.paint.yellow("killed: it did not end by itself");
+  return outcome === "failed" ? out.paint.red(`✗ ${printable(reason ?? "")}`) : outcome;
 }
 
 function summary(items: readonly DownItem[]): string {
   const count = (outcome: DownItem["outcome"]): number => items.filter((item) => item.outcome === outcome).length;
   if (items.length === 0) return "nothing was up";
   const [stopped, killed, already] = [count("stopped"), count("killed"), count("stopped already")];
+  const failed = count("failed");
   return [
     `${stopped + killed} stopped`,
     ...(killed > 0 ? [`${killed} of them killed`] : []),
     ...(already > 0 ? [`${already} stopped already`] : []),
+    ...(failed > 0 ? [`${failed} could not be stopped`] : []),
   ].join(", ");
 }

@@ -1,9 +1,10 @@
-import { readProjectConfig } from "../project/config.ts";
+import { readConfigAt } from "../project/config.ts";
 import type { FoundProject } from "../project/find.ts";
 import { readFleet, type Fleet, type FleetWorker } from "../project/fleet.ts";
 import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { nameKey, nearest } from "../protocol/names.ts";
+import { sha256 } from "../protocol/sha256.ts";
 import { recordedEnvironment } from "../runtime/environment.ts";
 import { inheritedFrom } from "../runtime/become.ts";
 import { adapterNames, adapterOf } from "../vendors/index.ts";
@@ -46,8 +47,14 @@ function unknown({ file, workers }: Fleet, word: string): PerdureError {
   });
 }
 
-export function entryOf(worker: FleetWorker, found: FoundProject): FleetEntry {
-  const recorded = recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
+/** What the operator agrees to: the file, and what its prompts make an agent do first. */
+export function trustOf({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
+  return { text, prompts: sha256(JSON.stringify(workers.map(({ name, prompt }) => [name, prompt]))) };
+}
+
+/** Which variables are recorded, the trusted file says, not the one of the tree one stands in. */
+export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
+  const recorded = recordedEnvironment(process.env, readConfigAt(fleet.root)?.policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
   const { name, cwd, group, restart, prompt } = worker;
   return {

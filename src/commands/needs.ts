@@ -14,7 +14,7 @@ export interface Need {
 /** Who cannot go on alone. What only takes a while (backing off, starting) is not among them. */
 export function needsOf(workers: readonly WorkerSummary[], addresses = false): Need[] {
   return workers.flatMap((worker) => {
-    const verb = worker.run !== null && worker.attention !== null ? "show" : VERBS[worker.state];
+    const verb = VERBS[worker.state] ?? (worker.run !== null && worker.attention !== null ? "show" : undefined);
     if (verb === undefined) return [];
     // Another terminal's cannot be gone to.
     const reachable = verb === "attach" && worker.mode !== "tmux" ? "show" : verb;

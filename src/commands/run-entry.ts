@@ -25,5 +25,5 @@ export async function wantedOfEntry(
   await assureTrust(fleet, here, false, out);
   if (worker.worktree) await makeWorktree(fleet.root, worker.worktree);
   checkCwd(fleet, worker);
-  return entryOf(rest === null ? worker : { ...worker, args: [...rest] }, found);
+  return entryOf(rest === null ? worker : { ...worker, args: [...rest] }, fleet);
 }

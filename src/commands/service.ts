@@ -6,9 +6,11 @@ import { daemonCommand, dist } from "../client/autostart.ts";
 import type { Environment } from "../protocol/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { writeFileAtomic } from "../state/files.ts";
+import { makeSafeFolder } from "../state/safe-folder.ts";
 import { homeDir, statePaths } from "../state/paths.ts";
 import type { Invocation } from "./command.ts";
 import { printable } from "./output.ts";
+import { stopDaemon } from "./stop-daemon.ts";
 
 // The daemon as a service of the user's systemd: there at boot, and the fleet comes back with it.
 
@@ -19,6 +21,10 @@ export async function install({ out }: Invocation): Promise<void> {
   const file = unitFile(process.env);
   mkdirSync(dirname(file), { recursive: true });
   writeFileAtomic(file, unitText(process.env));
+  // systemd opens the log before anybody could make its folder; and the service cannot serve beside another daemon.
+  makeSafeFolder(statePaths(process.env).dir);
+  makeSafeFolder(dirname(statePaths(process.env).log));
+  await stopDaemon();
   const failed = systemctl(["daemon-reload"]) ?? systemctl(["enable", "--now", UNIT]);
   const linger = `loginctl enable-linger ${userInfo().username}`;
   out.result({ file, enabled: failed === null, linger }, () => {
@@ -69,7 +75,10 @@ function unitText(env: Environment): string {
   const settings = ["PATH", "PERDURE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
     .filter((name) => env[name])
     .map((name) => `Environment=${quoted(`${name}=${env[name]}`)}`);
-  const command = [...daemonCommand(), join(dist, "daemon.cjs"), "--service"].map(quoted).join(" ");
+  // In a command a dollar would be replaced, too.
+  const command = [...daemonCommand(), join(dist, "daemon.cjs"), "--service"]
+    .map((word) => quoted(word).replaceAll("$", "$$$$"))
+    .join(" ");
   return `# Written by perdure daemon install; perdure daemon uninstall removes it.
 [Unit]
 Description=perdure: names for coding agents that outlive their processes
@@ -89,11 +98,8 @@ WantedBy=default.target
 `;
 }
 
-/** As systemd reads a word: quotes and backslashes are escaped, percent signs and dollars would be replaced. */
+/** As systemd reads a word: quotes and backslashes are escaped, percent signs would be replaced. */
 function quoted(word: string): string {
-  const escaped = word
-    .replace(/[\\"]/g, (char) => `\\${char}`)
-    .replaceAll("%", "%%")
-    .replaceAll("$", "$$$$");
+  const escaped = word.replace(/[\\"]/g, (char) => `\\${char}`).replaceAll("%", "%%");
   return `"${escaped}"`;
 }

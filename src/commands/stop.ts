@@ -12,6 +12,6 @@ export const stop: Command = {
   words: [1, 500],
 
   async run({ words, values, out }) {
-    await bringDown(words, wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 }), out);
+    return bringDown(words, wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 }), out);
   },
 };

@@ -6,7 +6,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "../state/files.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
-import { mustHaveFleet } from "./fleet.ts";
+import { mustHaveFleet, trustOf } from "./fleet.ts";
 import { foundHere, placeHere } from "./here.ts";
 import { printable, type Output } from "./output.ts";
 
@@ -33,20 +33,27 @@ export const trust: Command = {
 
 /** Returns if it is trusted, or now is. Without a terminal nobody can be asked. */
 export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: Output): Promise<void> {
-  const { text, file } = fleet;
-  const { trusted, before } = await ask("trusted", { here, text });
+  const { file } = fleet;
+  const { trusted, before } = await ask("trusted", { here, ...trustOf(fleet) });
   if (trusted) return;
   if (!yes) {
-    const shown =
-      before === null
-        ? whatItRuns(fleet)
-        : fleetChanges(before, text).map(({ sign, text: changed }) => `${sign} ${changed}`);
+    const shown = before === null ? whatItRuns(fleet) : whatChanged(before, fleet);
     const title =
       before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
     if (!(await agreed("Run it? [y/N] "))) throw untrusted(file, before !== null);
   }
-  await ask("trust", { here, text });
+  await ask("trust", { here, ...trustOf(fleet) });
+}
+
+/** Never nothing: a change that changes no setting is one, too. */
+function whatChanged(before: string, fleet: Fleet): string[] {
+  if (before === fleet.text) {
+    const told = fleet.workers.filter(({ prompt }) => prompt !== null).map(({ name }) => name);
+    return [`the prompts of ${told.join(", ")}`];
+  }
+  const lines = fleetChanges(before, fleet.text).map(({ sign, text }) => `${sign} ${text}`);
+  return lines.length > 0 ? lines : ["only comments and layout"];
 }
 
 function untrusted(file: string, changed: boolean): PerdureError {

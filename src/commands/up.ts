@@ -4,10 +4,11 @@ import type { Fleet, FleetWorker } from "../project/fleet.ts";
 import { makeWorktree } from "../project/worktree.ts";
 import type { CallParams, Place } from "../protocol/calls.ts";
 import type { UpItem, UpResult } from "../protocol/fleet.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey } from "../protocol/names.ts";
 import { askList } from "./call.ts";
 import type { Command, Invocation } from "./command.ts";
-import { chosen, entryOf, mustHaveFleet } from "./fleet.ts";
+import { chosen, entryOf, mustHaveFleet, trustOf, type FleetEntry } from "./fleet.ts";
 import { foundHere, placeHere } from "./here.ts";
 import { printable, type Output } from "./output.ts";
 import { shortId } from "./table.ts";
@@ -39,15 +40,14 @@ export const up: Command = {
     const here = placeHere(found);
     const fleet = await mustHaveFleet(found);
     const workers = chosen(fleet, words);
+    const wished = wish(values, words, fleet);
     await assureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
       out.note(`  ${name}  has no process between messages (mode = "turn"): nothing to start`);
     }
-    await makeWorktrees(fleet, inPanes, out);
-    for (const worker of inPanes) checkCwd(fleet, worker);
-    const entries = inPanes.map((worker) => entryOf(worker, found));
-    const { items, result } = await bringUp({ here, text: fleet.text, workers: entries, ...wish(values) }, out);
+    const { entries, refused } = await furnish(fleet, inPanes, out);
+    const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...wished }, refused, out);
     if (words.length === 0) await tellOfOthers(fleet, here, out);
     out.result({ workers: items, ...result }, () => summary(result, out));
     return result.refused > 0 ? REFUSED_EXIT : 0;
@@ -57,35 +57,80 @@ export const up: Command = {
 /** The exit code of a refusal, when others came up. */
 const REFUSED_EXIT = 5;
 
-function wish(values: Invocation["values"]): Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh"> {
+type Wish = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
+
+/** A saved session is a whole fleet's: what would leave half of it elsewhere, or say two things at once, is not taken. */
+function wish(values: Invocation["values"], words: readonly string[], fleet: Fleet): Wish {
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+  const [session, resume, fresh] = [text(values.session), text(values.resume), values.fresh === true];
   const allowed: unknown = values["allow-fresh"];
-  return {
-    session: text(values.session),
-    resume: text(values.resume),
-    allowFresh: Array.isArray(allowed) ? allowed.map(String) : [],
-    fresh: values.fresh === true,
-  };
+  const allowFresh = Array.isArray(allowed) ? chosen(fleet, allowed.map(String)).map(({ name }) => name) : [];
+  const option = session === null ? "--resume" : "--session";
+  if (session !== null && resume !== null) throw usage("--session and --resume are two wishes.", "give one of them");
+  if (session === null && resume === null) return { session, resume, allowFresh, fresh };
+  if (words.length > 0) throw usage(`${option} is for the whole fleet.`, `perdure up ${option} ${session ?? resume}`);
+  if (fresh && resume !== null)
+    throw usage("--resume and --fresh are opposites.", "--allow-fresh NAME for single workers");
+  return { session, resume, allowFresh, fresh };
 }
 
-async function makeWorktrees({ root }: Fleet, workers: readonly FleetWorker[], out: Output): Promise<void> {
-  for (const { name, worktree } of workers) {
-    if (worktree === null) continue;
-    const { created } = await makeWorktree(root, worktree);
-    if (created) out.note(printable(`  ${name}  new worktree ${worktree.path} on branch ${worktree.branch}`));
+function usage(message: string, hint: string): PerdureError {
+  return new PerdureError("usage", `up: ${message}`, { hint });
+}
+
+interface Furnished {
+  entries: FleetEntry[];
+  /** Those that cannot be started from here, and why; the others come up. */
+  refused: UpItem[];
+}
+
+/** Worktrees and folders, one by one: what one of them lacks is said of that one. */
+async function furnish(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<Furnished> {
+  const furnished: Furnished = { entries: [], refused: [] };
+  for (const worker of workers) {
+    try {
+      await makeTree(fleet, worker, out);
+      checkCwd(fleet, worker);
+      furnished.entries.push(entryOf(worker, fleet));
+    } catch (error) {
+      if (!isPerdureError(error)) throw error;
+      furnished.refused.push(refusedHere(worker, error));
+    }
   }
+  return furnished;
 }
 
-async function bringUp(params: CallParams<"up">, out: Output): Promise<{ items: UpItem[]; result: UpResult }> {
+async function makeTree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
+  const made = worktree && (await makeWorktree(root, worktree));
+  if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
+}
+
+function refusedHere({ name }: FleetWorker, { message, hint }: PerdureError): UpItem {
+  const nothing = { run: null, generation: 0, session: null };
+  return { address: name, name, outcome: "refused", ...nothing, reason: message, hint };
+}
+
+async function bringUp(
+  params: CallParams<"up">,
+  refused: readonly UpItem[],
+  out: Output,
+): Promise<{ items: UpItem[]; result: UpResult }> {
   const items: UpItem[] = [];
-  const width = Math.max(0, ...params.workers.map(({ name }) => name.length));
+  const width = Math.max(0, ...[...params.workers, ...refused].map(({ name }) => name.length));
+  const show = (item: UpItem): void => {
+    items.push(item);
+    out.note(line(item, width, out));
+  };
+  // A saved session is entered as a whole or not at all.
+  const whole = params.session !== null || params.resume !== null;
+  const [first] = refused;
+  if (whole && first)
+    throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.hint ?? undefined });
+  refused.forEach(show);
   const client = await connect();
   try {
-    const result = await client.stream("up", params, (item) => {
-      items.push(item);
-      out.note(line(item, width, out));
-    });
-    return { items, result };
+    const result = await client.stream("up", params, show);
+    return { items, result: { ...result, refused: result.refused + refused.length } };
   } finally {
     client.close();
   }

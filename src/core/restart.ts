@@ -26,6 +26,8 @@ export interface End {
   /** Somebody wanted it to end: it was stopped, or its name was taken. */
   asked: boolean;
   ranMs: number;
+  /** Its terminal was taken from under it: whatever code that led to, it did not end by itself. */
+  hungUp: boolean;
   /** Why a person is needed before it can do anything: no login, no budget. */
   held: string | null;
 }
@@ -60,7 +62,7 @@ export function afterEnd(
 ): { attempts: Attempts; verdict: Verdict } {
   if (end.asked) return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };
   if (end.held !== null) return { attempts: NO_ATTEMPTS, verdict: { kind: "held", reason: end.held } };
-  const failed = end.exit !== 0;
+  const failed = end.exit !== 0 || end.hungUp;
   if (policy === "never" || (policy === "on-failure" && !failed)) {
     return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };
   }

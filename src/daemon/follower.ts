@@ -186,7 +186,8 @@ export class Follower {
     const { processes } = this.#house;
     const session = this.#session();
     let signs: Sign[] = [];
-    if (!session) return signs;
+    // Until its pane is there we stand for it ourselves, and what we have started meanwhile is not its agent.
+    if (!session || this.#run.pid === process.pid) return signs;
     if (this.#agent && isAlive(processes, this.#agent)) {
       return this.#adapter.look(session.config_dir, this.#agent.pid, processes);
     }

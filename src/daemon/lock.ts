@@ -6,6 +6,7 @@ import { DAEMON_LOCK_WAIT_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 
 const POLL_MS = 20;
+const SERVICE_POLL_MS = 500;
 
 export interface Lock {
   release(): void;
@@ -23,6 +24,15 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
       });
     }
     await sleep(POLL_MS);
+  }
+}
+
+/** For a service: another daemon may serve now, and leaves when nothing needs it. */
+export async function lockPatiently(file: string): Promise<Lock> {
+  for (;;) {
+    const lock = takeLock(file);
+    if (lock) return lock;
+    await sleep(SERVICE_POLL_MS);
   }
 }
 

@@ -180,8 +180,8 @@ export class RunWatch {
       if (tracked) tracked.started = true;
       return true;
     }
-    // Not tracked yet: it was claimed earlier in the very commit that asks.
-    if (tracked === undefined) return true;
+    // Not tracked yet: it was claimed earlier in the very commit that asks. And what we start ourselves takes its time.
+    if (tracked === undefined || run.pid === process.pid) return true;
     // A claimer that was suspended on its way is late, not gone.
     const suspended = this.#house.processes.look(run.pid)?.suspended ?? false;
     return !tracked.started && (suspended || this.#house.monotonicMs() < tracked.startingUntil);

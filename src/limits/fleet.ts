@@ -15,6 +15,9 @@ export const HEALTHY_RUN_MS = 120_000;
  */
 export const HUNG_AFTER_MS = 15 * 60_000;
 
+/** How often what is desired is compared with what runs: ends are told at once, this finds what was missed. */
+export const RECONCILE_MS = 5_000;
+
 /** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
 export const STARTS_AT_ONCE = 8;
 

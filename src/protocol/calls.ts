@@ -147,7 +147,7 @@ export interface CallResults {
   trust: { project: string; digest: string };
   trusted: { trusted: boolean; before: string | null };
   up: UpResult;
-  down: { stopped: number; count: number };
+  down: { stopped: number; failed: number; count: number };
   restart: UpItem;
   pane: PaneRecord;
   screen: ScreenRecord;

@@ -3,6 +3,8 @@ import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX
 import { launch, name, place, target, text, whole } from "./shapes.ts";
 
 const fileText = z.string().check(z.maxLength(CONFIG_BYTES_MAX));
+/** Of all first prompts. */
+const prompts = text(64);
 const killAfterMs = whole(0, 600_000);
 
 const worker = z.strictObject({
@@ -16,12 +18,13 @@ const worker = z.strictObject({
 
 export const fleetCalls = {
   /** The operator agrees to run what this text says. */
-  trust: z.strictObject({ here: place, text: fileText }),
-  trusted: z.strictObject({ here: place, text: fileText }),
+  trust: z.strictObject({ here: place, text: fileText, prompts }),
+  trusted: z.strictObject({ here: place, text: fileText, prompts }),
   up: z.strictObject({
     here: place,
     /** The fleet file the workers were read from: nothing of it runs before it is trusted. */
     text: fileText,
+    prompts,
     workers: z.array(worker).check(z.maxLength(FLEET_WORKERS_MAX)),
     session: z.nullable(name),
     resume: z.nullable(name),

@@ -25,8 +25,10 @@ export interface UpResult {
 export interface DownItem {
   address: string;
   name: string;
-  outcome: "stopped" | "killed" | "stopped already";
+  outcome: "stopped" | "killed" | "stopped already" | "failed";
   run: string | null;
+  /** Why it could not be stopped. */
+  reason: string | null;
 }
 
 /** Where a worker's terminal is. */

@@ -10,6 +10,8 @@ export interface Keeping {
   prompt: string | null;
   /** The soft limit of whoever brought it up; the daemon's own is another. */
   openFiles: number | null;
+  /** The generation it had when it was brought up: with no later run, it is still owed a start. */
+  after: number;
 }
 
 /** Why a person is needed. */
@@ -47,7 +49,7 @@ export function keepingOf({ keeping }: Pick<WorkerRow, "keeping">): Keeping {
   return keeping === null ? PLAIN : (JSON.parse(keeping) as Keeping);
 }
 
-const PLAIN: Keeping = { group: null, restart: "on-failure", prompt: null, openFiles: null };
+const PLAIN: Keeping = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
 
 export function heldOf({ held }: Pick<WorkerRow, "held">): Held | null {
   return held === null ? null : (JSON.parse(held) as Held);

@@ -21,13 +21,25 @@ export interface RunRow {
 
 export type NewRun = Pick<
   RunRow,
-  "id" | "worker_id" | "generation" | "kind" | "token_hash" | "pid" | "process_started" | "boot_id" | "started_ms"
+  | "id"
+  | "worker_id"
+  | "generation"
+  | "kind"
+  | "token_hash"
+  | "pid"
+  | "process_started"
+  | "boot_id"
+  | "started_ms"
+  | "pane"
 >;
+
+/** Of a run whose pane is yet to be made. */
+export const PENDING_PANE = "?";
 
 export function insertRun(db: Db, run: NewRun): void {
   db.run(
-    `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, pane)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.worker_id,
     run.generation,
@@ -37,6 +49,7 @@ export function insertRun(db: Db, run: NewRun): void {
     run.process_started,
     run.boot_id,
     run.started_ms,
+    run.pane,
   );
 }
 

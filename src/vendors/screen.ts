@@ -25,4 +25,4 @@ export function lastLines(text: string): string[] {
 }
 
 /** Said by tmux below the last screen of a program. */
-const PANE_ENDED = /^Pane is dead \(/;
+const PANE_ENDED = /^(Pane is dead \(|\[.* has ended\b.*\]$)/;

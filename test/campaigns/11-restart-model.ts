@@ -75,7 +75,7 @@ export class RestartWorld {
     while (world.#nowMs < TEN_MINUTES_MS) {
       world.#start();
       world.#nowMs += whole(random, 200);
-      const again = world.#end({ exit: 1, asked: false, held: null }, "on-failure");
+      const again = world.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
       if (!again) break;
     }
     return world.#starts.length;
@@ -104,7 +104,7 @@ export class RestartWorld {
   #ending(): Omit<End, "ranMs"> {
     const exit = pick(this.#random, [0, 1, 1, 2, 137, null]);
     const dice = this.#random();
-    return { exit, asked: dice < 0.05, held: dice > 0.97 ? "not logged in" : null };
+    return { exit, asked: dice < 0.05, held: dice > 0.97 ? "not logged in" : null, hungUp: dice > 0.5 && dice < 0.55 };
   }
 
   /** The machine slept, or nobody looked: the end is seen late. */

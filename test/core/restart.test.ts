@@ -11,7 +11,7 @@ import {
 } from "../../src/core/restart.ts";
 
 const RULES = { budget: 5, windowMs: 120_000, firstWaitMs: 1_000, longestWaitMs: 60_000, healthyMs: 120_000 };
-const CRASH: End = { exit: 1, asked: false, ranMs: 10, held: null };
+const CRASH: End = { exit: 1, asked: false, ranMs: 10, held: null, hungUp: false };
 
 function endOf(end: Partial<End>, policy: RestartPolicy, attempts = NO_ATTEMPTS): Verdict {
   return afterEnd(attempts, { ...CRASH, ...end }, policy, 0, 0.5, RULES).verdict;

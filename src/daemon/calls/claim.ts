@@ -11,7 +11,7 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
 import type { ProjectRow } from "../../store/projects.ts";
-import { insertRun, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
+import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { sessionById, type SessionRow } from "../../store/sessions.ts";
 import {
   leaseOf,
@@ -32,7 +32,10 @@ import { findOrCreate } from "../workers.ts";
 import { checkSizes, heldError } from "./claim-refusals.ts";
 import type { CallContext } from "./context.ts";
 
-type Claimer = Pick<CallContext, "house" | "actor" | "holdWhileConnected">;
+type Claimer = Pick<CallContext, "house" | "actor" | "holdWhileConnected"> & {
+  /** The daemon claims for a pane that it is about to make. */
+  forPane?: true;
+};
 
 /** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
 export async function claimCall(params: CallParams<"claim">, context: Claimer): Promise<ClaimGrant> {
@@ -72,7 +75,7 @@ export async function claimCall(params: CallParams<"claim">, context: Claimer): 
  * came to another conversation in between, it is looked at again.
  */
 async function claimInConversation(
-  { house, actor }: Claimer,
+  { house, actor, forPane }: Claimer,
   params: CallParams<"claim">,
   holder: ProcessInfo,
 ): Promise<Claimed> {
@@ -83,7 +86,8 @@ async function claimInConversation(
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
-        return claimName(house, params, holder, outlook, actor.kind === "worker" ? actor.run.worker_id : null);
+        const starter = actor.kind === "worker" ? actor.run.worker_id : null;
+        return claimName(house, params, holder, outlook, starter, forPane ? PENDING_PANE : null);
       })
       .catch((error: unknown) => {
         if (error instanceof OutlookChanged) return null;
@@ -144,6 +148,7 @@ function claimName(
   holder: ProcessInfo,
   outlook: Outlook,
   starter: number | null,
+  pane: string | null,
 ): Claimed {
   const known = projectOf(house, params.target);
   const project = known ?? registerProject(house, params.target.here);
@@ -173,6 +178,7 @@ function claimName(
     process_started: holder.startedAt,
     boot_id: holder.bootId,
     started_ms: house.now(),
+    pane,
   });
   setLease(house.db, worker.id, decision.lease);
   const subject = { projectId: project.id, workerId: worker.id, run: id, generation: decision.lease.generation };

@@ -2,6 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { runById } from "../../store/runs.ts";
+import { undesire } from "../../store/fleet.ts";
 import { releaseSessions } from "../../store/sessions.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
@@ -30,8 +31,17 @@ export async function renameCall(params: CallParams<"rename">, { house }: CallCo
     return { id: worker.id, address: `${project.slug}/${name}`, from: address };
   });
   // What people see it called on its window.
-  await house.fleet.panes.ifThere()?.rename(String(id), params.to);
+  await renameWindow(house, id, params.to);
   return renamed;
+}
+
+/** For people: the name itself has changed already. */
+async function renameWindow(house: House, workerId: number, name: string): Promise<void> {
+  try {
+    await house.fleet.panes.ifThere()?.rename(String(workerId), name);
+  } catch (error) {
+    house.log(`a window could not be renamed: ${String(error)}`);
+  }
 }
 
 function assertFree(house: House, { project, worker }: FoundWorker, name: string): void {
@@ -80,6 +90,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   }
   if (run) house.watch.finish(run);
   retireWorker(house.db, worker.id, house.now());
+  undesire(house.db, worker.id);
   bury(house, project.id, worker.id, `${worker.name} was retired`);
   releaseSessions(house.db, worker.id, house.now());
   dropSavedOfWorker(house.db, worker.id);

@@ -9,7 +9,7 @@ import { workerById, type WorkerRow } from "../../store/workers.ts";
 import type { CallContext } from "../calls/context.ts";
 import type { House } from "../house.ts";
 import { findWorker, type FoundWorker } from "../places.ts";
-import { bringDown } from "./down.ts";
+import { endRun } from "./down.ts";
 import { SCREEN_FILE, wake } from "./screens.ts";
 import { itemOf } from "./up.ts";
 
@@ -20,8 +20,12 @@ export async function restartCall(
 ): Promise<CallResults["restart"]> {
   const { project, worker } = findWorker(house, params.target);
   if (worker.desired !== 1) throw notOfAFleet(worker);
-  await bringDown(house, project, worker, params.by, params.killAfterMs);
-  await house.writer.write(() => desire(house.db, worker.id, keepingOf(worker)));
+  // Owed a start from now on: should this daemon die in between, the next one gives it.
+  const keeping = { ...keepingOf(worker), after: worker.generation };
+  await house.writer.write(() => desire(house.db, worker.id, keeping));
+  await house.fleet.leave(worker.id);
+  const run = house.fleet.liveRun(worker.id);
+  if (run) await endRun(house, run, params);
   const environment = JSON.parse(worker.environment) as Record<string, string>;
   const again = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
   const started = await house.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {

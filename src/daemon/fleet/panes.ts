@@ -12,6 +12,8 @@ export class Panes {
   readonly #prepare: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
   #program: string | null = null;
+  #users = 0;
+  #ending: Promise<void> | null = null;
   /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
   readonly #removing = new Gate(1);
 
@@ -40,6 +42,28 @@ export class Panes {
   /** Null when there never was one: then there are no panes either. */
   ifThere(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
+  }
+
+  /** While something is started, nobody ends the server. */
+  async using<T>(act: () => Promise<T>): Promise<T> {
+    while (this.#ending) await this.#ending;
+    this.#users++;
+    try {
+      return await act();
+    } finally {
+      this.#users--;
+    }
+  }
+
+  /** With nobody left in it, neither a worker nor a window that a person has opened, the server goes, too. */
+  async endIfEmpty(): Promise<void> {
+    const server = this.#users === 0 && this.#ending === null ? this.ifThere() : null;
+    if (!server) return;
+    this.#ending = server
+      .isEmpty()
+      .then((empty) => (empty ? server.kill() : undefined))
+      .finally(() => (this.#ending = null));
+    await this.#ending;
   }
 
   /** Only if it is still that run's: another server numbers its panes anew. */

@@ -94,11 +94,14 @@ async function resumeSaved(
   }
   if (faults.length > 0) throw refusal(saved, faults);
   await house.writer.write(() => {
+    // First: what is bound from here on is this one's, and the one before stays as it was.
+    enter(house, project, saved);
     for (const { worker } of members) {
       const session = kept.get(worker.id);
-      if (session !== undefined && !anew.has(worker.id) && worker.session_id !== session) bind(house, worker, session);
+      if (session === undefined || anew.has(worker.id) || worker.session_id === session) continue;
+      if (isRunning(house, worker)) throw startedMeanwhile(worker);
+      bind(house, worker, session);
     }
-    enter(house, project, saved);
   });
   return anew;
 }
@@ -111,6 +114,8 @@ async function faultOf(
   { name }: SavedRow,
 ): Promise<Fault | null> {
   const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
+  // A program that is in no conversation has none to come back to.
+  if (entry.vendor === null && session === null) return null;
   if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
   if (isRunning(house, worker)) {
     return worker.session_id === session
@@ -146,6 +151,12 @@ function enter(house: House, project: ProjectRow, saved: SavedRow): void {
   touchSaved(house.db, saved.id, house.now());
   setActiveSaved(house.db, project.id, saved.id);
   record(house, "saved.entered", { projectId: project.id }, { name: saved.name });
+}
+
+function startedMeanwhile({ name }: WorkerRow): PerdureError {
+  return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
+    hint: `perdure stop ${name}, then this again`,
+  });
 }
 
 function refusal({ name }: SavedRow, faults: Fault[]): PerdureError {

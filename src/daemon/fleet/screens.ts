@@ -4,35 +4,45 @@ import { SCREEN_KEPT_LINES } from "../../limits.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import { agentChain } from "../../runtime/nesting.ts";
 import { signalRunProcess } from "../../runtime/signal.ts";
-import { runById, setHolder, type RunRow } from "../../store/runs.ts";
+import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
+import { carries } from "../../runtime/process/index.ts";
+import type { Pane } from "../../runtime/tmux/panes.ts";
 import type { House } from "../house.ts";
 import type { Panes } from "./panes.ts";
 
 /** In a run's folder: what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";
 
-/** What it left on its screen, kept with the run for `logs` and read for a reason. */
-export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string> {
+/** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
+export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string | null> {
   const tmux = run.pane === null ? null : panes.ifThere();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id);
-  if (!tmux || !pane) return "";
-  const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES });
+  if (!tmux || !pane) return null;
+  const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
   writeFileSync(join(house.watch.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });
   return text;
 }
 
 /** A daemon that was killed right after it had a pane made does not know yet which process holds the name. */
 export async function adoptPanes(house: House, panes: Panes): Promise<void> {
-  const tmux = panes.ifThere();
-  for (const pane of (await tmux?.panes()) ?? []) {
-    const run = pane.run === null ? null : runById(house.db, pane.run);
-    const process = pane.dead ? null : house.processes.look(pane.pid);
-    if (!run || run.ended_ms !== null || run.pane !== null || !process) continue;
-    await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
-    const moved = runById(house.db, run.id) ?? run;
-    house.watch.movedTo(moved);
-    house.sessions.movedTo(moved);
+  try {
+    for (const pane of (await panes.ifThere()?.panes()) ?? []) await adoptPane(house, pane);
+  } catch (error) {
+    // Without tmux nothing of it can be seen; what lives is known by its processes.
+    house.log(`panes: ${String(error)}`);
   }
+}
+
+/** Whether the pane's process now holds the name for its run. */
+async function adoptPane(house: House, pane: Pane): Promise<boolean> {
+  const run = pane.run === null ? null : runById(house.db, pane.run);
+  const process = pane.dead ? null : house.processes.look(pane.pid);
+  if (!run || run.ended_ms !== null || run.pane !== PENDING_PANE || !process) return false;
+  await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
+  const moved = runById(house.db, run.id) ?? run;
+  house.watch.movedTo(moved);
+  house.sessions.movedTo(moved);
+  return true;
 }
 
 /** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
@@ -52,10 +62,14 @@ export function goOn(house: House, run: RunRow): void {
   }
 }
 
-/** Its place among the panes is given back; the others of its group close ranks. */
-export async function clearPane(panes: Panes, workerId: number): Promise<void> {
-  const tmux = panes.ifThere();
-  for (const pane of (await tmux?.panes()) ?? []) {
-    if (pane.workerId === String(workerId)) await panes.remove(pane);
+/** Its place among the panes is given back; the others of its group close ranks. What somebody else runs there stays. */
+export async function clearPane(house: House, panes: Panes, workerId: number): Promise<void> {
+  for (const pane of (await panes.ifThere()?.panes()) ?? []) {
+    if (pane.workerId === String(workerId) && isOurs(house, pane)) await panes.remove(pane);
   }
+}
+
+/** A dead pane, or one whose process carries the run it was made for. */
+function isOurs(house: House, { dead, pid, run }: Pane): boolean {
+  return dead || run === null || carries(house.processes, pid, { run, socket: house.paths.socket });
 }

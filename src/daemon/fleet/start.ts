@@ -10,15 +10,17 @@ import { paneScript } from "../../runtime/pane-script.ts";
 import { prepareLaunch, type Launch } from "../../runtime/prepare.ts";
 import { keepingOf, type Keeping } from "../../store/fleet.ts";
 import { projectById, type ProjectRow } from "../../store/projects.ts";
-import { runById, setHolder, type RunRow } from "../../store/runs.ts";
+import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
+import { assertCurrent } from "../actor.ts";
 import { bindCall } from "../calls/bind.ts";
 import { claimCall } from "../calls/claim.ts";
 import type { House } from "../house.ts";
 import { START_SCRIPT } from "../runs.ts";
 import { Turns } from "./gate.ts";
 import type { Panes } from "./panes.ts";
+import { adoptPanes } from "./screens.ts";
 
 /** What to start it with; without, as it was started last. */
 export type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
@@ -40,7 +42,8 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
   await tmux.ensure();
   const keeping = keepingOf(worker);
   const claim = claimOf(project, worker, given, keeping);
-  const grant = await claimCall(claim, { house, actor: { kind: "operator" }, holdWhileConnected: () => undefined });
+  const claimer = { house, actor: { kind: "operator" as const }, holdWhileConnected: () => undefined };
+  const grant = await claimCall(claim, { ...claimer, forPane: true });
   try {
     const bind = (session: string): Promise<LaunchOrder> => {
       const { run, generation, token } = grant;
@@ -51,6 +54,7 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     const { run, socket } = grant;
+    assertCurrent(house, run, grant.generation);
     const { pane, pid } = await tmux.start({
       project: project.slug,
       worker: worker.name,
@@ -65,7 +69,8 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
   } catch (error) {
     // A pane that is late must find nothing to start.
     rmSync(join(grant.runDir, START_SCRIPT), { force: true });
-    await release(house, grant.run);
+    const there = await release(house, panes, grant.run);
+    if (there) return { run: there, session: null };
     throw error;
   }
 }
@@ -105,16 +110,21 @@ async function moveTo(house: House, id: string, pid: number, pane: string): Prom
     return runById(house.db, id);
   });
   if (run === null) throw new Error(`run ${id} vanished`);
+  assertCurrent(house, id, run.generation);
   house.watch.movedTo(run);
   house.sessions.movedTo(run);
   return run;
 }
 
-async function release(house: House, id: string): Promise<void> {
+/** The name is given back, unless the pane was made all the same and only the answer was lost: then that is the run. */
+async function release(house: House, panes: Panes, id: string): Promise<RunRow | null> {
+  await adoptPanes(house, panes);
   const run = runById(house.db, id);
-  if (run === null || house.watch.allProcessesOf(run).length > 0) return;
+  if (run === null || run.ended_ms !== null) return null;
+  if (run.pane !== PENDING_PANE) return run;
   await house.writer.write(() => house.watch.finish(run, "released"));
   house.watch.forget(id);
+  return null;
 }
 
 function scriptOf(file: string, { grant, command, environment, session }: Launch, { openFiles }: Keeping): string {

@@ -1,27 +1,19 @@
-import { afterEnd, NO_ATTEMPTS, started, type Attempts, type Verdict } from "../../core/restart.ts";
-import { STARTS_AT_ONCE } from "../../limits.ts";
-import { isPerdureError, type PerdureError } from "../../protocol/errors.ts";
+import { afterEnd, NO_ATTEMPTS, started, type End, type Verdict } from "../../core/restart.ts";
+import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import type { StatePaths } from "../../state/paths.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
-import { whyHeld } from "../../vendors/held.ts";
-import type { StatePaths } from "../../state/paths.ts";
 import { record, type House } from "../house.ts";
+import { Cares, clearTimer } from "./care.ts";
 import { Gate } from "./gate.ts";
+import { endOf } from "./judgement.ts";
 import { PaneLooks } from "./looks.ts";
 import { Panes } from "./panes.ts";
-import { attemptsIn, RULES } from "./rules.ts";
-import { adoptPanes, keepScreen } from "./screens.ts";
+import { RULES } from "./rules.ts";
+import { adoptPanes } from "./screens.ts";
 import { startInPane, type Given, type Started } from "./start.ts";
-
-/** What is under way for one worker. */
-interface Care {
-  attempts: Attempts;
-  timer: NodeJS.Timeout | null;
-  starting: Promise<Started | null> | null;
-  /** The run whose end was decided about: two ways lead there after a daemon's start. */
-  decided: string | null;
-}
 
 /**
  * Keeps what is desired running. What it knows of a worker is in the store or found by looking; only the count of attempts
@@ -31,14 +23,16 @@ export class Supervisor {
   readonly panes: Panes;
   readonly #house: () => House;
   readonly #gate = new Gate(STARTS_AT_ONCE);
-  readonly #care = new Map<number, Care>();
+  readonly #cares: Cares;
   /** What runs were blocked by when they ended, until it was decided about them. */
   readonly #dialogs = new Map<string, string>();
   readonly #looks: PaneLooks;
+  #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
   constructor(house: () => House, paths: StatePaths, log: (line: string) => void) {
     this.#house = house;
+    this.#cares = new Cares(house);
     this.panes = new Panes(paths, log, (server) => this.#looks.begin(server));
     this.#looks = new PaneLooks(house, this.panes);
   }
@@ -49,58 +43,69 @@ export class Supervisor {
    */
   async recover(afterBoot: boolean): Promise<void> {
     const house = this.#house();
-    try {
-      await adoptPanes(house, this.panes);
-    } catch (error) {
-      // Without tmux nothing of it can be seen; what lives is known by its processes.
-      house.log(`panes: ${String(error)}`);
-    }
+    await adoptPanes(house, this.panes);
     // What ended while no daemon was there is on disk before anything is decided about it.
     await house.watch.lookNow();
+    if (this.#stopped) return;
+    this.#reconcile(afterBoot);
+    this.#timer = setInterval(() => this.#reconcile(afterBoot), RECONCILE_MS).unref();
+  }
+
+  /** Desired against actual. Ends are told as they come; this finds what was not told, or could not be done then. */
+  #reconcile(afterBoot: boolean): void {
+    const house = this.#house();
     for (const worker of desiredWorkers(house.db)) {
+      const care = this.#cares.of(worker.id);
+      if (worker.holder_run !== null || heldOf(worker) !== null || worker.unresumable !== null) continue;
+      if (care.timer !== null || care.starting !== null || care.resting) continue;
       const [last] = runsOfWorker(house.db, worker.id, 1);
       const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
-      if (worker.holder_run !== null || heldOf(worker) !== null || worker.unresumable !== null) continue;
       if (rebooted && !afterBoot) continue;
-      if (rebooted || last === undefined) void this.#startAlone(worker.id);
-      else void this.#decide(last, worker);
+      // Brought up after its last end, and nobody has started it since.
+      const owed = last === undefined || last.generation <= keepingOf(worker).after;
+      if (rebooted || owed) void this.#startAlone(worker.id);
+      else if (last.pane !== null) void this.#decide(last, worker);
     }
   }
 
   stop(): void {
     this.#stopped = true;
+    if (this.#timer) clearInterval(this.#timer);
     this.#looks.stop();
     this.panes.close();
-    for (const care of this.#care.values()) clearTimer(care);
+    for (const care of this.#cares.all()) clearTimer(care);
   }
 
   /** Somebody has to be there to start one again. */
   isNeeded(): boolean {
-    return [...this.#care.values()].some(({ timer, starting }) => timer !== null || starting !== null);
+    return this.#cares.all().some(({ timer, starting }) => timer !== null || starting !== null);
   }
 
   /** What it does for a worker that does not run. */
   stateOf(workerId: number): "starting" | "backing-off" | null {
-    const care = this.#care.get(workerId);
+    const care = this.#cares.ifAny(workerId);
     if (care?.starting) return "starting";
     return care?.timer ? "backing-off" : null;
   }
 
   /** By somebody's wish: what was counted before is forgotten. Null when it runs already. */
   async bringUp(workerId: number, given: Given): Promise<Started | null> {
-    const care = this.#careFor(workerId);
+    const care = this.#cares.of(workerId);
+    await care.starting?.catch(() => null);
+    care.resting = false;
+    if (this.liveRun(workerId) !== null) return null;
     clearTimer(care);
     care.attempts = NO_ATTEMPTS;
     return this.#start(workerId, given);
   }
 
-  /** It is not wanted any more. */
+  /** It is somebody else's turn: until it is brought up again, nothing is started. */
   async leave(workerId: number): Promise<void> {
-    const care = this.#care.get(workerId);
-    if (care) clearTimer(care);
+    const care = this.#cares.of(workerId);
+    clearTimer(care);
+    care.resting = true;
     // One that is on its way up is there before it is stopped.
-    await care?.starting?.catch(() => null);
-    this.#care.delete(workerId);
+    await care.starting?.catch(() => null);
   }
 
   /** Inside the change that ends it, while it is still known what it showed last. */
@@ -112,57 +117,51 @@ export class Supervisor {
   /** After the end of a run is on disk. */
   ended(runId: string): void {
     this.#looks.forget(runId);
-    if (this.#stopped) return;
     const run = runById(this.#house().db, runId);
     const worker = run && workerById(this.#house().db, run.worker_id);
-    if (!run || run.pane === null || worker?.desired !== 1 || worker.retired_ms !== null) return;
+    const ours = run?.pane != null && worker?.desired === 1 && worker.retired_ms === null;
     // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
-    if (run.boot_id !== this.#house().processes.bootId()) return;
-    void this.#decide(run, worker);
+    if (this.#stopped || !ours || run.boot_id !== this.#house().processes.bootId()) this.#dialogs.delete(runId);
+    else void this.#decide(run, worker);
   }
 
   async #decide(run: RunRow, worker: WorkerRow): Promise<void> {
     const house = this.#house();
-    const care = this.#careFor(worker.id);
+    const care = this.#cares.of(worker.id);
     if (care.decided === run.id) return;
     care.decided = run.id;
     try {
-      const text = await keepScreen(house, this.panes, run);
-      const held = whyHeld(worker.vendor, text)?.line ?? this.#lastDialog(run.id);
-      const asked = run.stopped_by !== null || run.displaced_ms !== null;
+      const how = await endOf(house, this.panes, run, worker, this.#dialogs.get(run.id));
+      this.#dialogs.delete(run.id);
       // By the clock that does not jump, from its start.
-      const ranMs = house.monotonicMs() - (care.attempts.startsAtMs.at(-1) ?? 0);
-      const end = { exit: run.exit, asked, ranMs, held };
-      const policy = keepingOf(worker).restart;
-      const after = afterEnd(care.attempts, end, policy, house.monotonicMs(), Math.random(), RULES);
-      care.attempts = after.attempts;
-      await this.#carryOut(worker, run, after.verdict);
+      const since = care.attempts.startsAtMs.at(-1);
+      const ranMs = since === undefined ? house.now() - run.started_ms : house.monotonicMs() - since;
+      if (run.displaced_ms !== null && run.stopped_by === null) {
+        await this.#hold(worker, { state: "held", reason: `taken over by ${run.displaced_by ?? "somebody"}` });
+      } else await this.#after(worker, { ...how, ranMs });
     } catch (error) {
+      care.decided = null; // found again by the next round
       house.log(`could not decide about ${run.id}: ${String(error)}`);
     }
   }
 
-  /** It ended with a question in front of it: the answer was no, or nobody's. Asked again at once, it would end again. */
-  #lastDialog(run: string): string | null {
-    const reason = this.#dialogs.get(run);
-    this.#dialogs.delete(run);
-    return reason === "trust" ? "it ended at its trust dialog; answer it: perdure up, then perdure attach" : null;
+  async #after(worker: WorkerRow, end: End): Promise<void> {
+    const care = this.#cares.of(worker.id);
+    const policy = keepingOf(worker).restart;
+    const after = afterEnd(care.attempts, end, policy, this.#house().monotonicMs(), Math.random(), RULES);
+    care.attempts = after.attempts;
+    await this.#carryOut(worker, after.verdict, end.exit);
   }
 
-  async #carryOut(worker: WorkerRow, run: RunRow, verdict: Verdict): Promise<void> {
-    if (run.displaced_ms !== null && run.stopped_by === null) {
-      const reason = `taken over by ${run.displaced_by ?? "somebody"}`;
-      return this.#hold(worker, { state: "held", reason });
-    }
+  async #carryOut(worker: WorkerRow, verdict: Verdict, exit: number | null): Promise<void> {
     if (verdict.kind === "leave") return;
     if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
     const { inMs } = verdict;
     const house = this.#house();
     const subject = { projectId: worker.project_id, workerId: worker.id };
-    const data = { inMs: Math.round(inMs), exit: run.exit };
-    await house.writer.write(() => record(house, "worker.backing-off", subject, data));
-    const care = this.#careFor(worker.id);
-    if (this.#stopped || workerById(house.db, worker.id)?.desired !== 1) return;
+    const care = this.#cares.of(worker.id);
+    await house.writer.write(() => record(house, "worker.backing-off", subject, { inMs: Math.round(inMs), exit }));
+    if (this.#stopped || care.resting || workerById(house.db, worker.id)?.desired !== 1) return;
     clearTimer(care);
     care.timer = setTimeout(() => {
       care.timer = null;
@@ -174,26 +173,29 @@ export class Supervisor {
   async #startAlone(workerId: number): Promise<void> {
     const house = this.#house();
     const worker = workerById(house.db, workerId);
-    if (this.#stopped || worker?.desired !== 1) return;
+    if (this.#stopped || worker?.desired !== 1 || worker.retired_ms !== null) return;
     const environment = JSON.parse(worker.environment) as Record<string, string>;
     try {
       const begun = await this.#start(workerId, { command: null, cwd: null, vendor: null, environment, fresh: false });
       if (begun) await house.writer.write(() => countRestart(house.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) house.log(`could not start ${worker.name}: ${String(error)}`);
-      await this.refused(worker, error);
+      await this.refused(worker, error).catch((why: unknown) => house.log(`${worker.name}: ${String(why)}`));
     }
   }
 
-  /** It could not be started: said by `ls` until it can. */
+  /** It could not be started: said by `ls` until it can, or tried again where that may help. */
   async refused(worker: WorkerRow, error: unknown): Promise<void> {
+    if (!isPerdureError(error)) return this.#hold(worker, { state: "held", reason: String(error) });
     // `ls` says why by itself when it cannot come back to its conversation, or when somebody else has the name.
-    if (isPerdureError(error) && (error.details?.unresumable === true || error.code === "held")) return;
-    await this.#hold(worker, { state: "held", reason: isPerdureError(error) ? withHint(error) : String(error) });
+    if (error.details?.unresumable === true || error.code === "held") return;
+    if (error.retryable) return this.#after(worker, { exit: null, asked: false, ranMs: 0, held: null, hungUp: true });
+    const reason = error.hint ? `${error.message} (${error.hint})` : error.message;
+    await this.#hold(worker, { state: "held", reason });
   }
 
   #start(workerId: number, given: Given): Promise<Started | null> {
-    const care = this.#careFor(workerId);
+    const care = this.#cares.of(workerId);
     care.starting ??= this.#gate
       .pass(() => this.#startOnce(workerId, given))
       .finally(() => {
@@ -205,9 +207,12 @@ export class Supervisor {
   async #startOnce(workerId: number, given: Given): Promise<Started | null> {
     const house = this.#house();
     if (this.liveRun(workerId) !== null) return null;
-    const care = this.#careFor(workerId);
+    const care = this.#cares.of(workerId);
+    if (workerById(house.db, workerId)?.desired !== 1 || care.resting) {
+      throw new PerdureError("conflict", "It was brought down in the meantime.", { hint: "perdure up" });
+    }
     care.attempts = started(care.attempts, house.monotonicMs(), RULES);
-    return startInPane(house, this.panes, workerId, given);
+    return this.panes.using(() => startInPane(house, this.panes, workerId, given));
   }
 
   liveRun(workerId: number): RunRow | null {
@@ -225,24 +230,4 @@ export class Supervisor {
       record(house, `worker.${held.state}`, subject, { reason: held.reason });
     });
   }
-
-  #careFor(workerId: number): Care {
-    const known = this.#care.get(workerId);
-    if (known) return known;
-    const house = this.#house();
-    const earlier = runsOfWorker(house.db, workerId, RULES.budget);
-    const attempts = attemptsIn(earlier, house.now(), house.monotonicMs());
-    const care: Care = { attempts, timer: null, starting: null, decided: null };
-    this.#care.set(workerId, care);
-    return care;
-  }
-}
-
-function clearTimer(care: Care): void {
-  if (care.timer) clearTimeout(care.timer);
-  care.timer = null;
-}
-
-function withHint({ message, hint }: PerdureError): string {
-  return hint ? `${message} (${hint})` : message;
 }

@@ -9,7 +9,7 @@ import { publishProjects } from "../publish.ts";
 
 /** The operator has seen what the file would run, and agrees: to this text, and to no other. */
 export async function trustCall(params: CallParams<"trust">, { house }: CallContext): Promise<CallResults["trust"]> {
-  const digest = sha256(params.text);
+  const digest = digestOf(params);
   const trusted = await house.writer.write(() => {
     const project = registerProject(house, params.here);
     setTrusted(house.db, { project_id: project.id, digest, text: params.text, at_ms: house.now() });
@@ -25,12 +25,12 @@ export async function trustedCall(
   { house }: CallContext,
 ): Promise<CallResults["trusted"]> {
   const known = trustedBefore(house, params);
-  return { trusted: known?.digest === sha256(params.text), before: known?.text ?? null };
+  return { trusted: known?.digest === digestOf(params), before: known?.text ?? null };
 }
 
-export function assertTrusted(house: House, params: Pick<CallParams<"up">, "here" | "text">): void {
+export function assertTrusted(house: House, params: Agreed & Pick<CallParams<"up">, "here">): void {
   const known = trustedBefore(house, params);
-  if (known?.digest === sha256(params.text)) return;
+  if (known?.digest === digestOf(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
     hint: "look at what it runs, then: perdure trust",
@@ -41,4 +41,10 @@ export function assertTrusted(house: House, params: Pick<CallParams<"up">, "here
 function trustedBefore(house: House, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedOf> {
   const project = projectOf(house, { here, project: null });
   return project && trustedOf(house.db, project.id);
+}
+
+type Agreed = Pick<CallParams<"up">, "text" | "prompts">;
+
+function digestOf({ text, prompts }: Agreed): string {
+  return sha256(`${prompts}\n${text}`);
 }

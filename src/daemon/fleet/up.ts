@@ -55,7 +55,9 @@ function nameAll(house: House, params: CallParams<"up">): { project: ProjectRow;
 
 function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
   const { group, restart, prompt, openFiles } = entry;
-  desire(house.db, worker.id, { group, restart, prompt, openFiles });
+  const running = house.fleet.liveRun(worker.id) !== null;
+  const after = running ? worker.generation - 1 : worker.generation;
+  desire(house.db, worker.id, { group, restart, prompt, openFiles, after });
   // For the first time: a daemon that is killed before its turn leaves the next one something to start.
   if (worker.command === null) storeFirst(house, worker, entry);
   if (worker.desired === 0) record(house, "worker.up", { projectId: worker.project_id, workerId: worker.id });

@@ -45,7 +45,7 @@ export class MailClock {
   }
 
   #kept(): number | null {
-    const [base = "", boot] = String(readMeta(this.#clocks.db, "mail_clock") ?? "").split(" ");
+    const [base = "", boot] = (readMeta(this.#clocks.db, "mail_clock") ?? "").split(" ");
     return boot === this.#clocks.processes.bootId() ? Number(base) : null;
   }
 }

@@ -9,7 +9,7 @@ import { serverEnvironment, serverOptions } from "./options.ts";
 const exec = promisify(execFile);
 
 /** What the control client is attached to: a pane whose process has ended at once. No project's session begins with `_`. */
-const KEEPER = "_perdure";
+export const KEEPER = "_perdure";
 const NEW_KEEPER = ["new-session", "-d", "-s", KEEPER, "-c", "/", "--", "/bin/sh", "-c", ":"];
 
 export interface LinkOptions {

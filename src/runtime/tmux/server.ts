@@ -3,7 +3,7 @@ import type { Environment } from "../../protocol/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import type { Tmux } from "./find.ts";
-import { TmuxLink } from "./link.ts";
+import { KEEPER, TmuxLink } from "./link.ts";
 import { listPanes } from "./list.ts";
 import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
 import { literal } from "./quote.ts";
@@ -52,6 +52,11 @@ export class TmuxServer {
     const client = await this.#link.find();
     if (client === null) return [];
     return listPanes(client);
+  }
+
+  /** Whether nobody is in it but its keeper: no worker, and no window that a person has opened. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.panes()).every(({ session }) => session === KEEPER);
   }
 
   /**

@@ -52,6 +52,8 @@ export function newSession(request: StartRequest): string[][] {
   return [
     ["new-session", "-d", "-s", session, ...window(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
+    // A new session keeps what its first process was given: windows that a person opens must not carry our marks.
+    ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
     ...marks(request, `=${session}:`),
   ];
 }
