@@ -15,6 +15,9 @@ import { RULES } from "./rules.ts";
 import { adoptPanes } from "./screens.ts";
 import { startInPane, type Given, type Started } from "./start.ts";
 
+/** How the run of a start ends that came to nothing: whoever started it says why. */
+const GIVEN_BACK = "released";
+
 /**
  * Keeps what is desired running. What it knows of a worker is in the store or found by looking; only the count of attempts
  * and a start under way are its own, so a daemon that was killed in the middle of anything goes on where it was.
@@ -61,8 +64,8 @@ export class Supervisor {
       const [last] = runsOfWorker(house.db, worker.id, 1);
       const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
       if (rebooted && !afterBoot) continue;
-      // Brought up after its last end, and nobody has started it since.
-      const owed = last === undefined || last.generation <= keepingOf(worker).after;
+      // Brought up after its last end, and nobody has started it since; or not to the end.
+      const owed = last === undefined || last.generation <= keepingOf(worker).after || last.reason === GIVEN_BACK;
       if (rebooted || owed) void this.#startAlone(worker.id);
       else if (last.pane !== null) void this.#decide(last, worker);
     }
@@ -119,7 +122,8 @@ export class Supervisor {
     this.#looks.forget(runId);
     const run = runById(this.#house().db, runId);
     const worker = run && workerById(this.#house().db, run.worker_id);
-    const ours = run?.pane != null && worker?.desired === 1 && worker.retired_ms === null;
+    const began = run?.pane != null && run.reason !== GIVEN_BACK;
+    const ours = began && worker?.desired === 1 && worker.retired_ms === null;
     // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
     if (this.#stopped || !ours || run.boot_id !== this.#house().processes.bootId()) this.#dialogs.delete(runId);
     else void this.#decide(run, worker);
