@@ -132,7 +132,9 @@ class Daemon {
     this.#recover();
     await this.#server.listen(this.#paths.socket);
     announce(this.#house);
-    void this.#house.fleet.recover(SERVICE);
+    this.#house.fleet
+      .recover(SERVICE)
+      .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
     keepBounds(this.#house);
     clearOld(this.#house);
     if (this.#storeCheck === "pending") void this.#checkAfterCrash();

@@ -146,7 +146,7 @@ async function daemonFindings(client: Client): Promise<Finding[]> {
       : note("daemon", `runs perdure ${status.version}; this is ${VERSION}`, "perdure daemon stop (workers live on)"),
     check.ok
       ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
-      : bad("store", check.problems.join("; "), "perdure daemon stop, then restore a backup"),
+      : bad("store", `damaged: ${check.problems.join("; ")}`, "perdure daemon stop, then restore a backup"),
   ];
 }
 

@@ -73,6 +73,17 @@ export function onTheWay(db: Db, projectId: number, to: number | null, limit: nu
   );
 }
 
+/** By the same index. */
+export function countOnTheWay(db: Db, projectId: number, to: number | null): number {
+  const row = db.one<{ count: number }>(
+    `SELECT count(*) AS count FROM messages INDEXED BY messages_on_the_way
+     WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')`,
+    projectId,
+    to,
+  );
+  return row?.count ?? 0;
+}
+
 /** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
 export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
   return db.all(

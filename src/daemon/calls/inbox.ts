@@ -4,6 +4,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
 import { onTheWay, messageById, offersOf, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
 import type { House } from "../house.ts";
+import { assertAllThere } from "../mail/all-there.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { Change } from "../mail/change.ts";
 import { boxKey } from "../mail/keys.ts";
@@ -31,6 +32,7 @@ export async function receiveCall(
       change.stop();
       return { messages };
     }
+    await assertAllThere(house, box.project, box.to);
     if ((await change.happened) === "too late") return { messages };
     // Nobody is there to take an offer any more.
     if (closed.aborted) return { messages: [] };
@@ -120,6 +122,7 @@ export async function inboxCall(params: CallParams<"inbox">, context: CallContex
   }
   const project = other?.project ?? projectFor(house, sender, { ...params, declared: [] });
   const to = other?.worker.id ?? sender.worker?.id ?? null;
+  await assertAllThere(house, project.id, to);
   const rows = params.all
     ? recentMessages(house.db, project.id, to, params.limit).toReversed()
     : onTheWay(house.db, project.id, to, params.limit);

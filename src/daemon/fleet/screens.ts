@@ -4,6 +4,7 @@ import { SCREEN_KEPT_LINES } from "../../limits.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import { agentChain } from "../../runtime/nesting.ts";
 import { signalRunProcess } from "../../runtime/signal.ts";
+import { failureKind } from "../../store/failure.ts";
 import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
 import { carries } from "../../runtime/process/index.ts";
 import type { Pane } from "../../runtime/tmux/panes.ts";
@@ -28,6 +29,7 @@ export async function adoptPanes(house: House, panes: Panes): Promise<void> {
   try {
     for (const pane of (await panes.ifThere()?.panes()) ?? []) await adoptPane(house, pane);
   } catch (error) {
+    if (failureKind(error) !== null) throw error;
     // Without tmux nothing of it can be seen; what lives is known by its processes.
     house.log(`panes: ${String(error)}`);
   }

@@ -2,6 +2,7 @@ import { afterEnd, NO_ATTEMPTS, started, type End, type Verdict } from "../../co
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { StatePaths } from "../../state/paths.ts";
+import { failureKind } from "../../store/failure.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
@@ -46,12 +47,26 @@ export class Supervisor {
    */
   async recover(afterBoot: boolean): Promise<void> {
     const house = this.#house();
+    const round = (): void => {
+      try {
+        this.#reconcile(afterBoot);
+      } catch (error) {
+        this.#failed("what is desired cannot be read", error);
+      }
+    };
     await adoptPanes(house, this.panes);
     // What ended while no daemon was there is on disk before anything is decided about it.
     await house.watch.lookNow();
     if (this.#stopped) return;
-    this.#reconcile(afterBoot);
-    this.#timer = setInterval(() => this.#reconcile(afterBoot), RECONCILE_MS).unref();
+    this.#timer = setInterval(round, RECONCILE_MS).unref();
+    round();
+  }
+
+  /** A disk or a store that failed under us concerns everybody. */
+  #failed(what: string, error: unknown): void {
+    const kind = failureKind(error);
+    if (kind === null) this.#house().log(`${what}: ${String(error)}`);
+    else this.#house().onStoreFailure(kind, error);
   }
 
   /** Desired against actual. Ends are told as they come; this finds what was not told, or could not be done then. */
@@ -145,7 +160,7 @@ export class Supervisor {
       } else await this.#after(worker, { ...how, ranMs });
     } catch (error) {
       care.decided = null; // found again by the next round
-      house.log(`could not decide about ${run.id}: ${String(error)}`);
+      this.#failed(`could not decide about ${run.id}`, error);
     }
   }
 
@@ -184,7 +199,7 @@ export class Supervisor {
       if (begun) await house.writer.write(() => countRestart(house.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) house.log(`could not start ${worker.name}: ${String(error)}`);
-      await this.refused(worker, error).catch((why: unknown) => house.log(`${worker.name}: ${String(why)}`));
+      await this.refused(worker, error).catch((why: unknown) => this.#failed(worker.name, why));
     }
   }
 
