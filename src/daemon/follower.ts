@@ -1,18 +1,16 @@
 import { rmSync } from "node:fs";
-import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
+import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, QUIET_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
-import { walkToAgent } from "../runtime/nesting.ts";
-import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
+import { AgentWatch, type Signs } from "./agent-watch.ts";
 import { readEvents } from "./hook-events.ts";
 import type { Watched } from "./house.ts";
 import { probeSession } from "./looking.ts";
 import { isHeadless, settleProof } from "./proof.ts";
-import { identityOf } from "./runs.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import { displaceRun, stopRun } from "./stop-run.ts";
@@ -25,11 +23,11 @@ export class Follower {
   #run: RunRow;
   readonly #adapter: Adapter;
   readonly #late: boolean;
+  readonly #isWatched: () => boolean;
   readonly #transcript: TranscriptWatch;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
-  /** The run's own agent, once it has shown a sign. */
-  #agent: ProcessInfo | null = null;
+  readonly #agent: AgentWatch;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   /** Grows from look to look until the first sign, up to the usual poll. */
@@ -38,6 +36,8 @@ export class Follower {
   /** One step at a time: two at once would tell the same news twice, and in another order. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** It waits for somebody, and whatever it does next is told. */
+  #quiet = false;
   readonly #listening: (() => void) | null;
 
   readonly strangers: StrangerWatch;
@@ -47,13 +47,15 @@ export class Follower {
   foreign: string | null = null;
 
   /** `late`: found running by a daemon that did not see it begin. */
-  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean) {
+  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean, signs: Signs) {
     this.#house = house;
+    this.#isWatched = signs.watched;
     this.#run = run;
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
-    this.strangers = new StrangerWatch(house, adapter);
+    this.#agent = new AgentWatch(house, adapter);
+    this.strangers = new StrangerWatch(house, adapter, signs.recent);
     this.silence = new SilenceWatch(house);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
     this.#listening = adapter.listen?.(asked, (sign) => this.#told(sign)) ?? null;
@@ -76,8 +78,19 @@ export class Follower {
     this.#lookIn(SIGN_SETTLE_MS);
   }
 
+  /** A process has come that is not its own: who knows what it has opened. */
+  warn(): void {
+    this.strangers.hurry();
+    if (this.#quiet) this.#lookIn(RUN_POLL_MS);
+    this.#quiet = false;
+  }
+
   get agentPid(): number | null {
-    return this.#agent?.pid ?? null;
+    return this.#agent.found?.pid ?? null;
+  }
+
+  get wrapperPid(): number {
+    return this.#run.pid;
   }
 
   /** A hook has left a file in the run's folder. */
@@ -94,7 +107,8 @@ export class Follower {
   #lookIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(() => this.#lookIn(this.#waitMs)), ms);
+    const next = (): void => this.#lookIn(this.#quiet ? QUIET_LOOK_MS : this.#waitMs);
+    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(next), ms);
     this.#timer.unref();
   }
 
@@ -125,9 +139,14 @@ export class Follower {
     }
     await this.#noteTranscript(null);
     const session = this.#session();
-    await this.strangers.look(this.#run, session, this.#agent);
+    await this.strangers.look(this.#run, session, this.#agent.found);
     const transcript = session && this.#transcript.fileOf(session);
     await this.silence.look(this.#run, this.activity === "busy", signs, transcript);
+    this.#quiet = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+  }
+
+  #waitsForSomebody(): boolean {
+    return (this.activity === "idle" || this.activity === "blocked") && this.#doubt === null && this.foreign === null;
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
@@ -140,7 +159,7 @@ export class Follower {
     const session = this.#session();
     if (!session) return [];
     const live = this.#signs();
-    const remains = this.#agent ? (this.#adapter.remains?.(session.config_dir, this.#agent) ?? []) : [];
+    const remains = this.#agent.remains(session);
     const signs = live.length > 0 ? live : remains;
     const here = signs.find((sign) => sign.session === session.vendor_id);
     const gone = goneTo(session.vendor_id, this.#shown, signs);
@@ -174,25 +193,9 @@ export class Follower {
     return sessionOfRun(this.#house.db, this.#run.id);
   }
 
-  /** Of the run's own agent process, which may outlive the wrapper; a nested one is never asked. */
   #signs(): Sign[] {
-    const { processes } = this.#house;
     const session = this.#session();
-    let signs: Sign[] = [];
-    if (!session) return signs;
-    if (this.#agent && isAlive(processes, this.#agent)) {
-      return this.#adapter.look(session.config_dir, this.#agent.pid, processes);
-    }
-    const found = (pid: number): boolean => {
-      const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, processes);
-      if (shown.length === 0) return false;
-      signs = shown;
-      this.#agent = processes.look(pid);
-      return true;
-    };
-    if (isAlive(processes, identityOf(this.#run))) walkToAgent(processes, this.#run.pid, found);
-    else if (this.#agent === null) this.#house.watch.allProcessesOf(this.#run).some(({ pid }) => found(pid));
-    return signs;
+    return session ? this.#agent.signs(this.#run, session) : [];
   }
 
   async #hear(): Promise<void> {
