@@ -259,8 +259,11 @@ export const HEALTHY_RUN_MS = 120_000;
  */
 export const HUNG_AFTER_MS = 15 * 60_000;
 
-/** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
-export const STARTS_AT_ONCE = 8;
+/** Workers starting at once: each looks at its conversation and makes a pane. They share commits; more would wait for the disk. */
+export const STARTS_AT_ONCE = 16;
+
+/** Workers that are ready wait so long for others that come up with them, and no longer: one may have to be minted first. */
+export const START_TOGETHER_MS = 500;
 
 /** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
 export const SCREEN_LINES_MAX = 5_000;

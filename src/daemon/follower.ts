@@ -121,7 +121,7 @@ export class Follower {
 
   async #look(): Promise<void> {
     const signs = this.#signs();
-    this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * 1.1, RUN_POLL_MS);
+    this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#patience(), RUN_POLL_MS);
     await this.#hear();
     const current = this.#session()?.vendor_id;
     const here = signs.find(({ session }) => session === current);
@@ -143,6 +143,11 @@ export class Follower {
     const transcript = session && this.#transcript.fileOf(session);
     await this.silence.look(this.#run, this.activity === "busy", signs, transcript);
     this.#quiet = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+  }
+
+  /** Where the first sign is told, it need not be looked for all the time: fifty that start together want the processor. */
+  #patience(): number {
+    return this.#isWatched() ? 3 : 1.1;
   }
 
   #waitsForSomebody(): boolean {

@@ -6,7 +6,7 @@ import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { whyHeld } from "../../vendors/held.ts";
 import { record, type House } from "../house.ts";
-import { Gate } from "./gate.ts";
+import { Departure } from "./departure.ts";
 import type { Panes } from "./panes.ts";
 import { attemptsIn, RULES } from "./rules.ts";
 import { adoptPanes, keepScreen } from "./screens.ts";
@@ -28,7 +28,7 @@ interface Care {
 export class Supervisor {
   readonly panes: Panes;
   readonly #house: () => House;
-  readonly #gate = new Gate(STARTS_AT_ONCE);
+  readonly #departure = new Departure(STARTS_AT_ONCE);
   readonly #care = new Map<number, Care>();
   #stopped = false;
 
@@ -171,20 +171,20 @@ export class Supervisor {
 
   #start(workerId: number, given: Given): Promise<Started | null> {
     const care = this.#careFor(workerId);
-    care.starting ??= this.#gate
-      .pass(() => this.#startOnce(workerId, given))
+    care.starting ??= this.#departure
+      .pass((ready) => this.#startOnce(workerId, given, ready))
       .finally(() => {
         care.starting = null;
       });
     return care.starting;
   }
 
-  async #startOnce(workerId: number, given: Given): Promise<Started | null> {
+  async #startOnce(workerId: number, given: Given, ready: () => Promise<void>): Promise<Started | null> {
     const house = this.#house();
     if (this.liveRun(workerId) !== null) return null;
     const care = this.#careFor(workerId);
     care.attempts = started(care.attempts, house.monotonicMs(), RULES);
-    return startInPane(house, this.panes, workerId, given);
+    return startInPane(house, this.panes, workerId, given, ready);
   }
 
   liveRun(workerId: number): RunRow | null {
