@@ -14,6 +14,8 @@ const WORKERS = 50;
 const ROUNDS = 3;
 const LISTINGS = 20;
 const IDLE_MS = 20_000;
+/** Until everybody has been looked at in quiet, and the traces of their start are gone. */
+const SETTLE_MS = 6_000;
 /** Ticks of the kernel's accounting. */
 const TICKS_PER_SECOND = 100;
 
@@ -125,7 +127,7 @@ function supervisorsMemory(fleet: FleetStage): Row {
 async function supervisorsTime(fleet: FleetStage): Promise<Row> {
   const pids = supervisors(fleet);
   const ticks = (): number => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
-  await sleep(2_000);
+  await sleep(SETTLE_MS);
   const [before, since] = [ticks(), performance.now()];
   await sleep(IDLE_MS);
   const seconds = (performance.now() - since) / 1000;

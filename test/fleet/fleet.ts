@@ -97,9 +97,10 @@ export class FleetStage extends Home {
   /** SIGKILL to all of it, as a power cut would. */
   async killEverything(): Promise<void> {
     await eventually("nothing to be left", () => {
-      const left = this.processes();
-      // One takes others with it, so some are gone by their turn.
-      for (const { pid } of left) spawnSync("kill", ["-9", String(pid)], { stdio: "ignore" });
+      const left = this.processes().map(({ pid }) => String(pid));
+      // Stopped first, tmux before what it would wake: nobody sees another one die. Some are gone by their turn.
+      if (left.length > 0) spawnSync("kill", ["-STOP", ...left], { stdio: "ignore" });
+      if (left.length > 0) spawnSync("kill", ["-KILL", ...left], { stdio: "ignore" });
       return left.length === 0;
     });
   }
