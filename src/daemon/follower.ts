@@ -4,18 +4,20 @@ import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
-import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
 import { AgentWatch, type Signs } from "./agent-watch.ts";
 import { readEvents } from "./hook-events.ts";
 import type { Watched } from "./house.ts";
 import { probeSession } from "./looking.ts";
-import { isHeadless, settleProof } from "./proof.ts";
+import { stopHeadless } from "./mismatch.ts";
+import { settleProof } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
-import { displaceRun, stopRun } from "./stop-run.ts";
 import { StrangerWatch } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
+
+/** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
+const CALM_LOOKS = 4;
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
@@ -36,8 +38,8 @@ export class Follower {
   /** One step at a time: two at once would tell the same news twice, and in another order. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** It waits for somebody, and whatever it does next is told. */
-  #quiet = false;
+  /** Looks in a row at which it waited for somebody, and whatever it does next is told. */
+  #calmLooks = 0;
   readonly #listening: (() => void) | null;
 
   readonly strangers: StrangerWatch;
@@ -71,18 +73,23 @@ export class Follower {
   /** Another process holds the name for the run from now on. */
   movedTo(run: RunRow): void {
     this.#run = run;
+    // What it showed before was looked for elsewhere.
+    this.#waitMs = PROOF_LOOK_MS;
+    this.nudge();
   }
 
   /** Something happened where this vendor's processes leave their signs. */
   nudge(): void {
+    this.#calmLooks = 0;
+    this.#transcript.stir();
     this.#lookIn(SIGN_SETTLE_MS);
   }
 
   /** A process has come that is not its own: who knows what it has opened. */
   warn(): void {
     this.strangers.hurry();
-    if (this.#quiet) this.#lookIn(RUN_POLL_MS);
-    this.#quiet = false;
+    if (this.#calmLooks >= CALM_LOOKS) this.#lookIn(RUN_POLL_MS);
+    this.#calmLooks = 0;
   }
 
   get agentPid(): number | null {
@@ -95,6 +102,7 @@ export class Follower {
 
   /** A hook has left a file in the run's folder. */
   heard(): void {
+    this.#calmLooks = 0;
     this.silence.stir();
     void this.#step(() => this.#hear());
   }
@@ -107,7 +115,7 @@ export class Follower {
   #lookIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const next = (): void => this.#lookIn(this.#quiet ? QUIET_LOOK_MS : this.#waitMs);
+    const next = (): void => this.#lookIn(this.#calmLooks >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
     this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(next), ms);
     this.#timer.unref();
   }
@@ -142,7 +150,8 @@ export class Follower {
     await this.strangers.look(this.#run, session, this.#agent.found);
     const transcript = session && this.#transcript.fileOf(session);
     await this.silence.look(this.#run, this.activity === "busy", signs, transcript);
-    this.#quiet = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+    const calm = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+    this.#calmLooks = calm ? this.#calmLooks + 1 : 0;
   }
 
   /** Where the first sign is told, it need not be looked for all the time: fifty that start together want the processor. */
@@ -218,7 +227,7 @@ export class Follower {
     // Nine signs of ten say what is known: they cost no commit.
     if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
       const outcome = await this.#house.writer.write(() => applySign(this.#house, this.#run.id, sign));
-      if (outcome === "mismatch") await this.#onMismatch();
+      if (outcome === "mismatch") await stopHeadless(this.#house, this.#run);
       if (outcome === "foreign") this.foreign = sign.session;
     }
     await this.#notePrompt(sign);
@@ -229,15 +238,6 @@ export class Follower {
   async #notePrompt(sign: Sign): Promise<void> {
     if (sign.activity !== "busy" || this.#session()?.prompted !== 0) return;
     await this.#house.writer.write(() => notePrompt(this.#house, this.#run.id, sign));
-  }
-
-  /** Nobody sits in front of a headless one to see that it is in the wrong conversation: it is stopped. */
-  async #onMismatch(): Promise<void> {
-    const worker = workerById(this.#house.db, this.#run.worker_id);
-    if (!worker || !isHeadless(worker)) return;
-    const by = "perdure, because it came up in another conversation";
-    const displaced = await this.#house.writer.write(() => displaceRun(this.#house, worker.id, by));
-    if (displaced?.id === this.#run.id) await stopRun(this.#house, displaced, 0);
   }
 
   async #noteTranscript(told: string | null): Promise<void> {

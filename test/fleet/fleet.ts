@@ -97,7 +97,10 @@ export class FleetStage extends Home {
   /** SIGKILL to all of it, as a power cut would. */
   async killEverything(): Promise<void> {
     await eventually("nothing to be left", () => {
-      const left = this.processes().map(({ pid }) => String(pid));
+      const isTmux = ({ command }: ProcessInfo): number => (command.startsWith("tmux") ? 0 : 1);
+      const left = this.processes()
+        .toSorted((a, b) => isTmux(a) - isTmux(b))
+        .map(({ pid }) => String(pid));
       // Stopped first, tmux before what it would wake: nobody sees another one die. Some are gone by their turn.
       if (left.length > 0) spawnSync("kill", ["-STOP", ...left], { stdio: "ignore" });
       if (left.length > 0) spawnSync("kill", ["-KILL", ...left], { stdio: "ignore" });
