@@ -6,7 +6,7 @@ import { awayFrom, look, type Absence } from "../core/absence.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_SETTLE_TRIES, RUN_START_GRACE_MS } from "../limits.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import { readIfThere } from "../state/files.ts";
-import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
+import { carriers, carriersByRun, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
@@ -32,6 +32,7 @@ export class RunWatch {
   readonly #listener: RunListener;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
+  #scan: Map<string, ProcessInfo[]> | null = null;
 
   constructor(house: Ground, listener: RunListener) {
     this.#house = house;
@@ -104,7 +105,14 @@ export class RunWatch {
     const holder = found?.startedAt === run.process_started && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
-    return holder ? [holder] : carriers(processes, this.markOf(run));
+    return holder ? [holder] : (this.#survivors().get(run.id) ?? []);
+  }
+
+  /** One scan serves all who ask in this turn: a fleet that falls together would else be searched for run by run. */
+  #survivors(): Map<string, ProcessInfo[]> {
+    if (this.#scan === null) setImmediate(() => (this.#scan = null));
+    this.#scan ??= carriersByRun(this.#house.processes, this.#house.paths.socket);
+    return this.#scan;
   }
 
   markOf(run: RunRow): RunMark {

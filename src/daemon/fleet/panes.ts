@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { findTmux } from "../../runtime/tmux/find.ts";
+import type { Pane } from "../../runtime/tmux/panes.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { Gate } from "./gate.ts";
@@ -10,6 +11,7 @@ export class Panes {
   readonly #log: (line: string) => void;
   readonly #prepare: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
+  #listing: Promise<Pane[]> | null = null;
   /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
   readonly #removing = new Gate(1);
 
@@ -33,6 +35,12 @@ export class Panes {
   /** Null when there never was one: then there are no panes either. */
   ifThere(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
+  }
+
+  /** Of runs that have ended: those who ask before it is answered share one list, when a fleet falls together. */
+  async ended(): Promise<Pane[]> {
+    this.#listing ??= (this.ifThere()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
+    return this.#listing;
   }
 
   async remove(pane: string): Promise<void> {
