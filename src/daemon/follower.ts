@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, QUIET_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Activity, Sign } from "../protocol/session.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
 import type { Adapter } from "../vendors/index.ts";
@@ -92,8 +93,8 @@ export class Follower {
     this.#calmLooks = 0;
   }
 
-  get agentPid(): number | null {
-    return this.#agent.found?.pid ?? null;
+  get agent(): ProcessInfo | null {
+    return this.#agent.found;
   }
 
   get wrapperPid(): number {

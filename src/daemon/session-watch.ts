@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { RUN_POLL_MS, STRANGER_LIST_MS } from "../limits.ts";
 import type { Activity } from "../protocol/session.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
 import { recentProcesses } from "../runtime/process/recent.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
@@ -64,8 +65,8 @@ export class SessionWatch {
     return this.#followers.get(run)?.follower.foreign ?? null;
   }
 
-  agentOf(run: string): number | null {
-    return this.#followers.get(run)?.follower.agentPid ?? null;
+  agentOf(run: string): ProcessInfo | null {
+    return this.#followers.get(run)?.follower.agent ?? null;
   }
 
   hungMsOf(run: string): number | null {
@@ -176,11 +177,11 @@ export class SessionWatch {
   #changed(folder: string, file: string | null): void {
     const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
-    const own = here.find(({ agentPid }) => agentPid === pid) ?? this.#startedBy(here, pid);
+    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
     if (own) return own.nudge();
     const named = !Number.isNaN(pid);
     for (const follower of here) {
-      if (named && follower.agentPid !== null) follower.warn();
+      if (named && follower.agent !== null) follower.warn();
       else follower.nudge();
     }
   }
@@ -191,7 +192,7 @@ export class SessionWatch {
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
       const { parentPid } = info;
       const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
-      if (found) return found.agentPid === null ? found : undefined;
+      if (found) return found.agent === null ? found : undefined;
       info = this.#house.processes.look(parentPid);
     }
     return undefined;

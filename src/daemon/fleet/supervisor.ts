@@ -56,7 +56,9 @@ export class Supervisor {
       const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
       if (worker.holder_run !== null || heldOf(worker) !== null || worker.unresumable !== null) continue;
       if (rebooted && !afterBoot) continue;
-      if (rebooted || last === undefined) void this.#startAlone(worker.id);
+      // Stopped, and wanted all the same: somebody has asked for it since, and its turn did not come.
+      const awaited = last === undefined || last.stopped_by !== null;
+      if (rebooted || awaited) void this.#startAlone(worker.id);
       else void this.#decide(last, worker);
     }
   }
