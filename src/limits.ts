@@ -148,7 +148,7 @@ export const TRANSCRIPT_SEARCH_MS_MAX = 60_000;
 export const STRANGER_LOOK_MS = 2_000;
 
 /** For those looks one list of a vendor's live processes serves all workers: fifty would else read fifty entries each. */
-export const STRANGER_LIST_MS = 1_000;
+export const STRANGER_LIST_MS = 2_000;
 
 /** An agent that waits for somebody is looked at so seldom, where its folder is watched: a change there is told at once. */
 export const QUIET_LOOK_MS = 5_000;

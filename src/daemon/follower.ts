@@ -74,9 +74,9 @@ export class Follower {
   /** Another process holds the name for the run from now on. */
   movedTo(run: RunRow): void {
     this.#run = run;
-    // What it showed before was looked for elsewhere.
-    this.#waitMs = PROOF_LOOK_MS;
-    this.nudge();
+    // What it may have shown by now was looked for elsewhere; most have yet to start, and will be told of.
+    this.#waitMs = RUN_POLL_MS / 2;
+    this.#lookIn(this.#isWatched() ? this.#waitMs : PROOF_LOOK_MS);
   }
 
   /** Something happened where this vendor's processes leave their signs. */

@@ -6,7 +6,7 @@ import { recentProcesses } from "../runtime/process/recent.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../store/sessions.ts";
-import { adapterOf, type ProcessView } from "../vendors/index.ts";
+import { adapterOf } from "../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
 import type { Watched } from "./house.ts";
@@ -20,7 +20,7 @@ const WRAPPER_DEPTH = 4;
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
   readonly #house: Watched;
-  readonly #recent: ProcessView;
+  readonly #recent: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
   /** Folders that are not there yet. */
@@ -180,6 +180,7 @@ export class SessionWatch {
     const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
     if (own) return own.nudge();
     const named = !Number.isNaN(pid);
+    this.#recent.forget();
     for (const follower of here) {
       if (named && follower.agent !== null) follower.warn();
       else follower.nudge();
