@@ -74,11 +74,13 @@ async function tmuxAlone(fleet: FleetStage, socket: string): Promise<number> {
   const since = performance.now();
   execFileSync("tmux", ["-S", socket, "-f", file, "start-server"], { env: fleet.env });
   const server = serverPid(socket);
-  await until(`${WORKERS} agents in tmux alone`, () => agents(processTable().children(server)) === WORKERS);
-  const tookMs = performance.now() - since;
-  execFileSync("tmux", ["-S", socket, "kill-server"]);
-  await until("tmux to be gone", () => processTable().look(server) === null);
-  return tookMs;
+  try {
+    await until(`${WORKERS} agents in tmux alone`, () => agents(processTable().children(server)) === WORKERS);
+    return performance.now() - since;
+  } finally {
+    execFileSync("tmux", ["-S", socket, "kill-server"]);
+    await until("tmux to be gone", () => processTable().look(server) === null);
+  }
 }
 
 function serverPid(socket: string): number {
