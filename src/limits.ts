@@ -48,6 +48,9 @@ export const DAEMON_IDLE_EXIT_MS = 10 * 60_000;
 /** How often live runs are looked at besides being watched: the longest a killed run can seem alive in `ls`. */
 export const RUN_POLL_MS = 1_000;
 
+/** So long after it was first seen, no other process can have the same pid and start tick any more: a tick takes 10 ms. */
+export const SIGHTING_CERTAIN_MS = 500;
+
 /** After an exit file appeared, how often its process is looked at until it is gone. */
 export const RUN_SETTLE_MS = 5;
 export const RUN_SETTLE_TRIES = 200;
@@ -156,6 +159,12 @@ export const TRANSCRIPT_SEARCH_MS_MAX = 60_000;
 /** How often it is looked whether a stranger has opened a worker's conversation: flagged within 5 s. */
 export const STRANGER_LOOK_MS = 2_000;
 
+/** For those looks one list of a vendor's live processes serves all workers: fifty would else read fifty entries each. */
+export const STRANGER_LIST_MS = 2_000;
+
+/** An agent that waits for somebody is looked at so seldom, where its folder is watched: a change there is told at once. */
+export const QUIET_LOOK_MS = 5_000;
+
 /** How long a vendor may take to open a conversation of its own before the start is given up: a cold one on a busy laptop. */
 export const MINT_WAIT_MS = 60_000;
 
@@ -228,10 +237,6 @@ export const MAIL_SWEEP_MS = 1_000;
 
 /** How long `ask` waits unless it is told. */
 export const ASK_WAIT_MS = 10 * 60_000;
-
-/** Ports for programs that have to listen on one: below those that the kernel gives to outgoing connections. */
-export const FREE_PORT_FIRST = 20_000;
-export const FREE_PORT_COUNT = 12_000;
 
 /** How soon a program's own server is tried again, and how long one question to it may take. */
 export const LISTEN_RETRY_MS = 250;

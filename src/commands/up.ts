@@ -47,8 +47,10 @@ export const up: Command = {
       out.note(`  ${name}  has no process between messages (mode = "turn"): nothing to start`);
     }
     const { entries, refused } = await furnish(fleet, inPanes, out);
+    // Asked before: afterwards the machine is busy with fifty agents that start.
+    const others = words.length === 0 ? await runningOthers(fleet, here) : [];
     const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...wished }, refused, out);
-    if (words.length === 0) await tellOfOthers(fleet, here, out);
+    for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
     return result.refused > 0 ? REFUSED_EXIT : 0;
   },
@@ -151,13 +153,11 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
 
 /** Somebody has taken them out of the file: they are not ours to stop without being asked. */
-async function tellOfOthers(fleet: Fleet, here: Place, out: Output): Promise<void> {
+async function runningOthers(fleet: Fleet, here: Place): Promise<string[]> {
   const { items } = await askList("ls", { here, project: null, all: false });
   const named = new Set(fleet.workers.map(({ name }) => nameKey(name)));
-  for (const { name } of items.filter(({ mode, run }) => mode === "tmux" && run !== null)) {
-    if (!named.has(nameKey(name)))
-      out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
-  }
+  const running = items.filter(({ mode, run }) => mode === "tmux" && run !== null);
+  return running.map(({ name }) => name).filter((name) => !named.has(nameKey(name)));
 }
 
 function summary({ started, running, refused, session }: UpResult, out: Output): string {

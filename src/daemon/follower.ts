@@ -1,24 +1,24 @@
 import { rmSync } from "node:fs";
-import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
+import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, QUIET_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../limits.ts";
 import { goneTo } from "../core/shown.ts";
 import type { Sign } from "../protocol/session.ts";
-import { walkToAgent } from "../runtime/nesting.ts";
-import { isAlive, type ProcessInfo } from "../runtime/process/index.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../store/sessions.ts";
-import { workerById } from "../store/workers.ts";
 import type { Adapter } from "../vendors/index.ts";
+import { AgentWatch, type Signs } from "./agent-watch.ts";
 import { AttentionWatch } from "./attention.ts";
 import { readEvents } from "./hook-events.ts";
 import type { Watched } from "./house.ts";
-import { probeSession } from "./looking.ts";
-import { isHeadless, settleProof } from "./proof.ts";
-import { identityOf } from "./runs.ts";
+import { stopHeadless } from "./mismatch.ts";
+import { proveByTranscript } from "./proof.ts";
 import { applySign, notePrompt } from "./sessions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
-import { displaceRun, stopRun } from "./stop-run.ts";
 import { StrangerWatch } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
+
+/** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
+const CALM_LOOKS = 4;
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
@@ -26,11 +26,11 @@ export class Follower {
   #run: RunRow;
   readonly #adapter: Adapter;
   readonly #late: boolean;
+  readonly #isWatched: () => boolean;
   readonly #transcript: TranscriptWatch;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
   #shown: ReadonlySet<string> | null = null;
-  /** The run's own agent, once it has shown a sign. */
-  #agent: ProcessInfo | null = null;
+  readonly #agent: AgentWatch;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #doubt: { sign: Sign; sinceMs: number } | null = null;
   /** Grows from look to look until the first sign, up to the usual poll. */
@@ -39,6 +39,8 @@ export class Follower {
   /** One step at a time: two at once would tell the same news twice, and in another order. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** Looks in a row at which it waited for somebody, and whatever it does next is told. */
+  #calmLooks = 0;
   readonly #listening: (() => void) | null;
 
   readonly attention: AttentionWatch;
@@ -48,13 +50,15 @@ export class Follower {
   foreign: string | null = null;
 
   /** `late`: found running by a daemon that did not see it begin. */
-  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean) {
+  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean, signs: Signs) {
     this.#house = house;
+    this.#isWatched = signs.watched;
     this.#run = run;
     this.#adapter = adapter;
     this.#late = late;
     this.#transcript = new TranscriptWatch(house);
-    this.strangers = new StrangerWatch(house, adapter);
+    this.#agent = new AgentWatch(house, adapter);
+    this.strangers = new StrangerWatch(house, adapter, signs.recent);
     this.silence = new SilenceWatch(house);
     this.attention = new AttentionWatch(house, run, adapter);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
@@ -71,6 +75,9 @@ export class Follower {
   /** Another process holds the name for the run from now on. */
   movedTo(run: RunRow): void {
     this.#run = run;
+    // What it may have shown by now was looked for elsewhere; most have yet to start, and will be told of.
+    this.#waitMs = RUN_POLL_MS / 2;
+    this.#lookIn(this.#isWatched() ? this.#waitMs : PROOF_LOOK_MS);
   }
 
   /** What its terminal shows, in turn with what it tells by itself. */
@@ -80,15 +87,29 @@ export class Follower {
 
   /** Something happened where this vendor's processes leave their signs. */
   nudge(): void {
+    this.#calmLooks = 0;
+    this.#transcript.stir();
     this.#lookIn(SIGN_SETTLE_MS);
   }
 
-  get agentPid(): number | null {
-    return this.#agent?.pid ?? null;
+  /** A process has come that is not its own: who knows what it has opened. */
+  warn(): void {
+    this.strangers.hurry();
+    if (this.#calmLooks >= CALM_LOOKS) this.#lookIn(RUN_POLL_MS);
+    this.#calmLooks = 0;
+  }
+
+  get agent(): ProcessInfo | null {
+    return this.#agent.found;
+  }
+
+  get wrapperPid(): number {
+    return this.#run.pid;
   }
 
   /** A hook has left a file in the run's folder. */
   heard(): void {
+    this.#calmLooks = 0;
     this.silence.stir();
     void this.#step(() => this.#hear());
   }
@@ -101,7 +122,8 @@ export class Follower {
   #lookIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(() => this.#lookIn(this.#waitMs)), ms);
+    const next = (): void => this.#lookIn(this.#calmLooks >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
+    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(next), ms);
     this.#timer.unref();
   }
 
@@ -114,7 +136,7 @@ export class Follower {
 
   async #look(): Promise<void> {
     const signs = this.#signs();
-    this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * 1.1, RUN_POLL_MS);
+    this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#patience(), RUN_POLL_MS);
     await this.#hear();
     const current = this.#session()?.vendor_id;
     const here = signs.find(({ session }) => session === current);
@@ -123,7 +145,7 @@ export class Follower {
       this.#doubt = this.foreign = null;
       await this.#apply(here);
     }
-    if (gone && this.#late) await this.#proveByTranscript();
+    if (gone && this.#late) await proveByTranscript(this.#house, this.#run);
     if (gone && !this.#isDoubtful(gone, here !== undefined)) {
       if (gone.session !== this.foreign) await this.#apply(gone);
       this.#shown = new Set(signs.map(({ session }) => session));
@@ -132,9 +154,21 @@ export class Follower {
     }
     await this.#noteTranscript(null);
     const session = this.#session();
-    await this.strangers.look(this.#run, session, this.#agent);
+    await this.strangers.look(this.#run, session, this.#agent.found);
     const transcript = session && this.#transcript.fileOf(session);
     await this.silence.look(this.#run, this.attention.activity === "busy", signs, transcript);
+    const calm = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+    this.#calmLooks = calm ? this.#calmLooks + 1 : 0;
+  }
+
+  /** Where the first sign is told, it need not be looked for all the time: fifty that start together want the processor. */
+  #patience(): number {
+    return this.#isWatched() ? 3 : 1.1;
+  }
+
+  #waitsForSomebody(): boolean {
+    const { activity } = this.attention;
+    return (activity === "idle" || activity === "blocked") && this.#doubt === null && this.foreign === null;
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
@@ -147,7 +181,7 @@ export class Follower {
     const session = this.#session();
     if (!session) return [];
     const live = this.#signs();
-    const remains = this.#agent ? (this.#adapter.remains?.(session.config_dir, this.#agent) ?? []) : [];
+    const remains = this.#agent.remains(session);
     const signs = live.length > 0 ? live : remains;
     const here = signs.find((sign) => sign.session === session.vendor_id);
     const gone = goneTo(session.vendor_id, this.#shown, signs);
@@ -168,39 +202,14 @@ export class Follower {
     return this.#late || now - this.#doubt.sinceMs < MISMATCH_CONFIRM_MS;
   }
 
-  /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
-  async #proveByTranscript(): Promise<void> {
-    const session = this.#session();
-    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
-    if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-    const transcript = await probeSession(this.#house, session);
-    await this.#house.writer.write(() => settleProof(this.#house, this.#run, transcript));
-  }
-
   #session(): SessionRow | null {
     return sessionOfRun(this.#house.db, this.#run.id);
   }
 
-  /** Of the run's own agent process, which may outlive the wrapper; a nested one is never asked. */
   #signs(): Sign[] {
-    const { processes } = this.#house;
     const session = this.#session();
-    let signs: Sign[] = [];
     // Until its pane is there we stand for it ourselves, and what we have started meanwhile is not its agent.
-    if (!session || this.#run.pid === process.pid) return signs;
-    if (this.#agent && isAlive(processes, this.#agent)) {
-      return this.#adapter.look(session.config_dir, this.#agent.pid, processes);
-    }
-    const found = (pid: number): boolean => {
-      const shown = signs.length > 0 ? [] : this.#adapter.look(session.config_dir, pid, processes);
-      if (shown.length === 0) return false;
-      signs = shown;
-      this.#agent = processes.look(pid);
-      return true;
-    };
-    if (isAlive(processes, identityOf(this.#run))) walkToAgent(processes, this.#run.pid, found);
-    else if (this.#agent === null) this.#house.watch.allProcessesOf(this.#run).some(({ pid }) => found(pid));
-    return signs;
+    return session && this.#run.pid !== process.pid ? this.#agent.signs(this.#run, session) : [];
   }
 
   async #hear(): Promise<void> {
@@ -218,7 +227,7 @@ export class Follower {
     // Nine signs of ten say what is known: they cost no commit.
     if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
       const outcome = await this.#house.writer.write(() => applySign(this.#house, this.#run.id, sign));
-      if (outcome === "mismatch") await this.#onMismatch();
+      if (outcome === "mismatch") await stopHeadless(this.#house, this.#run);
       if (outcome === "foreign") this.foreign = sign.session;
     }
     await this.#notePrompt(sign);
@@ -229,15 +238,6 @@ export class Follower {
   async #notePrompt(sign: Sign): Promise<void> {
     if (sign.activity !== "busy" || this.#session()?.prompted !== 0) return;
     await this.#house.writer.write(() => notePrompt(this.#house, this.#run.id, sign));
-  }
-
-  /** Nobody sits in front of a headless one to see that it is in the wrong conversation: it is stopped. */
-  async #onMismatch(): Promise<void> {
-    const worker = workerById(this.#house.db, this.#run.worker_id);
-    if (!worker || !isHeadless(worker)) return;
-    const by = "perdure, because it came up in another conversation";
-    const displaced = await this.#house.writer.write(() => displaceRun(this.#house, worker.id, by));
-    if (displaced?.id === this.#run.id) await stopRun(this.#house, displaced, 0);
   }
 
   async #noteTranscript(told: string | null): Promise<void> {

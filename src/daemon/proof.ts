@@ -3,7 +3,8 @@ import type { RunRow } from "../store/runs.ts";
 import { lastSessionOfRun, sessionOfRun } from "../store/sessions.ts";
 import { workerById, type WorkerRow } from "../store/workers.ts";
 import { adapterOf } from "../vendors/index.ts";
-import type { House } from "./house.ts";
+import type { House, Watched } from "./house.ts";
+import { probeSession } from "./looking.ts";
 import { storedCommand } from "./wanted.ts";
 import { noteTranscript, prove } from "./sessions.ts";
 
@@ -34,4 +35,13 @@ export function settleProof(house: Pick<House, "db" | "now" | "processes">, run:
 export function isHeadless(worker: WorkerRow): boolean {
   const args = (storedCommand(worker) ?? []).slice((worker.program_at ?? 0) + 1);
   return worker.vendor !== null && (adapterOf(worker.vendor)?.read(args).headless ?? false);
+}
+
+/** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
+export async function proveByTranscript(house: Watched, run: RunRow): Promise<void> {
+  const session = sessionOfRun(house.db, run.id);
+  const entry = lastSessionOfRun(house.db, run.id);
+  if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
+  const transcript = await probeSession(house, session);
+  await house.writer.write(() => settleProof(house, run, transcript));
 }

@@ -6,12 +6,13 @@ import { awayFrom, look, type Absence } from "../core/absence.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS, RUN_SETTLE_MS, RUN_SETTLE_TRIES, RUN_START_GRACE_MS } from "../limits.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import { readIfThere } from "../state/files.ts";
-import { carriers, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
+import { carriers, carriersByRun, carries, isAlive, type ProcessInfo, type RunMark } from "../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type RunRow } from "../store/runs.ts";
 import { leaseOf, retireWorker, setLease, workerById } from "../store/workers.ts";
 import { record, type Ground } from "./house.ts";
 import { watchRunFolder } from "./run-folder.ts";
-import { identityOf, START_SCRIPT } from "./runs.ts";
+import { identityOf, START_SCRIPT, type RunListener } from "./runs.ts";
+import { Sighting } from "./sighting.ts";
 
 interface Tracked {
   run: RunRow;
@@ -20,21 +21,10 @@ interface Tracked {
   started: boolean;
   /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
   startingUntil: number;
+  sighting: Sighting;
   /** The connections a client is here on; without any it is absent while its process lives. */
   present: Set<object>;
   absence: Absence | null;
-}
-
-/** Who has to know more than that a run lives. */
-export interface RunListener {
-  /** A file other than the exit code appeared in the run's folder. */
-  heard(run: string): void;
-  /** It lives: these processes of it. Once per poll. */
-  looked(run: RunRow, live: ProcessInfo[]): void;
-  /** Inside the change that ends it, or takes its name away. */
-  ending(run: RunRow, exit: number | null): void;
-  /** After that change is on disk. */
-  ended(run: string): void;
 }
 
 /** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
@@ -43,6 +33,7 @@ export class RunWatch {
   readonly #listener: RunListener;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
+  #scan: Map<string, ProcessInfo[]> | null = null;
 
   constructor(house: Ground, listener: RunListener) {
     this.#house = house;
@@ -82,7 +73,8 @@ export class RunWatch {
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? awayFrom(since) : null;
-    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, present: new Set(), absence });
+    const sighting = new Sighting();
+    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, sighting, present: new Set(), absence });
   }
 
   /** Another process holds the name for it from now on: the wrapper that a pane has started. */
@@ -109,12 +101,19 @@ export class RunWatch {
   /** The processes that keep this run's name taken; none means it is over. */
   processesOf(run: RunRow): ProcessInfo[] {
     const { processes } = this.#house;
-    const identity = identityOf(run);
     if (run.boot_id !== processes.bootId()) return [];
-    const holder = isAlive(processes, identity) && this.#isStillRun(run) ? processes.look(run.pid) : null;
+    const found = processes.look(run.pid);
+    const holder = found?.startedAt === run.process_started && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
-    return holder ? [holder] : carriers(processes, this.markOf(run));
+    return holder ? [holder] : (this.#survivors().get(run.id) ?? []);
+  }
+
+  /** One scan serves all who ask in this turn: a fleet that falls together would else be searched for run by run. */
+  #survivors(): Map<string, ProcessInfo[]> {
+    if (this.#scan === null) setImmediate(() => (this.#scan = null));
+    this.#scan ??= carriersByRun(this.#house.processes, this.#house.paths.socket);
+    return this.#scan;
   }
 
   markOf(run: RunRow): RunMark {
@@ -173,18 +172,20 @@ export class RunWatch {
   }
 
   /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
-  #isStillRun(run: RunRow): boolean {
+  #isStillRun(run: RunRow, found: ProcessInfo): boolean {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
+    const now = this.#house.monotonicMs();
+    if (tracked?.sighting.certain(found, now)) return true;
     if (carries(this.#house.processes, run.pid, this.markOf(run))) {
       if (tracked) tracked.started = true;
+      tracked?.sighting.seen(found, now);
       return true;
     }
     // Not tracked yet: it was claimed earlier in the very commit that asks. And what we start ourselves takes its time.
     if (tracked === undefined || run.pid === process.pid) return true;
     // A claimer that was suspended on its way is late, not gone.
-    const suspended = this.#house.processes.look(run.pid)?.suspended ?? false;
-    return !tracked.started && (suspended || this.#house.monotonicMs() < tracked.startingUntil);
+    return !tracked.started && (found.suspended || now < tracked.startingUntil);
   }
 
   #folderOf(run: RunRow): FSWatcher | null {

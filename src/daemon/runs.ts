@@ -1,6 +1,18 @@
-import type { ProcessId } from "../runtime/process/index.ts";
+import type { ProcessId, ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import { recordOfRun, type House } from "./house.ts";
+
+/** Who has to know more than that a run lives. */
+export interface RunListener {
+  /** A file other than the exit code appeared in the run's folder. */
+  heard(run: string): void;
+  /** It lives: these processes of it. Once per poll. */
+  looked(run: RunRow, live: ProcessInfo[]): void;
+  /** Inside the change that ends it, or takes its name away. */
+  ending(run: RunRow, exit: number | null): void;
+  /** After that change is on disk. */
+  ended(run: string): void;
+}
 
 /** In a run's folder: what a pane's shell reads to become the wrapper. */
 export const START_SCRIPT = "start";

@@ -1,6 +1,8 @@
 import { watch, type FSWatcher } from "node:fs";
-import { RUN_POLL_MS } from "../limits.ts";
+import { RUN_POLL_MS, STRANGER_LIST_MS } from "../limits.ts";
 import type { Activity, BlockedReason } from "../protocol/session.ts";
+import type { ProcessInfo } from "../runtime/process/index.ts";
+import { recentProcesses } from "../runtime/process/recent.ts";
 import { isErrno } from "../state/files.ts";
 import { runById, type RunRow } from "../store/runs.ts";
 import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../store/sessions.ts";
@@ -12,9 +14,13 @@ import { probeSession } from "./looking.ts";
 import { settleProof } from "./proof.ts";
 import { applySign, notePrompt, noteTranscript } from "./sessions.ts";
 
+/** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
+const WRAPPER_DEPTH = 4;
+
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class SessionWatch {
   readonly #house: Watched;
+  readonly #recent: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
   /** Folders that are not there yet. */
@@ -24,6 +30,7 @@ export class SessionWatch {
 
   constructor(house: Watched) {
     this.#house = house;
+    this.#recent = recentProcesses(house.processes, STRANGER_LIST_MS, house.monotonicMs);
   }
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
@@ -32,7 +39,8 @@ export class SessionWatch {
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.signs(session.config_dir);
-    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late), folder });
+    const signs = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
+    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late, signs), folder });
     if (folder !== null) this.#watch(folder);
   }
 
@@ -78,8 +86,8 @@ export class SessionWatch {
     return this.#followers.get(run)?.follower.foreign ?? null;
   }
 
-  agentOf(run: string): number | null {
-    return this.#followers.get(run)?.follower.agentPid ?? null;
+  agentOf(run: string): ProcessInfo | null {
+    return this.#followers.get(run)?.follower.agent ?? null;
   }
 
   hungMsOf(run: string): number | null {
@@ -174,15 +182,42 @@ export class SessionWatch {
   #watch(folder: string): void {
     if (this.#folders.has(folder)) return;
     try {
-      const watcher = watch(folder, () => {
-        for (const followed of this.#followers.values()) if (followed.folder === folder) followed.follower.nudge();
+      const watcher = watch(folder, (_event, file) => this.#changed(folder, file));
+      watcher.unref().on("error", (error) => {
+        this.#house.log(`cannot watch ${folder}: ${error.message}`);
+        this.#folders.delete(folder);
       });
-      watcher.on("error", (error) => this.#house.log(`cannot watch ${folder}: ${error.message}`)).unref();
       this.#folders.set(folder, watcher);
     } catch (error) {
       if (!isErrno(error, "ENOENT")) return this.#house.log(`cannot watch ${folder}: ${String(error)}`);
       this.#watchLater(folder);
     }
+  }
+
+  /** A file that is named after a process concerns one of them; another one, all of them. */
+  #changed(folder: string, file: string | null): void {
+    const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
+    const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
+    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
+    if (own) return own.nudge();
+    const named = !Number.isNaN(pid);
+    this.#recent.forget();
+    for (const follower of here) {
+      if (named && follower.agent !== null) follower.warn();
+      else follower.nudge();
+    }
+  }
+
+  /** Whose wrapper, or what that started, has started it: a first sign. */
+  #startedBy(here: Follower[], pid: number): Follower | undefined {
+    let info = Number.isNaN(pid) ? null : this.#house.processes.look(pid);
+    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
+      const { parentPid } = info;
+      const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
+      if (found) return found.agent === null ? found : undefined;
+      info = this.#house.processes.look(parentPid);
+    }
+    return undefined;
   }
 
   #watchLater(folder: string): void {

@@ -3,7 +3,7 @@ import { agentChain } from "../runtime/nesting.ts";
 import type { ProcessInfo } from "../runtime/process/index.ts";
 import type { RunRow } from "../store/runs.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import type { Adapter } from "../vendors/index.ts";
+import type { Adapter, ProcessView } from "../vendors/index.ts";
 import type { Watched } from "./house.ts";
 import { placeOf } from "./looking.ts";
 import { tellOfRun } from "./runs.ts";
@@ -12,14 +12,25 @@ import { tellOfRun } from "./runs.ts";
 export class StrangerWatch {
   readonly #house: Watched;
   readonly #adapter: Adapter;
-  #lookedAtMs = 0;
+  readonly #recent: ProcessView;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
   #suspects: number[] = [];
 
   pids: number[] = [];
 
-  constructor(house: Watched, adapter: Adapter) {
+  constructor(house: Watched, adapter: Adapter, recent: ProcessView) {
+    this.#recent = recent;
     this.#house = house;
     this.#adapter = adapter;
+  }
+
+  /** Somebody has come: the next look is not put off. */
+  hurry(): void {
+    this.#lookedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  get suspicious(): boolean {
+    return this.#suspects.length > 0;
   }
 
   async look(run: RunRow, session: SessionRow | null, agent: ProcessInfo | null): Promise<void> {
@@ -29,11 +40,13 @@ export class StrangerWatch {
     const own = agent ? [agent.pid] : agentChain(this.#house.processes, run.pid);
     // Before the run's own agent is known, it would be taken for one.
     if (own.length === 0) return;
-    const holders = this.#adapter.holders(placeOf(session), this.#house.processes).map(({ pid }) => pid);
+    // Before anybody is accused, it is looked anew.
+    const view = this.#suspects.length > 0 ? this.#house.processes : this.#recent;
+    const holders = this.#adapter.holders(placeOf(session), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.#lookedAtMs = 0;
+    if (others.length > strangers.length) this.hurry();
     const pids = strangers.filter((pid) => !this.pids.includes(pid));
     this.#suspects = others;
     this.pids = strangers;

@@ -10,8 +10,13 @@ export function isSuspended({ processes, sessions }: Looked, run: RunRow, live: 
   if (live.some(({ suspended }) => suspended)) return true;
   if (run.kind === "client") return false;
   const agent = sessions.agentOf(run.id);
-  const pids = agent === null ? processes.children(run.pid) : [agent];
-  return pids.some((pid) => processes.look(pid)?.suspended === true);
+  if (agent !== null) {
+    const now = processes.look(agent.pid);
+    return now?.startedAt === agent.startedAt && now.suspended;
+  }
+  // Without a wrapper, those that live on are all there is.
+  if (live.every(({ pid }) => pid !== run.pid)) return false;
+  return processes.children(run.pid).some((pid) => processes.look(pid)?.suspended === true);
 }
 
 /** Tells once of each spell, so that `events -f` shows it. */

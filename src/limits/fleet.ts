@@ -18,8 +18,11 @@ export const HUNG_AFTER_MS = 15 * 60_000;
 /** How often what is desired is compared with what runs: ends are told at once, this finds what was missed. */
 export const RECONCILE_MS = 5_000;
 
-/** Workers starting at once: each looks at its conversation and makes a pane; more would only wait for the disk. */
-export const STARTS_AT_ONCE = 8;
+/** Workers starting at once: each looks at its conversation and makes a pane. They share commits; more would wait for the disk. */
+export const STARTS_AT_ONCE = 16;
+
+/** Workers that are ready wait so long for others that come up with them, and no longer: one may have to be minted first. */
+export const START_TOGETHER_MS = 500;
 
 /** Of what a pane shows and has shown: for `logs`, and kept after its run has ended. */
 export const SCREEN_LINES_MAX = 5_000;
@@ -44,3 +47,7 @@ export const UNREAD_TOLD_MAX = 20;
 
 /** How long the demo waits for anything: on a busy laptop a start takes seconds, and a demo that hangs explains nothing. */
 export const DEMO_WAIT_MS = 20_000;
+
+/** Ports for programs that have to listen on one: below those that the kernel gives to outgoing connections. */
+export const FREE_PORT_FIRST = 20_000;
+export const FREE_PORT_COUNT = 12_000;

@@ -186,6 +186,8 @@ export interface ProcessView {
   lockHolders(file: string): number[];
   /** Those with this word on their command line. */
   withWord(word: string): CommandLine[];
+  /** In a view that keeps its answers for a while: one more of them. */
+  memo?<T>(key: string, make: () => T): T;
 }
 
 interface CommandLine {

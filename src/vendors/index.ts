@@ -13,7 +13,7 @@ import { qwen } from "./qwen.ts";
 import { gemini } from "./gemini.ts";
 import { scripted } from "./scripted.ts";
 
-export type { Adapter } from "./adapter.ts";
+export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./hook-script.ts";
 
 const ADAPTERS: readonly Adapter[] = [claude, codex, gemini, copilot, opencode, pi, qwen, cursor, custom, scripted];

@@ -34,7 +34,8 @@ function readIfReadable(file: string): string {
 }
 
 export function registryEntries(folder: string, processes: ProcessView): RegistryEntry[] {
-  return pidsIn(folder).flatMap((pid) => registryEntry(folder, pid, processes) ?? []);
+  const read = (): RegistryEntry[] => pidsIn(folder).flatMap((pid) => registryEntry(folder, pid, processes) ?? []);
+  return processes.memo ? processes.memo(`registry ${folder}`, read) : read();
 }
 
 function pidsIn(folder: string): number[] {

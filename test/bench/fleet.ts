@@ -14,6 +14,8 @@ const WORKERS = 50;
 const ROUNDS = 3;
 const LISTINGS = 20;
 const IDLE_MS = 20_000;
+/** Until everybody has been looked at in quiet, and the traces of their start are gone. */
+const SETTLE_MS = 6_000;
 /** Ticks of the kernel's accounting. */
 const TICKS_PER_SECOND = 100;
 
@@ -46,7 +48,8 @@ async function startedTogether(fleet: FleetStage): Promise<Row[]> {
     const since = performance.now();
     const { started } = await fleet.up();
     if (started !== WORKERS) throw new Error(`${started} of ${WORKERS} workers came up`);
-    await until(() => programs(fleet) === WORKERS);
+    const server = serverPid(join(fleet.state, "tmux"));
+    await until(`${WORKERS} agents of ours`, () => agents(below(server)) === WORKERS);
     ours.push(performance.now() - since);
     await fleet.settled();
     if (round < ROUNDS - 1) await fleet.down();
@@ -68,30 +71,32 @@ async function tmuxAlone(fleet: FleetStage, socket: string): Promise<number> {
   const lines = Array.from({ length: WORKERS }, () => `new-window -d -t alone: -c '${fleet.project}' '${PROGRAM}'`);
   const file = `${socket}.conf`;
   writeFileSync(file, `new-session -d -s alone -x 200 -y 50 'sleep 600'\n${lines.join("\n")}\n`);
-  const tmux = (...args: string[]): void => void execFileSync("tmux", ["-S", socket, ...args], { env: fleet.env });
   const since = performance.now();
-  tmux("-f", file, "start-server");
-  const table = processTable();
-  const [server = 0] = table.withWord(socket).map(({ pid }) => pid);
-  await until(() => table.children(server).filter((pid) => table.argv(pid).includes(PROGRAM)).length === WORKERS);
-  const tookMs = performance.now() - since;
-  tmux("kill-server");
-  await until(() => table.look(server) === null);
-  return tookMs;
+  execFileSync("tmux", ["-S", socket, "-f", file, "start-server"], { env: fleet.env });
+  const server = serverPid(socket);
+  try {
+    await until(`${WORKERS} agents in tmux alone`, () => agents(processTable().children(server)) === WORKERS);
+    return performance.now() - since;
+  } finally {
+    execFileSync("tmux", ["-S", socket, "kill-server"]);
+    await until("tmux to be gone", () => processTable().look(server) === null);
+  }
 }
 
-function programs(fleet: FleetStage): number {
+function serverPid(socket: string): number {
+  return Number(execFileSync("tmux", ["-S", socket, "display-message", "-p", "#{pid}"], { encoding: "utf8" }));
+}
+
+/** By their command line: the program itself, or what that becomes. */
+function agents(pids: readonly number[]): number {
   const table = processTable();
-  const wrappers = table.children(tmuxServer(fleet));
-  return wrappers.flatMap((wrapper) => table.children(wrapper)).filter((pid) => table.argv(pid).includes(PROGRAM))
+  return pids.filter((pid) => table.argv(pid).some((word) => word === PROGRAM || word.endsWith("/scripted.cjs")))
     .length;
 }
 
-function tmuxServer(fleet: FleetStage): number {
-  const told = execFileSync("tmux", ["-S", join(fleet.state, "tmux"), "display-message", "-p", "#{pid}"], {
-    encoding: "utf8",
-  });
-  return Number(told);
+function below(server: number): number[] {
+  const table = processTable();
+  return table.children(server).flatMap((wrapper) => table.children(wrapper));
 }
 
 function listed(fleet: FleetStage): Row {
@@ -124,7 +129,7 @@ function supervisorsMemory(fleet: FleetStage): Row {
 async function supervisorsTime(fleet: FleetStage): Promise<Row> {
   const pids = supervisors(fleet);
   const ticks = (): number => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
-  await sleep(2_000);
+  await sleep(SETTLE_MS);
   const [before, since] = [ticks(), performance.now()];
   await sleep(IDLE_MS);
   const seconds = (performance.now() - since) / 1000;
@@ -143,7 +148,7 @@ async function supervisorsTime(fleet: FleetStage): Promise<Row> {
 function supervisors(fleet: FleetStage): number[] {
   const table = processTable();
   const daemon = fleet.daemonPid() ?? 0;
-  const server = tmuxServer(fleet);
+  const server = serverPid(join(fleet.state, "tmux"));
   return [daemon, ...table.children(daemon), server, ...table.children(server)];
 }
 
@@ -152,6 +157,10 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(5);
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`waited a minute for ${what}`);
+    await sleep(5);
+  }
 }

@@ -31,6 +31,22 @@ it("killed in the middle of the very first up: the next daemon brings up what th
   for (const { attention } of workers) expect(attention).toBe(null);
 });
 
+it("killed in the middle of an up after a down: those whose turn had not come are started, not left stopped", async () => {
+  // More than get ready at once.
+  const fleet = stage(`project = "api"\n[workers.coder]\ncount = 40\ncommand = ["sleep", "600"]\n`);
+  await fleet.up();
+  await fleet.down();
+  const up = finish(fleet.spawn(["up", "--yes"]));
+  while (scripts(fleet).length === 0) await turn();
+  killDaemon(fleet);
+  await up;
+  await eventually("all of them to run", async () => {
+    const workers = await fleet.workers();
+    return workers.every(({ state }) => state === "busy");
+  });
+  expect((await fleet.workers()).length).toBe(40);
+});
+
 it("a pane that is late finds nothing to start once its run is over", async () => {
   const fleet = stage(`project = "api"\n[workers.coder]\nvendor = "scripted"\nrestart = "never"\n`);
   await fleet.up();

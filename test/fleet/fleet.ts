@@ -110,8 +110,11 @@ export class FleetStage extends Home {
   /** SIGKILL to all of it, as a power cut would. */
   async killEverything(): Promise<void> {
     await eventually("nothing to be left", () => {
-      const left = this.processes().map(({ pid }) => String(pid));
-      // Stopped first, so that nobody lives to see another one's end. Some may be gone by their turn.
+      const isTmux = ({ command }: ProcessInfo): number => (command.startsWith("tmux") ? 0 : 1);
+      const left = this.processes()
+        .toSorted((a, b) => isTmux(a) - isTmux(b))
+        .map(({ pid }) => String(pid));
+      // Stopped first, tmux before what it would wake: nobody sees another one die. Some are gone by their turn.
       for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...left], { stdio: "ignore" });
       return left.length === 0;
     });

@@ -19,15 +19,23 @@ export class Gate {
   }
 
   async pass<T>(act: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const leave = await this.enter();
     try {
       return await act();
     } finally {
+      leave();
+    }
+  }
+
+  /** Resolves to how to leave again, once. */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => {
       const next = this.#waiting.shift();
       // Whoever waits takes this place; it never becomes free in between.
       if (next) next();
       else this.#free++;
-    }
+    };
   }
 }

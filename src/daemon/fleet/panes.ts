@@ -14,6 +14,7 @@ export class Panes {
   #program: string | null = null;
   #users = 0;
   #ending: Promise<void> | null = null;
+  #listing: Promise<Pane[]> | null = null;
   /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
   readonly #removing = new Gate(1);
 
@@ -42,6 +43,12 @@ export class Panes {
   /** Null when there never was one: then there are no panes either. */
   ifThere(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
+  }
+
+  /** Of runs that have ended: those who ask before it is answered share one list, when a fleet falls together. */
+  async ended(): Promise<Pane[]> {
+    this.#listing ??= (this.ifThere()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
+    return this.#listing;
   }
 
   /** While something is started, nobody ends the server. */

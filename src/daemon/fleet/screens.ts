@@ -17,7 +17,7 @@ export const SCREEN_FILE = "screen.txt";
 /** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
 export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string | null> {
   const tmux = run.pane === null ? null : panes.ifThere();
-  const pane = (await tmux?.panes())?.find((each) => each.run === run.id);
+  const pane = tmux && (await panes.ended()).find((each) => each.run === run.id);
   if (!tmux || !pane) return null;
   const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
   writeFileSync(join(house.watch.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });

@@ -34,9 +34,16 @@ export interface Started {
 
 /**
  * Claims, plans, and lets a pane start the wrapper. Until that is there, the daemon itself stands for the run: killed in
- * between, it leaves a claim whose process is gone, or a pane that carries the run and is found by that.
+ * between, it leaves a claim whose process is gone, or a pane that carries the run and is found by that. `ready` resolves
+ * when it may go.
  */
-export async function startInPane(house: House, panes: Panes, workerId: number, given: Given): Promise<Started> {
+export async function startInPane(
+  house: House,
+  panes: Panes,
+  workerId: number,
+  given: Given,
+  ready: () => Promise<void>,
+): Promise<Started> {
   const { project, worker } = mustBe(house, workerId);
   const tmux = panes.server(given.environment.PATH);
   await tmux.ensure();
@@ -53,6 +60,7 @@ export async function startInPane(house: House, panes: Panes, workerId: number, 
     tellOfPredecessor(project, launch);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
+    await ready();
     const { run, socket } = grant;
     assertCurrent(house, run, grant.generation);
     const { pane, pid } = await tmux.start({

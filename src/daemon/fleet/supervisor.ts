@@ -8,7 +8,7 @@ import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { Cares, clearTimer } from "./care.ts";
-import { Gate } from "./gate.ts";
+import { Departure } from "./departure.ts";
 import { endOf } from "./judgement.ts";
 import { PaneLooks } from "./looks.ts";
 import { Panes } from "./panes.ts";
@@ -26,7 +26,7 @@ const GIVEN_BACK = "released";
 export class Supervisor {
   readonly panes: Panes;
   readonly #house: () => House;
-  readonly #gate = new Gate(STARTS_AT_ONCE);
+  readonly #departure = new Departure(STARTS_AT_ONCE);
   readonly #cares: Cares;
   /** What runs were blocked by when they ended, until it was decided about them. */
   readonly #dialogs = new Map<string, string>();
@@ -64,9 +64,8 @@ export class Supervisor {
 
   /** A disk or a store that failed under us concerns everybody. */
   #failed(what: string, error: unknown): void {
-    const kind = failureKind(error);
-    if (kind === null) this.#house().log(`${what}: ${String(error)}`);
-    else this.#house().onStoreFailure(kind, error);
+    const [house, kind] = [this.#house(), failureKind(error)];
+    return kind === null ? house.log(`${what}: ${String(error)}`) : house.onStoreFailure(kind, error);
   }
 
   /** Desired against actual. Ends are told as they come; this finds what was not told, or could not be done then. */
@@ -177,8 +176,7 @@ export class Supervisor {
     if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
     const { inMs } = verdict;
     const house = this.#house();
-    const subject = { projectId: worker.project_id, workerId: worker.id };
-    const care = this.#cares.of(worker.id);
+    const [subject, care] = [{ projectId: worker.project_id, workerId: worker.id }, this.#cares.of(worker.id)];
     await house.writer.write(() => record(house, "worker.backing-off", subject, { inMs: Math.round(inMs), exit }));
     if (this.#stopped || care.resting || workerById(house.db, worker.id)?.desired !== 1) return;
     clearTimer(care);
@@ -215,15 +213,15 @@ export class Supervisor {
 
   #start(workerId: number, given: Given): Promise<Started | null> {
     const care = this.#cares.of(workerId);
-    care.starting ??= this.#gate
-      .pass(() => this.#startOnce(workerId, given))
+    care.starting ??= this.#departure
+      .pass((ready) => this.#startOnce(workerId, given, ready))
       .finally(() => {
         care.starting = null;
       });
     return care.starting;
   }
 
-  async #startOnce(workerId: number, given: Given): Promise<Started | null> {
+  async #startOnce(workerId: number, given: Given, ready: () => Promise<void>): Promise<Started | null> {
     const house = this.#house();
     if (this.liveRun(workerId) !== null) return null;
     const care = this.#cares.of(workerId);
@@ -231,7 +229,7 @@ export class Supervisor {
       throw new PerdureError("conflict", "It was brought down in the meantime.", { hint: "perdure up" });
     }
     care.attempts = started(care.attempts, house.monotonicMs(), RULES);
-    return this.panes.using(() => startInPane(house, this.panes, workerId, given));
+    return this.panes.using(() => startInPane(house, this.panes, workerId, given, ready));
   }
 
   liveRun(workerId: number): RunRow | null {

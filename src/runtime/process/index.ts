@@ -39,6 +39,20 @@ export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   return found.length > 0 ? found : scan();
 }
 
+/** The same for every run of a state folder at once. In one of two scans is enough, for the same reason. */
+export function carriersByRun(table: ProcessTable, socket: string): Map<string, ProcessInfo[]> {
+  const found = new Map<number, ProcessInfo>();
+  for (let scan = 0; scan < 2; scan++) {
+    for (const process of table.withVariable("PERDURE_SOCKET", socket)) found.set(process.pid, process);
+  }
+  const runs = new Map<string, ProcessInfo[]>();
+  for (const process of found.values()) {
+    const run = table.variable(process.pid, "PERDURE_RUN");
+    if (run !== null) runs.set(run, [...(runs.get(run) ?? []), process]);
+  }
+  return runs;
+}
+
 /** The runs of a state folder that have live processes, whatever the store says: their pids, by run. */
 export function liveRuns(table: ProcessTable, socket: string): Map<string, number[]> {
   const runs = new Map<string, number[]>();

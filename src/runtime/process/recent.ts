@@ -1,0 +1,31 @@
+import type { ProcessView } from "../../vendors/adapter.ts";
+import type { ProcessTable } from "./types.ts";
+
+/** The same answers for a while: for a look that many take one after the other. Never for a decision that has to be right. */
+export function recentProcesses(
+  table: ProcessTable,
+  keptMs: number,
+  now: () => number,
+): ProcessView & { forget: () => void } {
+  let kept = new Map<string, unknown>();
+  let sinceMs = now();
+  const memo = <T>(key: string, make: () => T): T => {
+    if (now() - sinceMs >= keptMs) {
+      kept = new Map();
+      sinceMs = now();
+    }
+    if (!kept.has(key)) kept.set(key, make());
+    return kept.get(key) as T;
+  };
+  const argv = (pid: number): string[] => memo(`argv ${pid}`, () => table.argv(pid));
+  return {
+    memo,
+    forget: () => (kept = new Map()),
+    argv,
+    look: (pid) => memo(`look ${pid}`, () => table.look(pid)),
+    pids: () => memo("pids", () => table.pids()),
+    openFiles: (pid) => memo(`files ${pid}`, () => table.openFiles(pid)),
+    lockHolders: (file) => memo(`lock ${file}`, () => table.lockHolders(file)),
+    withWord: (word) => memo(`word ${word}`, () => table.withWord(word)),
+  };
+}
