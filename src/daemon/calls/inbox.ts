@@ -2,7 +2,15 @@ import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits.ts
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
-import { onTheWay, messageById, offersOf, queuedFor, recentMessages, unansweredFor } from "../../store/messages.ts";
+import {
+  countOnTheWay,
+  onTheWay,
+  messageById,
+  offersOf,
+  queuedFor,
+  recentMessages,
+  unansweredFor,
+} from "../../store/messages.ts";
 import type { House } from "../house.ts";
 import { assertAllThere } from "../mail/all-there.ts";
 import { describeMessage } from "../mail/describe.ts";
@@ -32,7 +40,7 @@ export async function receiveCall(
       change.stop();
       return { messages };
     }
-    await assertAllThere(house, box.project, box.to);
+    await assertAllThere(house, box.project, box.to, countOnTheWay(house.db, box.project, box.to));
     if ((await change.happened) === "too late") return { messages };
     // Nobody is there to take an offer any more.
     if (closed.aborted) return { messages: [] };
@@ -122,10 +130,10 @@ export async function inboxCall(params: CallParams<"inbox">, context: CallContex
   }
   const project = other?.project ?? projectFor(house, sender, { ...params, declared: [] });
   const to = other?.worker.id ?? sender.worker?.id ?? null;
-  await assertAllThere(house, project.id, to);
   const rows = params.all
     ? recentMessages(house.db, project.id, to, params.limit).toReversed()
     : onTheWay(house.db, project.id, to, params.limit);
+  if (!params.all && rows.length < params.limit) await assertAllThere(house, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(house, row));
   return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === 1 };
 }
