@@ -114,8 +114,10 @@ export class FleetStage extends Home {
       const left = this.processes()
         .toSorted((a, b) => isTmux(a) - isTmux(b))
         .map(({ pid }) => String(pid));
-      // Stopped first, tmux before what it would wake: nobody sees another one die. Some are gone by their turn.
-      for (const signal of ["-STOP", "-KILL"]) spawnSync("kill", [signal, ...left], { stdio: "ignore" });
+      // Stopped first, tmux before what it would wake; and killed last, because a lost terminal wakes what was in it: nobody
+      // sees another one die. Some are gone by their turn.
+      spawnSync("kill", ["-STOP", ...left], { stdio: "ignore" });
+      spawnSync("kill", ["-KILL", ...left.toReversed()], { stdio: "ignore" });
       return left.length === 0;
     });
   }
