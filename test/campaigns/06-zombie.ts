@@ -27,7 +27,7 @@ const KILL_AFTER_MS = 600_000;
 export const zombie = campaign<Size>({
   number: 6,
   promise: "a zombie cannot act",
-  reduced: { clients: 60, runs: 12 },
+  reduced: { clients: 40, runs: 8 },
   full: { clients: 1_000, runs: 1_000 },
   run: (size, seed) => inHome((home) => play(home, size, seed)),
 });

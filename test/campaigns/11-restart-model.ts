@@ -161,9 +161,13 @@ export class RestartWorld {
   }
 }
 
-function expectedKind({ asked, held, exit }: Omit<End, "ranMs">, policy: RestartPolicy, inWindow: number): string {
+function expectedKind(
+  { asked, held, exit, hungUp }: Omit<End, "ranMs">,
+  policy: RestartPolicy,
+  inWindow: number,
+): string {
   if (asked) return "leave";
   if (held !== null) return "held";
-  if (policy === "never" || (policy === "on-failure" && exit === 0)) return "leave";
+  if (policy === "never" || (policy === "on-failure" && exit === 0 && !hungUp)) return "leave";
   return inWindow >= RULES.budget ? "crash-looping" : "again";
 }

@@ -32,7 +32,7 @@ export const oneDaemon = campaign<Size>({
   number: 20,
   promise: "one daemon per state dir",
   // A reduced run shares its two cores with other tests: a bound in milliseconds would measure those.
-  reduced: { lockRaces: 300, rounds: 8, starts: 8, staleStartMsMax: Number.POSITIVE_INFINITY },
+  reduced: { lockRaces: 300, rounds: 5, starts: 8, staleStartMsMax: Number.POSITIVE_INFINITY },
   full: { lockRaces: 10_000, rounds: 200, starts: 50, staleStartMsMax: 1_000 },
   run: (size, seed) => inHome((home) => play(home, size, seed)),
 });

@@ -25,7 +25,7 @@ const MIGRATOR = resolve(import.meta.dirname, "support/migrator.ts");
 export const upgrade = campaign<Size>({
   number: 21,
   promise: "an upgrade keeps the data",
-  reduced: { kills: 25, rows: 1_500 },
+  reduced: { kills: 15, rows: 1_500 },
   full: { kills: 100, rows: 20_000 },
   async run(size, seed) {
     const folder = mkdtempSync(join(tmpdir(), "perdure-upgrade-"));

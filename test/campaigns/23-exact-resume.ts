@@ -19,7 +19,7 @@ interface Size {
 export const exactResume = campaign<Size>({
   number: 23,
   promise: "exact resume with look-alikes",
-  reduced: { workers: 4, rounds: 3, atOnce: 4, races: 50 },
+  reduced: { workers: 4, rounds: 2, atOnce: 4, races: 30 },
   full: { workers: 20, rounds: 50, atOnce: 6, races: 1_000 },
   async run(size, seed) {
     const tally = newTally();
