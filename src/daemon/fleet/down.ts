@@ -1,5 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
-import { asPerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DownItem } from "../../protocol/fleet.ts";
 import { undesire } from "../../store/fleet.ts";
 import { markStopped, runById, type RunRow } from "../../store/runs.ts";
@@ -46,10 +46,18 @@ async function bringDown(house: House, { project, worker, address }: FoundWorker
   });
   await house.fleet.leave(worker.id);
   const run = house.fleet.liveRun(worker.id);
+  if (run?.kind === "client") throw notStartedByUs(address, worker.name, run);
   const killed = run && (await endRun(house, run, how));
   await orLog(house, address, clearPane(house, house.fleet.panes, worker.id));
   const outcome = killed === null ? "stopped already" : killed ? "killed" : "stopped";
   return { address, name: worker.name, outcome, run: run?.id ?? null, reason: null };
+}
+
+/** A library's claim is a process of somebody else's: it can lose its name, not its life. */
+function notStartedByUs(address: string, name: string, { pid }: RunRow): PerdureError {
+  return new PerdureError("refused", `${address} is claimed by a program that perdure did not start (pid ${pid}).`, {
+    hint: `take its name: perdure takeover ${name}`,
+  });
 }
 
 /** Asked to end, and its conversation in custody. Whether KILL was needed. */
@@ -69,5 +77,6 @@ async function orLog(house: House, what: string, act: Promise<unknown>): Promise
 
 function failed(house: House, { address, worker }: FoundWorker, error: unknown): DownItem {
   const run = house.fleet.liveRun(worker.id)?.id ?? null;
-  return { address, name: worker.name, outcome: "failed", run, reason: asPerdureError(error).message };
+  const { message, hint } = asPerdureError(error);
+  return { address, name: worker.name, outcome: "failed", run, reason: hint ? `${message} (${hint})` : message };
 }

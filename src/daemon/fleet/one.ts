@@ -80,6 +80,10 @@ export async function screenCall(params: CallParams<"screen">, { house }: CallCo
 
 function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
   const run = house.fleet.liveRun(worker.id);
+  if (run && run.pane !== null) {
+    const message = `${address} has lost its pane, and lives on (pid ${run.pid}).`;
+    return new PerdureError("conflict", message, { hint: `perdure restart ${worker.name}` });
+  }
   if (run) {
     return new PerdureError(
       "conflict",
