@@ -9,7 +9,7 @@ import type { Command } from "./command.ts";
 import { foundHere, ownProject, placeHere } from "./here.ts";
 import { attached, caller, messageText, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
-import { exact } from "./output.ts";
+import { exact, isTerminal } from "./output.ts";
 
 export const askCommand: Command = {
   summary: "mail to a worker, and wait for its answer",
@@ -35,6 +35,8 @@ export const askCommand: Command = {
     const body = textOf(words[1], values, "ask");
     const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
     const declared = declaredWorkers(found).map(({ name }) => name);
+    if (isTerminal(2))
+      out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
     const common = {
       ...caller(),
       here: placeHere(found),

@@ -31,7 +31,7 @@ export async function bringDown(words: readonly string[], seconds: number | null
   const params: CallParams<"down"> = {
     here,
     project: ownProject(),
-    targets: words.length === 0 ? null : words.map((word) => targetOf(word, here)),
+    targets: words.length === 0 ? null : [...new Set(words)].map((word) => targetOf(word, here)),
     by: `operator ${userInfo().username}`,
     killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
   };

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { readConfigAt } from "../project/config.ts";
-import type { FoundProject } from "../project/find.ts";
+import { CONFIG_FILE, fleetRoot, type FoundProject } from "../project/find.ts";
 import { readFleet, type Fleet, type FleetWorker } from "../project/fleet.ts";
 import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -20,8 +22,11 @@ export type FleetEntry = CallParams<"up">["workers"][number];
 export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
   const fleet = readFleet(found, (await ask("project", { here: placeHere(found) })).slug);
   if (fleet !== null) return fleet;
+  const file = join(fleetRoot(found), CONFIG_FILE);
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
-    hint: "perdure init writes one; a single worker starts without: perdure run NAME -- COMMAND",
+    hint: existsSync(file)
+      ? `add one to ${file}: [workers.coder]`
+      : "perdure init writes one; a single worker starts without: perdure run NAME -- COMMAND",
   });
 }
 
@@ -49,7 +54,11 @@ function unknown({ file, workers }: Fleet, word: string): PerdureError {
 
 /** What the operator agrees to: the file, and what its prompts make an agent do first. */
 export function trustOf({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
-  return { text, prompts: sha256(JSON.stringify(workers.map(({ name, prompt }) => [name, prompt]))) };
+  const told = workers.filter(({ prompt }) => prompt !== null);
+  return {
+    text,
+    prompts: JSON.stringify(Object.fromEntries(told.map(({ name, prompt }) => [name, sha256(prompt ?? "")]))),
+  };
 }
 
 /** Which variables are recorded, the trusted file says, not the one of the tree one stands in. */

@@ -34,7 +34,7 @@ export const init: Command = {
     out.note(
       vendors.length > 0
         ? `Agents found on PATH: ${vendors.join(", ")}`
-        : "No agents found on PATH; any program will do.",
+        : "No agents found on PATH: the built-in one stands in their place. Next: perdure up",
     );
   },
 };

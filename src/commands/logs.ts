@@ -34,13 +34,19 @@ export const logs: Command = {
   },
 };
 
+async function comesBack(target: Target): Promise<boolean> {
+  const { state, run } = await ask("show", { target });
+  return run !== null || state === "backing-off" || state === "starting";
+}
+
 async function follow(target: Target, first: ScreenRecord, out: Output): Promise<void> {
   let seen = first;
   const show = (lines: string[]): void => {
     for (const text of lines) out.item({ text }, () => printable(text) || " ");
   };
   show(seen.text.split("\n"));
-  while (seen.live) {
+  // The name is followed, not the run: one that is started again goes on here.
+  while (seen.live || (await comesBack(target))) {
     await sleep(FOLLOW_MS);
     const now = await ask("screen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "not-found") return null;

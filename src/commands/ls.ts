@@ -2,7 +2,7 @@ import { askList } from "./call.ts";
 import type { Command } from "./command.ts";
 import { ownProject, placeHere } from "./here.ts";
 import { watchWorkers } from "./watch.ts";
-import { workerTable } from "./worker-table.ts";
+import { byName, workerTable } from "./worker-table.ts";
 
 export const ls: Command = {
   summary: "the workers of this project, and their state",
@@ -26,7 +26,10 @@ export const ls: Command = {
     const where = { here: placeHere(), project: ownProject(), all };
     if (values.watch === true) return watchWorkers(where, form, out);
     const { items: workers } = await askList("ls", where);
-    out.result({ workers }, () => workerTable(workers, out.paint, { ...form, columns: out.columns }) ?? "");
+    out.result(
+      { workers },
+      () => workerTable(workers.toSorted(byName), out.paint, { ...form, columns: out.columns }) ?? "",
+    );
     if (workers.length === 0)
       out.note("No workers here yet. A fleet: perdure init, perdure up. One alone: perdure run NAME -- COMMAND");
   },

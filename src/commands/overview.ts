@@ -12,7 +12,7 @@ import { foundHere, ownProject, placeHere } from "./here.ts";
 import { needsOf, needsText, type Need } from "./needs.ts";
 import { nextStep } from "./next-step.ts";
 import { printable } from "./output.ts";
-import { workerTable } from "./worker-table.ts";
+import { byName, workerTable } from "./worker-table.ts";
 
 export const overview: Command = {
   summary: "where you are, and what needs you",
@@ -39,7 +39,7 @@ export const overview: Command = {
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
         return [
           `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
-          workerTable(workers, paint, { columns }),
+          workerTable(workers.toSorted(byName), paint, { columns }),
           needsText(needs, paint, columns),
           `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
         ]

@@ -14,9 +14,12 @@ import { stopDaemon } from "./stop-daemon.ts";
 
 // The daemon as a service of the user's systemd: there at boot, and the fleet comes back with it.
 
+/** Nothing will start at boot yet. */
+const UNAVAILABLE_EXIT = 7;
+
 const UNIT = "perdure.service";
 
-export async function install({ out }: Invocation): Promise<void> {
+export async function install({ out }: Invocation): Promise<number> {
   assertSystemd();
   const file = unitFile(process.env);
   mkdirSync(dirname(file), { recursive: true });
@@ -28,12 +31,15 @@ export async function install({ out }: Invocation): Promise<void> {
   const failed = systemctl(["daemon-reload"]) ?? systemctl(["enable", "--now", UNIT]);
   const linger = `loginctl enable-linger ${userInfo().username}`;
   out.result({ file, enabled: failed === null, linger }, () => {
-    return failed === null ? `installed and started: ${printable(file)}` : `written: ${printable(file)}`;
+    return failed === null
+      ? `installed and started: ${printable(file)}`
+      : `written, and not started: ${printable(file)}`;
   });
   if (failed !== null) {
     out.note(`systemd could not be told (${printable(failed)}); when it can: systemctl --user enable --now ${UNIT}`);
   }
   out.note(`So that it starts at boot, and not only when you log in: ${linger}`);
+  return failed === null ? 0 : UNAVAILABLE_EXIT;
 }
 
 export async function uninstall({ out }: Invocation): Promise<void> {

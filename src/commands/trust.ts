@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { fleetChanges, whatItRuns } from "../project/fleet-change.ts";
-import type { Fleet } from "../project/fleet.ts";
+import type { Fleet, FleetWorker } from "../project/fleet.ts";
 import type { Place } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "../state/files.ts";
@@ -37,7 +37,7 @@ export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: 
   const { trusted, before } = await ask("trusted", { here, ...trustOf(fleet) });
   if (trusted) return;
   if (!yes) {
-    const shown = before === null ? whatItRuns(fleet) : whatChanged(before, fleet);
+    const shown = before === null ? whatRuns(fleet) : whatChanged(before, fleet);
     const title =
       before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
@@ -46,15 +46,30 @@ export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: 
   await ask("trust", { here, ...trustOf(fleet) });
 }
 
-/** Never nothing: a change that changes no setting is one, too. */
-function whatChanged(before: string, fleet: Fleet): string[] {
-  if (before === fleet.text) {
-    const told = fleet.workers.filter(({ prompt }) => prompt !== null).map(({ name }) => name);
-    return [`the prompts of ${told.join(", ")}`];
-  }
-  const lines = fleetChanges(before, fleet.text).map(({ sign, text }) => `${sign} ${text}`);
-  return lines.length > 0 ? lines : ["only comments and layout"];
+/** What would run, and what would be said first. */
+function whatRuns(fleet: Fleet): string[] {
+  const told = fleet.workers.filter(({ prompt }) => prompt !== null);
+  return [...whatItRuns(fleet), ...told.flatMap(promptLines)];
 }
+
+/** Never nothing: a change that changes no setting is one, too. */
+function whatChanged(before: { text: string; prompts: string }, fleet: Fleet): string[] {
+  const lines = fleetChanges(before.text, fleet.text).map(({ sign, text }) => `${sign} ${text}`);
+  const [known, now] = [before.prompts, trustOf(fleet).prompts].map(
+    (json) => JSON.parse(json) as Record<string, string>,
+  );
+  const others = fleet.workers.filter(({ name }) => now?.[name] !== known?.[name]).flatMap(promptLines);
+  return lines.length + others.length > 0 ? [...lines, ...others] : ["only comments and layout"];
+}
+
+/** Its beginning; the file has the rest. */
+function promptLines({ name, prompt }: FleetWorker): string[] {
+  const lines = (prompt ?? "").trimEnd().split("\n");
+  const more = lines.length > PROMPT_LINES ? [`    … ${lines.length - PROMPT_LINES} more lines`] : [];
+  return [`${name} is told first:`, ...lines.slice(0, PROMPT_LINES).map((line) => `    ${line}`), ...more];
+}
+
+const PROMPT_LINES = 10;
 
 function untrusted(file: string, changed: boolean): PerdureError {
   const why = changed ? "has changed since it was trusted" : "is not trusted yet";

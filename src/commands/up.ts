@@ -44,7 +44,7 @@ export const up: Command = {
     await assureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
-      out.note(`  ${name}  has no process between messages (mode = "turn"): nothing to start`);
+      out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
     }
     const { entries, refused } = await furnish(fleet, inPanes, out);
     // Asked before: afterwards the machine is busy with fifty agents that start.
@@ -144,7 +144,9 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
     const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
     return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;
   }
-  if (outcome === "running") return `  ${head}  ${out.paint.dim("· running already")}`;
+  if (outcome === "running") {
+    return `  ${head}  ${out.paint.dim(`· running already${reason === null ? "" : ` ${reason}`}`)}`;
+  }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
   const restored = session?.restored ? ", put back from the copy that was kept" : "";
   return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}`;

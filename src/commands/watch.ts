@@ -7,7 +7,7 @@ import type { WorkerSummary } from "../protocol/results.ts";
 import { needsOf, needsText } from "./needs.ts";
 import { createOutput, isTerminal, type Output } from "./output.ts";
 import { Screen } from "./screen.ts";
-import { workerTable, type TableForm } from "./worker-table.ts";
+import { byName, workerTable, type TableForm } from "./worker-table.ts";
 
 type Where = CallParams<"ls">;
 type Show = (workers: readonly WorkerSummary[], trouble?: string) => void;
@@ -46,7 +46,7 @@ function frame(
   const count = `${workers.length} worker${workers.length === 1 ? "" : "s"}`;
   return [
     `${paint.bold(where)}  ${paint.dim(`${count}, Ctrl-C ends`)}`,
-    workerTable(workers, paint, { ...form, columns }) ?? paint.dim("No workers here yet."),
+    workerTable(workers.toSorted(byName), paint, { ...form, columns }) ?? paint.dim("No workers here yet."),
     needsText(needsOf(workers, all), paint, columns),
     trouble && paint.yellow(trouble),
   ]

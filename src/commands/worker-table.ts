@@ -11,6 +11,11 @@ export interface TableForm {
   columns?: number;
 }
 
+/** coder-2 before coder-10. */
+export function byName(a: WorkerSummary, b: WorkerSummary): number {
+  return a.address.localeCompare(b.address, "en", { numeric: true });
+}
+
 /** What a person with several agents looks at all day. Null when there is nobody to show. */
 export function workerTable(workers: readonly WorkerSummary[], paint: Paint, form: TableForm = {}): string | null {
   if (workers.length === 0) return null;
@@ -24,7 +29,10 @@ export function workerTable(workers: readonly WorkerSummary[], paint: Paint, for
     conversation(worker, paint),
     { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
     ...(long ? [quiet(worker.run && String(worker.run.pid), paint), quiet(worker.run && worker.run.id, paint)] : []),
-    { text: noteOf(worker), paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow },
+    {
+      text: noteOf(worker),
+      paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow,
+    },
   ]);
   const header = ["NAME", "VENDOR", "STATE", "UP ", "GEN", "CONVERSATION", "MAIL", ...(long ? ["PID", "RUN"] : []), ""];
   return table(header, rows, paint.dim, columns);

@@ -145,7 +145,7 @@ export interface CallResults {
   redeliver: { id: string; state: MailState };
   pause: { address: string; paused: boolean };
   trust: { project: string; digest: string };
-  trusted: { trusted: boolean; before: string | null };
+  trusted: { trusted: boolean; before: { text: string; prompts: string } | null };
   up: UpResult;
   down: { stopped: number; failed: number; count: number };
   restart: UpItem;

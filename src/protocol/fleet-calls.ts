@@ -3,8 +3,8 @@ import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX
 import { launch, name, place, target, text, whole } from "./shapes.ts";
 
 const fileText = z.string().check(z.maxLength(CONFIG_BYTES_MAX));
-/** Of all first prompts. */
-const prompts = text(64);
+/** The hashes of all first prompts, by worker. */
+const prompts = text(CONFIG_BYTES_MAX);
 const killAfterMs = whole(0, 600_000);
 
 const worker = z.strictObject({

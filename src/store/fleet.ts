@@ -59,6 +59,7 @@ export interface TrustedRow {
   project_id: number;
   digest: string;
   text: string;
+  prompts: string;
   at_ms: number;
 }
 
@@ -68,11 +69,12 @@ export function trustedOf(db: Db, projectId: number): TrustedRow | null {
 
 export function setTrusted(db: Db, row: TrustedRow): void {
   db.run(
-    `INSERT INTO trusted (project_id, digest, text, at_ms) VALUES (?1, ?2, ?3, ?4)
-     ON CONFLICT (project_id) DO UPDATE SET digest = ?2, text = ?3, at_ms = ?4`,
+    `INSERT INTO trusted (project_id, digest, text, prompts, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (project_id) DO UPDATE SET digest = ?2, text = ?3, prompts = ?4, at_ms = ?5`,
     row.project_id,
     row.digest,
     row.text,
+    row.prompts,
     row.at_ms,
   );
 }

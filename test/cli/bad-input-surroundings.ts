@@ -4,7 +4,7 @@ import { conflict, row, usage, type BadInput } from "./bad-input-row.ts";
 export const conflicts: BadInput[] = [
   conflict("rename coder sleeper", /^api\/sleeper exists already\.$/, /another name/),
   conflict("rename coder maker", /^maker is the old name of api\/builder/, /perdure retire maker/),
-  row("retire sleeper", 4, "held", /^api\/sleeper is running: run .*, pid \d+\.$/, /perdure takeover (api\/)?sleeper/),
+  row("retire sleeper", 4, "held", /^api\/sleeper is running: run .*, pid \d+\.$/, /perdure stop (api\/)?sleeper/),
   conflict("project move lib", /^Project lib is still at .*; it was not moved\.$/, /move or remove/),
   conflict("project move api", /^Project api is here already/, /nothing to do/),
   conflict("init", /configured\/perdure\.toml exists already; it was not changed\.$/, /edit/, { cwd: "configured" }),

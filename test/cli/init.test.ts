@@ -42,7 +42,7 @@ test("what it writes is a fleet as it is, of the agents that are there", async (
   const [vendor] = fleet()?.workers.map((worker) => worker.vendor) ?? [];
   expect(fleet()).toMatchObject({
     project: "api",
-    workers: [{ name: "planner", restart: "on-failure", mode: "tmux" }],
+    workers: [{ name: "planner", restart: "on-failure", mode: "tmux" }, { name: "coder" }],
   });
   expect(text()).toContain(`vendor = ${JSON.stringify(vendor)}`);
   expect(text()).toMatch(/found on PATH: .*codex.*gemini/);
@@ -59,20 +59,19 @@ test("every example in it is right, too, once its mark is taken away", async () 
   expect(planner).toMatchObject({ cwd: join(home.project, "docs"), env: { LOG: "info" } });
   expect(planner?.prompt).toBe("You are planner, with coder-1, coder-2, reviewer, build, legacy.");
   expect(coder).toMatchObject({ group: "pair", worktree: { copy: [".env"] }, env: { LOG: "debug" } });
-  expect(reviewer).toMatchObject({ mode: "turn", restart: "never" });
+  expect(reviewer).toMatchObject({ mode: "tmux", restart: "never" });
   expect(build).toMatchObject({ vendor: null, restart: "always", command: ["make", "watch"] });
   expect(legacy?.declared).toEqual({ new: ["--id", "{id}"], resume: ["--continue", "{id}"] });
 });
 
-test("without an agent it has no fleet, and the same examples", () => {
-  const write = (vendors: string[]): void => {
-    writeFileSync(join(home.project, "perdure.toml"), fleetTemplate("api", vendors));
-  };
-  write([]);
-  expect(fleet()).toBeNull();
-  const without = text();
-  write(["claude"]);
-  expect(unmarked(without).replace("no agent was found on PATH", "found on PATH: claude")).toBe(unmarked(text()));
+test("without an agent the built-in one stands in its place, and comes up", async () => {
+  writeFileSync(join(home.project, "perdure.toml"), fleetTemplate("api", []));
+  expect(fleet()?.workers).toMatchObject([
+    { name: "planner", vendor: "scripted" },
+    { name: "coder", vendor: "scripted" },
+  ]);
+  expect(await home.json(["up", "--yes"])).toMatchObject({ started: 2, refused: 0 });
+  await home.perdure(["down"]);
 });
 
 test("it never overwrites", async () => {
@@ -89,5 +88,5 @@ test("from a worktree it is the main tree's, where the fleet is read from", asyn
   const tree = join(home.dir, "tree");
   home.git(["worktree", "add", "-q", tree]);
   expect((await init(["codex"], tree)).stdout).toBe(`wrote ${join(home.project, "perdure.toml")}\n`);
-  expect(fleet()?.workers).toHaveLength(1);
+  expect(fleet()?.workers).toHaveLength(2);
 });

@@ -19,7 +19,8 @@ it.skipIf(lacksSystemd)("daemon install writes a unit that systemd takes, and un
   const home = homeWith('odd $HOME 100% "folder"');
   const unit = join(home.dir, ".config/systemd/user/perdure.service");
   const installed = await home.perdure(["daemon", "install"]);
-  expect(installed.code).toBe(0);
+  // Started only where the user has a systemd of their own.
+  expect([0, 7]).toContain(installed.code);
   expect(installed.stderr).toContain("loginctl enable-linger");
   const text = readFileSync(unit, "utf8");
   expect(text).toContain("KillMode=process");

@@ -98,6 +98,6 @@ export function assertStopped(house: House, worker: WorkerRow): void {
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (!run || !holder) return;
   throw new PerdureError("held", `${worker.name} is running: run ${run.id}, pid ${holder.pid}.`, {
-    hint: `stop it first: perdure takeover ${worker.name}`,
+    hint: `stop it first: perdure stop ${worker.name}`,
   });
 }

@@ -84,7 +84,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (run && holder) {
     throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}.`, {
-      hint: `stop it first: perdure takeover ${address}`,
+      hint: `stop it first: perdure stop ${address}`,
       details: { run: run.id, pid: holder.pid },
     });
   }

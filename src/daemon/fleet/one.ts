@@ -19,7 +19,7 @@ export async function restartCall(
   { house }: CallContext,
 ): Promise<CallResults["restart"]> {
   const { project, worker } = findWorker(house, params.target);
-  if (worker.desired !== 1) throw notOfAFleet(worker);
+  if (worker.keeping === null) throw notOfAFleet(worker);
   // Owed a start from now on: should this daemon die in between, the next one gives it.
   const keeping = { ...keepingOf(worker), after: worker.generation };
   await house.writer.write(() => desire(house.db, worker.id, keeping));

@@ -12,7 +12,13 @@ export async function trustCall(params: CallParams<"trust">, { house }: CallCont
   const digest = digestOf(params);
   const trusted = await house.writer.write(() => {
     const project = registerProject(house, params.here);
-    setTrusted(house.db, { project_id: project.id, digest, text: params.text, at_ms: house.now() });
+    setTrusted(house.db, {
+      project_id: project.id,
+      digest,
+      text: params.text,
+      prompts: params.prompts,
+      at_ms: house.now(),
+    });
     record(house, "fleet.trusted", { projectId: project.id }, { digest });
     return { project: project.slug, digest };
   });
@@ -25,7 +31,7 @@ export async function trustedCall(
   { house }: CallContext,
 ): Promise<CallResults["trusted"]> {
   const known = trustedBefore(house, params);
-  return { trusted: known?.digest === digestOf(params), before: known?.text ?? null };
+  return { trusted: known?.digest === digestOf(params), before: known && { text: known.text, prompts: known.prompts } };
 }
 
 export function assertTrusted(house: House, params: Agreed & Pick<CallParams<"up">, "here">): void {

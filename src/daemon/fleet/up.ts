@@ -28,11 +28,12 @@ export interface Member {
 export async function upCall(params: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
   const { house } = context;
   assertTrusted(house, params);
-  const { project, members } = await house.writer.write(() => nameAll(house, params));
+  const { project, members, refused } = await house.writer.write(() => nameAll(house, params));
+  for (const item of refused) await context.send(item);
   publishProjects(house);
   const anew = await enterSaved(house, project, members, params);
   await house.writer.write(() => {
-    for (const { worker, entry } of members) wantIt(house, worker, entry);
+    for (const { worker, entry } of members) if (!isElsewhere(house, worker)) wantIt(house, worker, entry);
   });
   const items = await Promise.all(
     members.map(async (member) => {
@@ -43,14 +44,42 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
   );
   const count = (outcome: UpItem["outcome"]): number => items.filter((item) => item.outcome === outcome).length;
   const session = activeSaved(house.db, project.id)?.name ?? null;
-  return { started: count("started"), running: count("running"), refused: count("refused"), session };
+  return {
+    started: count("started"),
+    running: count("running"),
+    refused: count("refused") + refused.length,
+    session,
+  };
 }
 
 /** Inside a change: every name of the fleet is a worker from now on, whether or not it can be started. */
-function nameAll(house: House, params: CallParams<"up">): { project: ProjectRow; members: Member[] } {
+function nameAll(house: House, params: CallParams<"up">): Named {
   const project = registerProject(house, params.here);
-  const members = params.workers.map((entry) => ({ worker: findOrCreate(house, project, entry.name, false), entry }));
-  return { project, members };
+  const named: Named = { project, members: [], refused: [] };
+  for (const entry of params.workers) {
+    try {
+      named.members.push({ worker: findOrCreate(house, project, entry.name, false), entry });
+    } catch (error) {
+      // A name that was given up for another, say. A saved session is entered as a whole or not at all.
+      if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
+      const { message, hint } = error;
+      const nobody = { address: `${project.slug}/${entry.name}`, run: null, generation: 0, session: null };
+      named.refused.push({ ...nobody, name: entry.name, outcome: "refused", reason: message, hint });
+    }
+  }
+  return named;
+}
+
+interface Named {
+  project: ProjectRow;
+  members: Member[];
+  refused: UpItem[];
+}
+
+/** Somebody has started it in a terminal of their own: it is theirs to end. */
+function isElsewhere(house: House, { id }: WorkerRow): boolean {
+  const run = house.fleet.liveRun(id);
+  return run !== null && run.pane === null;
 }
 
 function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
@@ -80,6 +109,7 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
       outcome: started ? "started" : "running",
       run: run?.id ?? null,
       session: started?.session ?? null,
+      reason: run !== null && run.pane === null ? `in a terminal of its own (pid ${run.pid}), and left there` : null,
     });
   } catch (error) {
     if (!isPerdureError(error)) house.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);

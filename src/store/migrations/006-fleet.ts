@@ -20,6 +20,8 @@ CREATE TABLE trusted (
   project_id INTEGER PRIMARY KEY REFERENCES projects (id),
   digest TEXT NOT NULL,
   text TEXT NOT NULL,
+  -- What its prompts were, by worker: hashes.
+  prompts TEXT NOT NULL,
   at_ms INTEGER NOT NULL
 ) STRICT;
 `;
