@@ -19,6 +19,15 @@ export class AttentionWatch {
     this.#adapter = adapter;
   }
 
+  /** For somebody: nothing will happen before that. */
+  get waits(): boolean {
+    return this.activity === "idle" || this.activity === "blocked";
+  }
+
+  get readsTitles(): boolean {
+    return this.#adapter.title !== undefined;
+  }
+
   get activity(): Activity | null {
     return this.#now.activity;
   }

@@ -16,6 +16,7 @@ import { applySign, notePrompt } from "./sessions.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import { StrangerWatch } from "./strangers.ts";
 import { TranscriptWatch } from "./transcript-watch.ts";
+import { withOthers } from "./with-others.ts";
 
 /** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
 const CALM_LOOKS = 4;
@@ -123,7 +124,10 @@ export class Follower {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
     const next = (): void => this.#lookIn(this.#calmLooks >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
-    this.#timer = setTimeout(() => void this.#step(() => this.#look()).finally(next), ms);
+    this.#timer = setTimeout(
+      () => void this.#step(() => this.#look()).finally(next),
+      withOthers(this.#house.monotonicMs(), ms),
+    );
     this.#timer.unref();
   }
 
@@ -157,18 +161,14 @@ export class Follower {
     await this.strangers.look(this.#run, session, this.#agent.found);
     const transcript = session && this.#transcript.fileOf(session);
     await this.silence.look(this.#run, this.attention.activity === "busy", signs, transcript);
-    const calm = here !== undefined && this.#waitsForSomebody() && !this.strangers.suspicious && this.#isWatched();
+    const sure = here !== undefined && this.#doubt === null && this.foreign === null && !this.strangers.suspicious;
+    const calm = sure && this.attention.waits && this.#isWatched();
     this.#calmLooks = calm ? this.#calmLooks + 1 : 0;
   }
 
   /** Where the first sign is told, it need not be looked for all the time: fifty that start together want the processor. */
   #patience(): number {
     return this.#isWatched() ? 3 : 1.1;
-  }
-
-  #waitsForSomebody(): boolean {
-    const { activity } = this.attention;
-    return (activity === "idle" || activity === "blocked") && this.#doubt === null && this.foreign === null;
   }
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */

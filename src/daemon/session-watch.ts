@@ -64,7 +64,8 @@ export class SessionWatch {
 
   /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
   titled(run: string, title: string): void {
-    this.#followers.get(run)?.follower.shown((attention) => attention.titled(title));
+    const follower = this.#followers.get(run)?.follower;
+    if (follower?.attention.readsTitles) follower.shown((attention) => attention.titled(title));
   }
 
   /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */

@@ -28,6 +28,9 @@ export const START_TOGETHER_MS = 500;
 export const SCREEN_LINES_MAX = 5_000;
 export const SCREEN_KEPT_LINES = 500;
 
+/** Looks that are not urgent wait for the next multiple of this, and so for each other. */
+export const LOOKS_TOGETHER_MS = 500;
+
 /** How often the screens of those are looked at that do not tell by themselves; and the others every so many times. */
 export const PANE_LOOK_MS = 1_000;
 export const PANE_LOOKS_SELDOM = 10;

@@ -1,4 +1,13 @@
-import { closeSync, openSync, readdirSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+  readFileSync,
+} from "node:fs";
 import { isErrno } from "../../state/files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
@@ -8,7 +17,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
   const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
 
   const look = (pid: number): ProcessInfo | null => {
-    const stat = read(`${proc}/${pid}/stat`);
+    const stat = readLine(`${proc}/${pid}/stat`);
     return stat === null ? null : parseStat(stat, bootId());
   };
 
@@ -154,6 +163,16 @@ function isOurs(folder: string): boolean {
 
 /** Nothing in between is awaited, so one buffer serves all: this is done thousands of times a minute. */
 const CHUNK = Buffer.allocUnsafe(64 * 1024);
+
+/** In one call, for what is looked at all the time. What is not UTF-8 in it can only be a command's name. */
+function readLine(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return null;
+    throw error;
+  }
+}
 
 function read(file: string): string | null {
   let fd: number | null = null;
