@@ -33,7 +33,7 @@ export const pi: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ij", quick: "abegijw" },
+  slow: { inTerminal: "ij", quick: "aijw" },
   keepsUnanswered: true,
   cannot: {
     q: "/new stays in the folder",

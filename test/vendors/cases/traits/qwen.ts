@@ -35,7 +35,7 @@ export const qwen: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "", quick: "aj" },
+  slow: { inTerminal: "", quick: "a" },
   keepsUnanswered: true,
   cannot: {
     m: "perdure adds nothing to qwen's arguments but the conversation",
