@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../protocol/sha256.ts";
@@ -10,6 +11,7 @@ import { publishProjects } from "../publish.ts";
 /** The operator has seen what the file would run, and agrees: to this text, and to no other. */
 export async function trustCall(params: CallParams<"trust">, { house }: CallContext): Promise<CallResults["trust"]> {
   const digest = digestOf(params);
+  assertThere(params.here.root);
   const trusted = await house.writer.write(() => {
     const project = registerProject(house, params.here);
     setTrusted(house.db, {
@@ -24,6 +26,12 @@ export async function trustCall(params: CallParams<"trust">, { house }: CallCont
   });
   publishProjects(house);
   return trusted;
+}
+
+/** A folder becomes a project by this: one that is not there has nothing to trust. */
+function assertThere(root: string): void {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
 
 export async function trustedCall(
