@@ -27,7 +27,7 @@ const DAEMON_ENVIRONMENT = [
   "XDG_CONFIG_HOME",
 ];
 /** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
-const SMALL_HEAP = ["--max-semi-space-size=2"];
+const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
 /** All but the first are for tests. */
 const OWN_SETTINGS = [
   "PERDURE_HOME",
