@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { BIN } from "../support/home.ts";
 import { Tmux } from "../terminal/tmux.ts";
 import { stage } from "./fleet.ts";
@@ -12,6 +12,7 @@ it("attach shows the worker's terminal, and leaving it leaves the worker", async
   await fleet.up();
   const [before] = await fleet.settled();
   const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
   const pane = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN, "attach", "coder"]);
   await pane.shows(/session .*\(coder\)/);
   await pane.line("typed from outside");
@@ -26,6 +27,7 @@ it("inside another tmux it nests and says so first; --window opens it beside", a
   await fleet.up();
   await fleet.settled();
   const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
   const nested = await tmux.pane(["sh", "-c", `${BIN} attach coder 2>told; cat told; sleep 60`]);
   await nested.shows(/session .*\(coder\)/);
   await nested.keys("C-b", "d");
