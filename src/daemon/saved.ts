@@ -1,7 +1,7 @@
 import { SAVED_PER_PROJECT_MAX } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { SavedRecord } from "../protocol/findings.ts";
-import { nameKey } from "../protocol/names.ts";
+import { nameKey, nearest } from "../protocol/names.ts";
 import type { ProjectRow } from "../store/projects.ts";
 import {
   activeSaved,
@@ -43,4 +43,14 @@ export function findOrInsert(house: House, project: ProjectRow, name: string): S
   const now = house.now();
   const row = { project_id: project.id, name, name_key: nameKey(name), created_ms: now, updated_ms: now };
   return { ...row, id: insertSaved(house.db, row) };
+}
+
+export function unknownSaved(given: string, rows: readonly SavedRow[]): PerdureError {
+  const [near] = nearest(
+    given,
+    rows.map(({ name }) => name),
+  );
+  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(given)} here.`, {
+    hint: near ? `did you mean ${near}?` : "perdure saved",
+  });
 }

@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey, nearest } from "../../protocol/names.ts";
+import { checkName, nameKey } from "../../protocol/names.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -16,7 +16,7 @@ import {
 import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
 import { record, type House } from "../house.ts";
 import { projectOf } from "../places.ts";
-import { describeSaved, findOrInsert } from "../saved.ts";
+import { describeSaved, findOrInsert, unknownSaved } from "../saved.ts";
 import type { CallContext } from "./context.ts";
 
 /** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
@@ -66,15 +66,7 @@ export async function forgetCall(params: CallParams<"forget">, { house }: CallCo
     const project = projectOf(house, params);
     const rows = project ? savedOfProject(house.db, project.id) : [];
     const saved = rows.find(({ name_key: key }) => key === nameKey(params.name));
-    if (!project || !saved) {
-      const [near] = nearest(
-        params.name,
-        rows.map(({ name }) => name),
-      );
-      throw new PerdureError("not-found", `There is no saved session ${JSON.stringify(params.name)} here.`, {
-        hint: near ? `did you mean ${near}?` : "perdure saved",
-      });
-    }
+    if (!project || !saved) throw unknownSaved(params.name, rows);
     deleteSaved(house.db, saved.id);
     record(house, "saved.forgotten", { projectId: project.id }, { name: saved.name });
     return { name: saved.name };

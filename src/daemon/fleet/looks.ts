@@ -5,7 +5,7 @@ import type { Pane } from "../../runtime/tmux/panes.ts";
 import { runById } from "../../store/runs.ts";
 import type { House } from "../house.ts";
 import type { Panes } from "./panes.ts";
-import { goOn } from "./screens.ts";
+import { goOn, SCREEN_LINES } from "./screens.ts";
 
 /**
  * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
@@ -64,7 +64,7 @@ export class PaneLooks {
       (pane): pane is Pane & { run: string } => pane.run !== null && runs.has(pane.run) && !pane.dead,
     );
     for (const { id, run } of wanted) {
-      const text = await tmux?.capture(id, { lines: SCREEN });
+      const text = await tmux?.capture(id, { lines: SCREEN_LINES });
       if (text === undefined) return;
       this.#house().sessions.seen(run, text);
       const row = looksSuspended(text) ? runById(this.#house().db, run) : null;
@@ -72,6 +72,3 @@ export class PaneLooks {
     }
   }
 }
-
-/** The screen itself; what has scrolled away is not in front of anybody. */
-const SCREEN = 60;

@@ -1,6 +1,6 @@
 import type { CallParams } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey, nearest } from "../../protocol/names.ts";
+import { checkName, nameKey } from "../../protocol/names.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -17,7 +17,7 @@ import type { WorkerRow } from "../../store/workers.ts";
 import { drill } from "../drill.ts";
 import { record, type House } from "../house.ts";
 import { bind } from "../sessions.ts";
-import { findOrInsert } from "../saved.ts";
+import { findOrInsert, unknownSaved } from "../saved.ts";
 import type { Member } from "./up.ts";
 
 type Wish = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
@@ -41,7 +41,9 @@ export async function enterSaved(
   const none = new Set<number>();
   if (wish.session === null && wish.resume === null) return none;
   const known = savedByName(house.db, project.id, nameKey(wish.resume ?? wish.session ?? ""));
-  if (wish.resume !== null && known === null) throw unknown(house, project, wish.resume);
+  if (wish.resume !== null && known === null) {
+    throw unknownSaved(wish.resume, savedOfProject(house.db, project.id));
+  }
   const active = activeSaved(house.db, project.id);
   if (known === null) return beginSaved(house, project, members, wish.session ?? "", active);
   return resumeSaved(house, project, members, known, wish);
@@ -169,12 +171,4 @@ function refusal({ name }: SavedRow, faults: Fault[]): PerdureError {
       details: { faults },
     },
   );
-}
-
-function unknown(house: House, project: ProjectRow, given: string): PerdureError {
-  const names = savedOfProject(house.db, project.id).map(({ name }) => name);
-  const [near] = nearest(given, names);
-  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(given)} here.`, {
-    hint: near ? `did you mean ${near}?` : "perdure saved",
-  });
 }

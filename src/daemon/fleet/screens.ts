@@ -14,6 +14,9 @@ import type { Panes } from "./panes.ts";
 /** In a run's folder: what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";
 
+/** The screen itself; what has scrolled away is not in front of anybody. */
+export const SCREEN_LINES = 60;
+
 /** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
 export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string | null> {
   const tmux = run.pane === null ? null : panes.ifThere();
@@ -35,25 +38,22 @@ export async function adoptPanes(house: House, panes: Panes): Promise<void> {
   }
 }
 
-/** Whether the pane's process now holds the name for its run. */
-async function adoptPane(house: House, pane: Pane): Promise<boolean> {
+async function adoptPane(house: House, pane: Pane): Promise<void> {
   const run = pane.run === null ? null : runById(house.db, pane.run);
   const process = pane.dead ? null : house.processes.look(pane.pid);
-  if (!run || run.ended_ms !== null || run.pane !== PENDING_PANE || !process) return false;
+  if (!run || run.ended_ms !== null || run.pane !== PENDING_PANE || !process) return;
   await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
   const moved = runById(house.db, run.id) ?? run;
   house.watch.movedTo(moved);
   house.sessions.movedTo(moved);
-  return true;
 }
 
 /** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
-export async function wake(house: House, panes: Panes, run: RunRow): Promise<boolean> {
+export async function wake(house: House, panes: Panes, run: RunRow): Promise<void> {
   const tmux = panes.ifThere();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
-  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: 60 }))) return false;
+  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: SCREEN_LINES }))) return;
   goOn(house, run);
-  return true;
 }
 
 export function goOn(house: House, run: RunRow): void {
