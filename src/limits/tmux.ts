@@ -9,6 +9,9 @@ export const TMUX_ANSWER_MS = 10_000;
 /** How soon a lost control client is replaced, so that ends and titles are seen again. */
 export const TMUX_RECONNECT_MS = 200;
 
+/** Between two looks at a server that is ending; it takes a few milliseconds, or as long as a client does not let go. */
+export const TMUX_LEAVING_MS = 20;
+
 /** Lines of a pane that can be scrolled back to, and captured at most. An agent's screen says the rest in its transcript. */
 export const PANE_HISTORY_LINES = 10_000;
 

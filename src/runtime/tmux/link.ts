@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { TMUX_ANSWER_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
+import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
 import type { Environment } from "../../protocol/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { ControlClient, unanswered, wordsOf } from "./control.ts";
@@ -41,14 +42,14 @@ export class TmuxLink {
   async ensure(): Promise<ControlClient> {
     const client = await this.find();
     if (client) return client;
-    this.#starting ??= this.#start().finally(() => (this.#starting = null));
+    this.#starting ??= this.#outlasting(() => this.#start()).finally(() => (this.#starting = null));
     return this.#starting;
   }
 
   /** A client to the server, or null if there is no server. */
   async find(): Promise<ControlClient | null> {
     if (this.#client && !this.#client.isGone) return this.#client;
-    this.#finding ??= this.#connect().finally(() => (this.#finding = null));
+    this.#finding ??= this.#outlasting(() => this.#connect()).finally(() => (this.#finding = null));
     return this.#finding;
   }
 
@@ -73,8 +74,22 @@ export class TmuxLink {
       return false;
     } catch (error) {
       if (isAbsent(error)) return true;
-      if (/server exited|lost server/.test(wordsOf(error))) return false;
+      if (isLeaving(error)) return false;
       throw error;
+    }
+  }
+
+  /** A server that is just ending takes calls and drops them: the way is tried again until it has gone. */
+  async #outlasting<T>(way: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + TMUX_ANSWER_MS;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await way();
+      } catch (error) {
+        if (!isLeaving(error) || this.#closed || performance.now() > deadline) throw error;
+        if (tries === 1) this.#options.log("The tmux server of the fleet is ending; waiting for it to go.");
+        await sleep(TMUX_LEAVING_MS);
+      }
     }
   }
 
@@ -169,4 +184,8 @@ export class TmuxLink {
 
 function isAbsent(error: unknown): boolean {
   return /no server running|error connecting to .*(No such file|Connection refused)/.test(wordsOf(error));
+}
+
+function isLeaving(error: unknown): boolean {
+  return /server exited|lost server/.test(wordsOf(error));
 }

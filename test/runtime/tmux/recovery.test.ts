@@ -13,6 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => bed.clear());
 
+const isWait = (line: string): boolean => line.includes("is ending");
 const RETRY = { code: "unavailable", retryable: true };
 
 test("looking starts no server; there are no panes then", async () => {
@@ -70,6 +71,28 @@ test("the server is killed: every end is told, nobody hangs, and the next start 
   );
   expect((await server.panes()).filter(({ run }) => run === "r2")).toMatchObject([{ id: again.pane, pid: again.pid }]);
   expect(bed.serverPid()).not.toBe(pid);
+});
+
+test("a server that is just ending: looking and starting wait until it has gone, and then there is another", async () => {
+  await bed.server().start(bed.request("w", STAY));
+  const pid = bed.serverPid();
+  // A client that does not hear of the end: the server waits for it, and drops whoever comes meanwhile.
+  const deaf = spawn("tmux", ["-S", bed.socket, "-C", "attach", "-t", "=api"], { stdio: ["pipe", "pipe", "ignore"] });
+  await once(deaf.stdout, "data");
+  deaf.kill("SIGSTOP");
+  try {
+    bed.tmux("kill-server");
+    expect(() => bed.serverPid()).toThrow(/server exited/);
+    const asked = Promise.all([bed.server().panes(), bed.server().start(bed.request("w", STAY, { run: "r2" }))]);
+    await Promise.race([asked, until("both to wait", () => (bed.log.filter(isWait).length >= 2 ? true : null))]);
+    deaf.kill("SIGKILL");
+    const [panes, { pane }] = await asked;
+    expect(panes.filter(({ workerId, run }) => workerId !== null && run !== "r2")).toEqual([]);
+    expect(bed.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n")).toContain(pane);
+    expect(bed.serverPid()).not.toBe(pid);
+  } finally {
+    deaf.kill("SIGKILL");
+  }
 });
 
 test("a server that does not answer is no hang, and no second server", async () => {
