@@ -2,13 +2,16 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { FREE_PORT_COUNT, FREE_PORT_FIRST } from "../limits.ts";
 
+/** How many were looked at by this process: one that was given away may not be listened on yet. */
+let looked = 0;
+
 /**
- * A port on loopback that nobody listens on. Counted from our own pid, which nobody else has: of many that start at once,
- * and listen only a second later, no two come to the same one.
+ * A port on loopback that nobody listens on. Counted from our own pid, which nobody else has, and never twice: of many that
+ * start at once, and listen only a second later, no two come to the same one.
  */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < FREE_PORT_COUNT; n++) {
-    const port = FREE_PORT_FIRST + ((process.pid + n * 101) % FREE_PORT_COUNT);
+    const port = FREE_PORT_FIRST + ((process.pid + looked++ * 101) % FREE_PORT_COUNT);
     if (await isFree(port)) return port;
   }
   throw new Error(`every port from ${FREE_PORT_FIRST} on is taken`);
