@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { Holder, Transcript } from "../protocol/session.ts";
+import { startsBy } from "./starts.ts";
 
 /** What a worker is bound to. */
 interface Binding {
@@ -22,6 +23,8 @@ interface Binding {
 export interface LaunchWish {
   address: string;
   name: string;
+  /** Brought up with its fleet. */
+  inPane: boolean;
   /** Null for a program without an adapter. */
   vendor: string | null;
   /** The vendor's program, but not for a conversation: `--version`, `mcp list`. */
@@ -36,7 +39,8 @@ export type LaunchDecision =
   | { step: "plain" }
   /** With the bound id if it was never used, else with one that has yet to be chosen. */
   | { step: "new"; id: string | null }
-  | { step: "resume"; id: string }
+  /** Unsaid: it ended before its first turn, and what was to be said first has yet to be. */
+  | { step: "resume"; id: string; unsaid: boolean }
   | Refusal;
 
 interface Refusal {
@@ -60,7 +64,7 @@ export function decideLaunch(wish: LaunchWish): LaunchDecision {
 
 function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Transcript): LaunchDecision {
   if (transcript.state === "unseen") {
-    return binding.begun ? { step: "resume", id: binding.id } : { step: "new", id: binding.id };
+    return binding.begun ? { step: "resume", id: binding.id, unsaid: false } : { step: "new", id: binding.id };
   }
   if (transcript.state === "absent") {
     const everWritten = binding.bytes !== null || binding.writtenAtBirth;
@@ -78,10 +82,10 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
     const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
     return lost(wish, binding, `was cut short: ${sizes} (${transcript.file})`);
   }
-  return { step: "resume", id: binding.id };
+  return { step: "resume", id: binding.id, unsaid: transcript.unsaid === true && !binding.prompted };
 }
 
-function lost({ address, name }: LaunchWish, { vendor, id, kept }: Binding, how: string): Refusal {
+function lost({ address, name, inPane }: LaunchWish, { vendor, id, kept }: Binding, how: string): Refusal {
   const back = kept
     ? `go back to the copy that was kept: perdure adopt ${name} --kept`
     : "put the file back and try again";
@@ -90,26 +94,26 @@ function lost({ address, name }: LaunchWish, { vendor, id, kept }: Binding, how:
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
     lasting: true,
-    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: perdure run ${name} --fresh`,
+    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: ${startsBy(name, inPane)} --fresh`,
   };
 }
 
-function openElsewhere({ address, name }: LaunchWish, { vendor, id }: Binding, holder: Holder): Refusal {
+function openElsewhere({ address, name, inPane }: LaunchWish, { vendor, id }: Binding, holder: Holder): Refusal {
   return {
     step: "refuse",
     code: "refused",
     message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
     lasting: false,
-    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: perdure run ${name}`,
+    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: ${startsBy(name, inPane)}`,
   };
 }
 
-function otherProgram({ address, name, vendor: asked }: LaunchWish, { vendor, id }: Binding): Refusal {
+function otherProgram({ address, name, inPane, vendor: asked }: LaunchWish, { vendor, id }: Binding): Refusal {
   return {
     step: "refuse",
     code: "refused",
     message: `${address} is in the ${vendor} conversation ${id}, which ${asked ?? "this program"} cannot continue.`,
     lasting: false,
-    hint: `choose another name, or leave that conversation behind: perdure run ${name} --fresh -- COMMAND`,
+    hint: `choose another name, or leave that conversation behind: ${startsBy(name, inPane)} --fresh${inPane ? "" : " -- COMMAND"}`,
   };
 }

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../limits.ts";
 import { decideLaunch } from "../core/launch.ts";
+import { startsBy } from "../core/starts.ts";
 import type { DrillCheck, DrillResult } from "../protocol/findings.ts";
 import type { Transcript } from "../protocol/session.ts";
 import { findProgram } from "../runtime/find-program.ts";
@@ -40,6 +41,7 @@ function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] 
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
+  const again = startsBy(name, worker.keeping !== null);
   const environment = JSON.parse(worker.environment) as Record<string, string>;
   const cwd = session?.launch_cwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
@@ -57,7 +59,7 @@ function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] 
       : failed(
           "environment",
           `the recorded environment lacks ${lacking.join(" and ")}`,
-          `start it once from a login shell: perdure run ${name}`,
+          `start it once from a login shell: ${again}`,
         ),
   ];
 }
@@ -83,6 +85,7 @@ async function conversationChecks(
   const decision = decideLaunch({
     address,
     name: worker.name,
+    inPane: worker.keeping !== null,
     vendor: session.vendor,
     aside: false,
     fresh: false,
@@ -108,23 +111,20 @@ async function conversationChecks(
 }
 
 function custodyCheck(
-  { name }: WorkerRow,
+  { name, keeping }: WorkerRow,
   uncopied: string | undefined,
   seen: Transcript,
   copy: { kept: boolean; whole: boolean },
 ): DrillCheck {
+  const again = startsBy(name, keeping !== null);
   if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
   if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
   if (copy.kept) {
-    return failed(
-      "custody",
-      "the copy that is kept of it is damaged",
-      `made anew at the next start: perdure run ${name}`,
-    );
+    return failed("custody", "the copy that is kept of it is damaged", `made anew at the next start: ${again}`);
   }
   if (seen.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
   if (seen.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
-  return failed("custody", "no copy is kept of its conversation", `made at the next start: perdure run ${name}`);
+  return failed("custody", "no copy is kept of its conversation", `made at the next start: ${again}`);
 }
 
 function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean): string {

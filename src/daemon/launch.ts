@@ -67,6 +67,8 @@ export interface LaunchRequest {
   wanted: Wanted;
   fresh: boolean;
   outlook: Outlook;
+  /** Of a conversation that is resumed: its first turn is still to come. */
+  unsaid?: boolean;
 }
 
 export interface Orders {
@@ -82,6 +84,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   const decision = decideLaunch({
     address: request.address,
     name: worker.name,
+    inPane: worker.keeping !== null,
     vendor: want.vendor?.adapter.vendor ?? null,
     aside: want.vendor?.aside ?? false,
     fresh: request.fresh,
@@ -101,7 +104,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   }
   if (decision.step === "resume" && bound) {
     if (outlook.transcript?.state === "good") noteTranscript(house, bound, outlook.transcript);
-    const order = startIn(house, request, bound, "resume");
+    const order = startIn(house, { ...request, unsaid: decision.unsaid }, bound, "resume");
     if (order.session) order.session.restored = outlook.restored;
     return { launch: order, mint: null };
   }
@@ -200,7 +203,7 @@ export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" 
 /** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
 export function orderFor(
   house: House,
-  { worker, run, wanted: want }: Pick<LaunchRequest, "worker" | "run" | "wanted">,
+  { worker, run, wanted: want, unsaid }: Pick<LaunchRequest, "worker" | "run" | "wanted" | "unsaid">,
   session: SessionRow,
   step: LaunchStep,
 ): LaunchOrder {
@@ -212,7 +215,7 @@ export function orderFor(
   const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
   const places = { runDir, configDir, transcript, from, environment: want.environment };
   // A branch goes on with what its stem said.
-  const prompt = session.forked_from === null ? want.prompt : null;
+  const prompt = (step === "new" || unsaid) && session.forked_from === null ? want.prompt : null;
   const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],

@@ -38,6 +38,8 @@ export interface GoodTranscript {
   version: string | null;
   /** Its user can take words back, and nothing is lost when it gets shorter. */
   shrinks?: true;
+  /** There from the vendor's making, and nothing was said in it yet. */
+  unsaid?: true;
   /** The folder it began in, where the transcript tells. */
   cwd?: string | undefined;
 }

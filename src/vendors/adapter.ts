@@ -117,7 +117,7 @@ export interface PlanRequest {
   session: string;
   name: string;
   args: readonly string[];
-  /** What to say first, in a new conversation only: never in one that goes on, and not where nobody sits in front. */
+  /** What to say first: null in a conversation that goes on or is a branch. Not said where nobody sits in front. */
   prompt: string | null;
   runDir: string;
   configDir: string;
@@ -176,22 +176,17 @@ export interface MintRequest {
 
 /** As much of the machine's processes as an adapter needs. */
 export interface ProcessView {
-  look(pid: number): { pid: number; startedAt: string } | null;
-  /** All there are. */
-  pids(): number[];
-  /** Its command line, as far as it can be read. */
-  argv(pid: number): readonly string[];
+  look(pid: number): { pid: number; parentPid: number; startedAt: string } | null;
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];
-  /** Those with this word on their command line. */
-  withWord(word: string): CommandLine[];
+  /** Of every process of this user, as far as it can be read. */
+  commandLines(): readonly CommandLine[];
   /** In a view that keeps its answers for a while: one more of them. */
   memo?<T>(key: string, make: () => T): T;
 }
 
 interface CommandLine {
   pid: number;
-  parentPid: number;
-  argv: string[];
+  argv: readonly string[];
 }

@@ -9,7 +9,7 @@ import { hasOption, readArguments, wordSet, type ArgumentTable } from "./argumen
 import { findFile } from "./find-file.ts";
 import { asWord, firstPrompt } from "./first-prompt.ts";
 import { hookCommand, hookScript, tellAtStart } from "./hook-script.ts";
-import { registryEntries, registryEntry, type RegistryEntry } from "./registry.ts";
+import { registryEntries, registryEntry, type RegistryEntry, type Started } from "./registry.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 import { claudeScreen } from "./claude-screen.ts";
@@ -162,7 +162,7 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
+function look(configDir: string, pid: number, processes: Started): Sign[] {
   const entry = registryEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];

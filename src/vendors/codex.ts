@@ -167,7 +167,7 @@ function idOfFile(path: string): string | null {
   return /rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
 }
 
-const FORM: TranscriptForm = { header: true, read: readLine };
+const FORM: TranscriptForm = { header: true, atBirth: true, read: readLine };
 
 function readLine(line: Readonly<Record<string, unknown>>): Line {
   const payload: Readonly<Record<string, unknown>> =
@@ -178,6 +178,7 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
     session: textOf(meta.id),
     version: textOf(meta.cli_version),
     cwd: textOf(meta.cwd) ?? undefined,
+    spoken: line.type !== "session_meta" && payload.type !== "thread_settings_applied",
     // Its own context for the model has the same form.
     words: said?.startsWith("<") === true ? undefined : said,
   };

@@ -84,7 +84,7 @@ function idOfFile(path: string): string | null {
 }
 
 // Its first line names the conversation; what stands before that is skipped.
-const FORM: TranscriptForm = { header: false, read: readLine };
+const FORM: TranscriptForm = { header: false, atBirth: true, read: readLine };
 
 function readLine(line: Readonly<Record<string, unknown>>): Line {
   const data = fieldsOf(line.data);
@@ -94,6 +94,7 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
     session: textOf(start.sessionId),
     version: textOf(start.copilotVersion),
     cwd: textOf(fieldsOf(start.context).cwd) ?? undefined,
+    spoken: !(textOf(line.type) ?? "").startsWith("session."),
     words: words ?? undefined,
   };
 }
@@ -165,8 +166,7 @@ function marksOf(configDir: string, pid: number, files: readonly string[]): stri
 
 /** In front, or kept open behind that. One that shows nothing yet was told on its command line where to go. */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
-  return processes.pids().flatMap((pid) => {
-    const argv = processes.argv(pid);
+  return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
     const shown = look(configDir, pid, processes);
     const marks = marksOf(configDir, pid, processes.openFiles(pid));

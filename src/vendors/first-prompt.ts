@@ -2,8 +2,8 @@ import type { PlanRequest } from "./adapter.ts";
 import { optionsOf, wordsOf, type ArgumentTable } from "./arguments.ts";
 
 /**
- * What is to be said first, if this is where something is said first: not in a conversation that goes on or is a branch, not
- * without a terminal, and not where the user's own words say something already. `saying` are the options that do.
+ * What is to be said first, if this is where something is said first: not in a branch, not without a terminal, and not where
+ * the user's own words say something already. `saying` are the options that do.
  */
 export function firstPrompt(
   { step, prompt, args }: PlanRequest,
@@ -11,7 +11,7 @@ export function firstPrompt(
   table: ArgumentTable,
   ...saying: string[]
 ): string | null {
-  if (step !== "new" || headless) return null;
+  if (step === "fork" || headless) return null;
   const said = wordsOf(args, table).some(
     (word) =>
       word.kind === "word" ||

@@ -117,13 +117,14 @@ async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, 
 
 function judge(text: string, id: string, file: string): Transcript {
   const bytes = Buffer.byteLength(text);
-  const info = parseObject(text)?.info;
+  const { info, messages } = parseObject(text) ?? {};
   const fields: Readonly<Record<string, unknown>> = typeof info === "object" && info !== null ? { ...info } : {};
   const named = textOf(fields.id);
   if (named === null) return { state: "damaged", file, bytes, why: "what opencode prints of it cannot be read" };
   if (named !== id) return { state: "damaged", file, bytes, why: `it is of conversation ${named}` };
   const cwd = textOf(fields.directory) ?? undefined;
-  return { state: "good", file, bytes, version: textOf(fields.version), cwd, shrinks: true };
+  const unsaid = Array.isArray(messages) && messages.length === 0;
+  return { state: "good", file, bytes, version: textOf(fields.version), cwd, shrinks: true, ...(unsaid && { unsaid }) };
 }
 
 async function databaseIn(configDir: string): Promise<string> {
@@ -156,16 +157,15 @@ async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundC
 
 /** By their command line, which is all they show; one that was started without an id, or has left it, is not seen. */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
-  const holds = (pid: number): boolean => {
-    const [program = "", ...args] = processes.argv(pid);
+  const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
     const words = wordsOf(args, ARGUMENTS);
     return words.some(({ text, option }) => (isSession(option) ? text === id : text === `--session=${id}`));
   };
   return processes
-    .pids()
-    .filter(holds)
-    .map((pid) => ({ pid, evidence: "opencode's command line" }));
+    .commandLines()
+    .filter(({ argv }) => holds(argv))
+    .map(({ pid }) => ({ pid, evidence: "opencode's command line" }));
 }
 
 function isSession(option: string | undefined): boolean {

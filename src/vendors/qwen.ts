@@ -10,7 +10,7 @@ import { asOption, firstPrompt } from "./first-prompt.ts";
 import { tellAtStart } from "./hook-script.ts";
 import { listTranscripts, wordsIn } from "./listing.ts";
 import { injected, SETTINGS_MARK } from "./qwen-settings.ts";
-import { registryEntries, registryEntry } from "./registry.ts";
+import { registryEntries, registryEntry, type Started } from "./registry.ts";
 import { probeLines, textOf, type Line, type TranscriptForm } from "./transcript.ts";
 import { qwenScreen } from "./qwen-screen.ts";
 
@@ -141,7 +141,7 @@ function plan(request: PlanRequest): LaunchPlan {
 
 const EVIDENCE = "registry of live processes";
 
-function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
+function look(configDir: string, pid: number, processes: Started): Sign[] {
   const session = textOf(registryEntry(join(configDir, "sessions"), pid, processes)?.fields.sessionId);
   return session === null ? [] : [{ session, evidence: EVIDENCE }];
 }
@@ -151,12 +151,11 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
   const registered = registryEntries(join(configDir, "sessions"), processes)
     .filter(({ fields }) => fields.sessionId === id)
     .map(({ pid }) => ({ pid, evidence: `qwen's ${EVIDENCE}` }));
-  const headless = processes.pids().filter((pid) => {
-    const argv = processes.argv(pid);
+  const headless = processes.commandLines().filter(({ argv }) => {
     const at = argv.findIndex((word) => word.endsWith("/@qwen-code/qwen-code/cli.js"));
     return at > 0 && argv.includes(id) && read(argv.slice(at + 1)).headless;
   });
-  return [...registered, ...headless.map((pid) => ({ pid, evidence: "its command line" }))];
+  return [...registered, ...headless.map(({ pid }) => ({ pid, evidence: "its command line" }))];
 }
 
 const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", UserPromptSubmit: "busy", Stop: "idle" };

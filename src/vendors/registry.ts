@@ -9,11 +9,16 @@ export interface RegistryEntry {
   fields: Readonly<Record<string, unknown>>;
 }
 
+/** When a process began; null for one that is gone. */
+export interface Started {
+  look(pid: number): { startedAt: string } | null;
+}
+
 /**
  * Of a folder with one `<pid>.json` per live process. Entries of killed processes stay behind, and pids come back: one
  * that tells its start time counts only with it.
  */
-export function registryEntry(folder: string, pid: number, processes: Pick<ProcessView, "look">): RegistryEntry | null {
+export function registryEntry(folder: string, pid: number, processes: Started): RegistryEntry | null {
   const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));
   const live = fields === null ? null : processes.look(pid);
   if (fields === null || live === null) return null;

@@ -6,7 +6,7 @@ import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from ".
 import { readArguments, wordSet, type ArgumentTable } from "./arguments.ts";
 import { asWord, firstPrompt } from "./first-prompt.ts";
 import type { HeldForms } from "./held.ts";
-import { registryEntries, registryEntry } from "./registry.ts";
+import { registryEntries, registryEntry, type Started } from "./registry.ts";
 import { VERSION } from "../protocol/version.ts";
 import { listTranscripts } from "./listing.ts";
 import { probeLines, textOf, type TranscriptForm } from "./transcript.ts";
@@ -92,7 +92,7 @@ function plan(request: PlanRequest): LaunchPlan {
 
 const EVIDENCE = "its entry among live processes";
 
-function look(configDir: string, pid: number, processes: Pick<ProcessView, "look">): Sign[] {
+function look(configDir: string, pid: number, processes: Started): Sign[] {
   const entry = registryEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   const activity = activityOf(entry?.fields.status);

@@ -22,6 +22,8 @@ export interface TranscriptForm {
   read(line: Readonly<Record<string, unknown>>): Line;
   /** The first line names the conversation, and the vendor refuses a file without it. */
   header: boolean;
+  /** The vendor writes it before anything is said: one in which nothing was said is whole. */
+  atBirth?: true;
 }
 
 /**
@@ -63,9 +65,17 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
     return damaged(stranger ? `it is of conversation ${stranger}` : "no line names its conversation");
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
-  if (lines.every(({ spoken }) => spoken === false)) return { state: "empty", file };
+  const silent = lines.every(({ spoken }) => spoken === false);
+  if (silent && form.atBirth !== true) return { state: "empty", file };
   const version = lines.findLast((line) => line.version !== null)?.version ?? null;
-  return { state: "good", file, bytes: size, version, cwd: lines.find((line) => line.cwd !== undefined)?.cwd };
+  const cwd = lines.find((line) => line.cwd !== undefined)?.cwd;
+  // Said only of one that was read as a whole: what stands in a line that cannot be read is not known.
+  const unsaid = silent && from === Buffer.byteLength(head) && lines.length === linesIn(head + tail);
+  return { state: "good", file, bytes: size, version, cwd, ...(unsaid && { unsaid }) };
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").filter((line) => line !== "").length;
 }
 
 function isHeader(head: string, session: string, form: TranscriptForm): boolean {

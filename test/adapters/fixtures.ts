@@ -20,7 +20,7 @@ interface Facts {
   nowhere: string[];
   /** The folder in which a live process shows itself; null where none does. */
   signs: string | null;
-  transcripts: Record<string, { state: string; version?: string; why?: string }>;
+  transcripts: Record<string, { state: string; unsaid?: true; version?: string; why?: string }>;
   /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
   answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
@@ -61,10 +61,10 @@ export interface ProcessCase {
   running?: Record<string, string>;
   /** Command lines by pid. */
   argv?: Record<string, string[]>;
+  /** Their parents, where they are among them. */
+  parents?: Record<string, number>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
-  /** Command lines by pid, with the parent's where that is one of them. */
-  lines?: Record<string, { parent?: number; argv: string[] }>;
   look?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
   holders: number[];
 }

@@ -25,22 +25,17 @@ describe.each(VENDORS)("$vendor", (vendor) => {
 
 /** A machine on which only the processes of the case run. */
 function viewOf(
-  { running = {}, argv = {}, open = {}, locks = {}, lines = {} }: ProcessCase,
+  { running = {}, argv = {}, parents = {}, open = {}, locks = {} }: ProcessCase,
   config: string,
 ): ProcessView {
   const inConfig = (path: string): string => filled(path, { config });
   return {
     look: (pid) => {
       const startedAt = running[String(pid)];
-      return startedAt === undefined ? null : { pid, startedAt };
+      return startedAt === undefined ? null : { pid, parentPid: parents[String(pid)] ?? 1, startedAt };
     },
-    pids: () => Object.keys(running).map(Number),
-    argv: (pid) => argv[String(pid)] ?? [],
     openFiles: (pid) => (open[String(pid)] ?? []).map(inConfig),
     lockHolders: (file) => Object.entries(locks).find(([path]) => inConfig(path) === file)?.[1] ?? [],
-    withWord: (word) =>
-      Object.entries(lines)
-        .map(([pid, { parent = 1, argv: words }]) => ({ pid: Number(pid), parentPid: parent, argv: words }))
-        .filter((line) => line.argv.includes(word)),
+    commandLines: () => Object.entries(argv).map(([pid, words]) => ({ pid: Number(pid), argv: words })),
   };
 }

@@ -20,6 +20,7 @@ describe.each(IN_FILES)("$vendor", (vendor) => {
     const found = await adapter.probe(placeIn(dir, vendor), null, unasked);
     const sized = found.state === "good" || found.state === "damaged" ? { bytes: statSync(file).size } : {};
     expect(found).toMatchObject({ ...expected, ...sized, file });
+    expect("unsaid" in found).toBe("unsaid" in expected);
     expect(await adapter.probe(placeIn(dir, vendor), file, unasked)).toEqual(found);
   });
 

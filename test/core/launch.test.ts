@@ -22,13 +22,14 @@ const minted: Binding = { ...bound, writtenAtBirth: true };
 const holder = { pid: 4711, evidence: "its writer lock" };
 
 const good = (bytes: number): Transcript => ({ state: "good", file: FILE, bytes, version: null });
+const silent: Transcript = { state: "good", file: FILE, bytes: 1, version: null, unsaid: true };
 const empty: Transcript = { state: "empty", file: FILE };
 const damaged: Transcript = { state: "damaged", file: FILE, why: "no line of it can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
 
 function decide(wish: Partial<LaunchWish>): LaunchDecision {
   const nothing = { vendor: "v", aside: false, fresh: false, binding: null, transcript: null, holder: null };
-  return decideLaunch({ address: "api/coder", name: "coder", ...nothing, ...wish });
+  return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...wish });
 }
 
 const STARTS: [what: string, wish: Partial<LaunchWish>, decision: LaunchDecision][] = [
@@ -46,10 +47,20 @@ const STARTS: [what: string, wish: Partial<LaunchWish>, decision: LaunchDecision
   ["fresh, with any program", { fresh: true, vendor: null, binding: seen }, { step: "plain" }],
   ["bound, and never a word said", { binding: bound, transcript: absent }, { step: "new", id: ID }],
   ["bound, never looked at", { binding: bound }, { step: "new", id: ID }],
-  ["bound, and written since", { binding: bound, transcript: good(5) }, { step: "resume", id: ID }],
-  ["bound, as long as it was", { binding: seen, transcript: good(100) }, { step: "resume", id: ID }],
-  ["bound, and longer", { binding: seen, transcript: good(101) }, { step: "resume", id: ID }],
-  ["made by the vendor", { binding: minted, transcript: good(1) }, { step: "resume", id: ID }],
+  ["bound, and written since", { binding: bound, transcript: good(5) }, { step: "resume", id: ID, unsaid: false }],
+  ["bound, as long as it was", { binding: seen, transcript: good(100) }, { step: "resume", id: ID, unsaid: false }],
+  ["bound, and longer", { binding: seen, transcript: good(101) }, { step: "resume", id: ID, unsaid: false }],
+  ["made by the vendor", { binding: minted, transcript: good(1) }, { step: "resume", id: ID, unsaid: false }],
+  [
+    "the same, before the first word",
+    { binding: minted, transcript: silent },
+    { step: "resume", id: ID, unsaid: true },
+  ],
+  [
+    "the same, seen at work",
+    { binding: { ...minted, prompted: true }, transcript: silent },
+    { step: "resume", id: ID, unsaid: false },
+  ],
 ];
 
 test.each(STARTS)("%s", (_what, wish, decision) => {
@@ -62,6 +73,9 @@ const REFUSALS: [what: string, wish: Partial<LaunchWish>, message: RegExp, hint:
   ["open elsewhere", { binding: seen, transcript: good(100), holder }, /pid 4711 \(its writer lock\)/, /run coder$/],
   ["open elsewhere, not yet written", { binding: bound, transcript: absent, holder }, /pid 4711/, /run coder$/],
   ["gone", { binding: seen, transcript: absent }, /is gone/, /run coder --fresh/],
+  ["gone, of a fleet", { inPane: true, binding: seen, transcript: absent }, /is gone/, /up coder --fresh$/],
+  ["open elsewhere, of a fleet", { inPane: true, binding: seen, transcript: good(100), holder }, /4711/, /up coder$/],
+  ["another program's, of a fleet", { inPane: true, vendor: "w", binding: seen }, /which w cannot/, /--fresh$/],
   ["gone, made by the vendor, never seen", { binding: minted, transcript: absent }, /is gone/, /run coder --fresh/],
   ["gone, and nobody looked", { binding: seen }, /is gone/, /run coder --fresh/],
   ["emptied", { binding: seen, transcript: empty }, /is empty \(\/home/, /adopt coder --vendor v/],

@@ -93,12 +93,11 @@ export class FleetStage extends Home {
   /** Everything that has to do with this home: the daemon, tmux and what runs in it. */
   processes(): ProcessInfo[] {
     const table = processTable();
-    return table.pids().flatMap((pid) => {
-      const ours =
-        table.variable(pid, "PERDURE_SOCKET") === join(this.state, "perdure.sock") ||
-        table.variable(pid, "HOME") === this.dir;
-      return ours ? (table.look(pid) ?? []) : [];
-    });
+    const found = [
+      ...table.withVariable("PERDURE_SOCKET", join(this.state, "perdure.sock")),
+      ...table.withVariable("HOME", this.dir),
+    ];
+    return [...new Map(found.map((info) => [info.pid, info])).values()];
   }
 
   /** The daemon as the user's systemd would start it. */

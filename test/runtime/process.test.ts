@@ -114,21 +114,25 @@ test("on macOS a line of ps is read right, names with spaces among them", () => 
   expect([table.look(503), table.look(999)]).toEqual([null, null]);
 });
 
-test("those with a word on their command line are found, with their parents", async () => {
+test("the command lines of all of our processes are read", async () => {
   const word = randomUUID();
   const child = spawn("sh", ["-c", "echo; read x", "sh", word], { stdio: ["pipe", "pipe", "ignore"] });
   await once(child.stdout, "data");
   const argv = ["sh", "-c", "echo; read x", "sh", word];
-  expect(processTable().withWord(word)).toEqual([{ pid: child.pid, parentPid: process.pid, argv }]);
-  expect(processTable().withWord(word.slice(1))).toEqual([]);
+  const lines = processTable().commandLines();
+  expect(lines.filter((line) => line.argv.includes(word))).toEqual([{ pid: child.pid, argv }]);
+  expect(lines.map(({ pid }) => pid)).toContain(process.pid);
+  expect(lines.filter((line) => line.argv.length === 0)).toEqual([]);
   child.stdin.end();
   await once(child, "exit");
 });
 
 test("on macOS, too", () => {
-  const rows = `  501     1 node /usr/local/bin/gemini --resume 5c1d\n  502   501 vim notes-5c1d.md\n`;
-  const argv = ["node", "/usr/local/bin/gemini", "--resume", "5c1d"];
-  expect(macosProcesses(() => rows).withWord("5c1d")).toEqual([{ pid: 501, parentPid: 1, argv }]);
+  const rows = `  501 node /usr/local/bin/gemini --resume 5c1d\n12502 vim notes.md\n`;
+  expect(macosProcesses(() => rows).commandLines()).toEqual([
+    { pid: 501, argv: ["node", "/usr/local/bin/gemini", "--resume", "5c1d"] },
+    { pid: 12502, argv: ["vim", "notes.md"] },
+  ]);
 });
 
 test("on macOS a run is found by its whole variable", () => {

@@ -77,6 +77,22 @@ describe.each(VENDORS)("%s", (vendor) => {
     await again.release();
   });
 
+  it("says it at the next start, in the same conversation, if it ended before its first turn", async () => {
+    const costume = scene(vendor);
+    const { order, release } = await start(costume, FIRST);
+    await release(); // before the program ran
+
+    const started = await start(costume, FIRST);
+    expect(started.order.session?.id).toBe(order.session?.id);
+    expect(started.order.command.slice(-2)).toEqual(["--", FIRST]);
+    await play(costume, started);
+    expect(costume.asked(order.session?.id ?? "")).toEqual([FIRST]);
+    await started.release();
+    const third = await start(costume, FIRST);
+    expect(third.order.command).not.toContain(FIRST);
+    await third.release();
+  });
+
   it.each([null, undefined])("says nothing when there is nothing to say: %s", async (nothing) => {
     const { order, release } = await start(scene(vendor), nothing);
     expect(order.command).not.toContain("--");

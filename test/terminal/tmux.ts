@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Home } from "../support/home.ts";
 
 const exec = promisify(execFile);
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 
 /** Looks until there is an answer; a deadline far beyond any load only keeps a broken test from hanging. */

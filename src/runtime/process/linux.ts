@@ -32,7 +32,6 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
   return {
     bootId,
     look,
-    pids: () => pids(proc),
     variable(pid, name) {
       const text = environment(pid);
       const start = text.indexOf(`\0${name}=`);
@@ -63,13 +62,11 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       const sharing = new Set(pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid)));
       return [...sharing].filter((pid) => !sharing.has(look(pid)?.parentPid ?? 0));
     },
-    withWord(word) {
-      return pids(proc).flatMap((pid) => {
-        const words = isOurs(`${proc}/${pid}`) ? argv(pid) : [];
-        const info = words.includes(word) ? look(pid) : null;
-        return info ? [{ pid, parentPid: info.parentPid, argv: words }] : [];
-      });
-    },
+    commandLines: () =>
+      pids(proc)
+        .filter((pid) => isOurs(`${proc}/${pid}`))
+        .map((pid) => ({ pid, argv: argv(pid) }))
+        .filter((line) => line.argv.length > 0), // one that has ended has none, nor has the kernel's own
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];

@@ -15,7 +15,6 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
   return {
     bootId,
     look: (pid) => list(["-p", String(pid)])[0] ?? null,
-    pids: () => numbers(run("/bin/ps", ["-axo", "pid="])),
     variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     argv: (pid) =>
       run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])
@@ -29,12 +28,11 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
         .map((line) => line.slice(1)),
     // Whoever has it open: a lock itself cannot be asked for there.
     lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
-    withWord(word) {
-      const rows = run("/bin/ps", ["-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,ppid=,command="]);
+    commandLines() {
+      const rows = run("/bin/ps", ["-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]);
       return rows.split("\n").flatMap((row) => {
-        const [, pid = "", parentPid = "", command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [];
-        const argv = command.split(" ");
-        return argv.includes(word) ? [{ pid: Number(pid), parentPid: Number(parentPid), argv }] : [];
+        const [, pid, command] = /^\s*(\d+)\s+(.*)$/.exec(row) ?? [];
+        return pid === undefined || command === undefined ? [] : [{ pid: Number(pid), argv: command.split(" ") }];
       });
     },
     withVariable(name, value) {

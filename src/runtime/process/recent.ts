@@ -17,15 +17,12 @@ export function recentProcesses(
     if (!kept.has(key)) kept.set(key, make());
     return kept.get(key) as T;
   };
-  const argv = (pid: number): string[] => memo(`argv ${pid}`, () => table.argv(pid));
   return {
     memo,
     forget: () => (kept = new Map()),
-    argv,
     look: (pid) => memo(`look ${pid}`, () => table.look(pid)),
-    pids: () => memo("pids", () => table.pids()),
     openFiles: (pid) => memo(`files ${pid}`, () => table.openFiles(pid)),
     lockHolders: (file) => memo(`lock ${file}`, () => table.lockHolders(file)),
-    withWord: (word) => memo(`word ${word}`, () => table.withWord(word)),
+    commandLines: () => memo("command lines", () => table.commandLines()),
   };
 }

@@ -18,8 +18,6 @@ export interface ProcessTable {
   bootId(): string;
   /** Null when there is no such process or it has already ended and only waits to be reaped. */
   look(pid: number): ProcessInfo | null;
-  /** All there are. */
-  pids(): number[];
   /** One variable of the environment it was started with; null when it is not set or may not be read. */
   variable(pid: number, name: string): string | null;
   /** Its command line, as far as it can be read. */
@@ -29,8 +27,8 @@ export interface ProcessTable {
   openFiles(pid: number): string[];
   /** Who holds a lock of the kernel on the file. */
   lockHolders(file: string): number[];
-  /** Every live process of ours that has this word on its command line. */
-  withWord(word: string): { pid: number; parentPid: number; argv: string[] }[];
+  /** The command line of every process of ours. */
+  commandLines(): { pid: number; argv: string[] }[];
   /** Every live process of ours that was started with `name=value`. */
   withVariable(name: string, value: string): ProcessInfo[];
 }
