@@ -9,6 +9,7 @@ import { realPath } from "../state/paths.ts";
 import { ask, askList } from "./call.ts";
 import type { Command, Invocation } from "./command.ts";
 import { foundHere, placeHere, targetOf } from "./here.ts";
+import { startOf } from "./start-of.ts";
 import { age, size, table, type Cell } from "./table.ts";
 
 export const adopt: Command = {
@@ -18,7 +19,7 @@ export const adopt: Command = {
     "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere), to pick",
     "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the",
     "beginning of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
-    "environment. `perdure run NAME` then resumes it. What the worker was in before stays in its history.",
+    "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its history.",
     "--kept goes back to the copy that perdure keeps of the worker's own conversation: what the vendor has now is set",
     "aside beside it (.lost).",
   ].join("\n"),
@@ -104,7 +105,7 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
   const target = targetOf(name, placeHere(found));
   const adopted = await ask("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
-  out.note(`→ perdure run ${name}`);
+  out.note(`→ ${startOf(found, name)}`);
 }
 
 interface Picked {
@@ -133,5 +134,5 @@ async function picked(found: FoundProject, given: string, values: Invocation["va
 async function restore(name: string, { out }: Invocation): Promise<void> {
   const result = await ask("restore", { target: targetOf(name) });
   out.result(result, () => `${result.address} is back in the copy that was kept (${size(result.restored.bytes)})`);
-  out.note(`→ perdure run ${name}`);
+  out.note(`→ ${startOf(foundHere(), name)}`);
 }

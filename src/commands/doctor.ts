@@ -17,6 +17,7 @@ import { adapterOf, type Adapter } from "../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
 import type { Command } from "./command.ts";
 import { foundHere, placeHere } from "./here.ts";
+import { startOf } from "./start-of.ts";
 import { printable } from "./output.ts";
 
 interface Finding {
@@ -179,8 +180,12 @@ function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
   const when = leftDays > 0 ? `in ${leftDays} days` : "at its next start";
   const swept = `${conversation.vendor} deletes its conversation ${when}, unused for ${days - leftDays} days`;
   return conversation.custody
-    ? note(name, `${swept}; a copy is kept, and put back at the next start`, `or use it before: perdure run ${name}`)
-    : bad(name, `${swept}, and no copy is kept`, `perdure run ${name}`);
+    ? note(
+        name,
+        `${swept}; a copy is kept, and put back at the next start`,
+        `or use it before: ${startOf(foundHere(), name)}`,
+      )
+    : bad(name, `${swept}, and no copy is kept`, startOf(foundHere(), name));
 }
 
 function workerFinding({ name, command, cwd, environment }: WorkerDetail): Finding | null {
@@ -193,7 +198,11 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Findi
     return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
   const lacking = ["PATH", "HOME"].filter((variable) => !environment.includes(variable));
   if (lacking.length === 0) return null;
-  return note(name, `recorded environment lacks ${lacking.join(", ")}`, `perdure run ${name} from a login shell`);
+  return note(
+    name,
+    `recorded environment lacks ${lacking.join(", ")}`,
+    `${startOf(foundHere(), name)} from a login shell`,
+  );
 }
 
 function ok(check: string, message: string): Finding {

@@ -145,7 +145,8 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
     return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;
   }
   if (outcome === "running") {
-    return `  ${head}  ${out.paint.dim(`· running already${reason === null ? "" : ` ${reason}`}`)}`;
+    const more = [reason, hint && `→ ${hint}`].filter((part) => part !== null).map((part) => ` ${printable(part)}`);
+    return `  ${head}  ${out.paint.dim(`· running already${more.join("")}`)}`;
   }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
   const restored = session?.restored ? ", put back from the copy that was kept" : "";

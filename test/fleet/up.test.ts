@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { processTable } from "../../src/runtime/process/index.ts";
 import { byName, stage, type FleetStage } from "./fleet.ts";
 
 const SIX = `
@@ -106,4 +107,30 @@ it("a daemon that was started for the fleet brings it back by itself after a reb
   const now = byName(await fleet.workers());
   expect(now.writer).toMatchObject({ state: "stopped", generation: 1 });
   expect(now["coder-2"]?.session?.id).toBe(before["coder-2"]);
+});
+
+it("a file that changes while they run: up says which ones run what it said before, and their next start is the new one", async () => {
+  const fleet = stage(`[defaults]\nvendor = "scripted"\n[workers.a]\n[workers.b]\n`);
+  await fleet.up();
+  await fleet.settled();
+  await fleet.say("a", "before");
+  const before = byName(await fleet.workers());
+  fleet.write(`[defaults]\nvendor = "scripted"\n[workers.a]\nargs = ["--model", "other"]\n[workers.b]\n`);
+
+  expect(await fleet.up()).toMatchObject({ started: 0, running: 2 });
+  const { workers } = await fleet.up(); // said until it is so
+  expect(byName(workers)).toMatchObject({
+    a: { outcome: "running", reason: expect.stringContaining("said before"), hint: "perdure restart a" },
+    b: { outcome: "running", reason: null, hint: null },
+  });
+  await fleet.perdure(["restart", "a"]);
+  await fleet.settled();
+  expect(await fleet.show("a")).toMatchObject({ command: expect.arrayContaining(["--model", "other"]), generation: 2 });
+  const [line = []] = processTable()
+    .commandLines()
+    .filter(({ argv }) => argv.includes("other") && argv.includes(before.a?.session?.id ?? ""))
+    .map(({ argv }) => argv);
+  expect(line).toContain("--resume");
+  expect((await fleet.show("b")).run).toEqual(before.b?.run);
+  expect(byName((await fleet.up()).workers).a).toMatchObject({ outcome: "running", reason: null });
 });

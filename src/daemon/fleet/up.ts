@@ -1,7 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/fleet.ts";
-import { desire } from "../../store/fleet.ts";
+import { desire, keepingOf } from "../../store/fleet.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { activeSaved } from "../../store/saved.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
@@ -33,7 +33,7 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
   publishProjects(house);
   const anew = await enterSaved(house, project, members, params);
   await house.writer.write(() => {
-    for (const { worker, entry } of members) if (!isElsewhere(house, worker)) wantIt(house, worker, entry);
+    for (const member of members) if (!isElsewhere(house, member.worker)) wantIt(house, member);
   });
   const items = await Promise.all(
     members.map(async (member) => {
@@ -82,17 +82,19 @@ function isElsewhere(house: House, { id }: WorkerRow): boolean {
   return run !== null && run.pane === null;
 }
 
-function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
+function wantIt(house: House, { worker, entry }: Member): void {
   const { group, restart, prompt, openFiles } = entry;
   const running = house.fleet.liveRun(worker.id) !== null;
   const after = running ? worker.generation - 1 : worker.generation;
-  desire(house.db, worker.id, { group, restart, prompt, openFiles, after });
-  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
-  if (worker.command === null) storeFirst(house, worker, entry);
+  // Also of one that runs: its next start is what the file says by now. And a daemon that is killed before the first one
+  // leaves the next daemon something to start.
+  if (running || worker.command === null) store(house, worker, entry);
+  const outdated = running && isOther(house, worker) ? worker.generation : keepingOf(worker).outdated;
+  desire(house.db, worker.id, { group, restart, prompt, openFiles, after, outdated });
   if (worker.desired === 0) record(house, "worker.up", { projectId: worker.project_id, workerId: worker.id });
 }
 
-function storeFirst(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
+function store(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
   try {
     storeWanted(house, worker, mustWant({ command, cwd, environment, vendor }, worker));
   } catch (error) {
@@ -105,12 +107,16 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
   try {
     const started = await house.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
     const run = started?.run ?? house.fleet.liveRun(worker.id);
-    return itemOf(house, project, worker, {
-      outcome: started ? "started" : "running",
-      run: run?.id ?? null,
-      session: started?.session ?? null,
-      reason: run !== null && run.pane === null ? `in a terminal of its own (pid ${run.pid}), and left there` : null,
-    });
+    const running = { outcome: "running" as const, run: run?.id ?? null };
+    if (started) return itemOf(house, project, worker, { ...started, outcome: "started", run: started.run.id });
+    if (run !== null && run.pane === null) {
+      const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
+      return itemOf(house, project, worker, { ...running, reason });
+    }
+    const now = workerById(house.db, worker.id) ?? worker;
+    if (keepingOf(now).outdated !== now.generation) return itemOf(house, project, worker, running);
+    const reason = "with what perdure.toml said before";
+    return itemOf(house, project, worker, { ...running, reason, hint: `perdure restart ${worker.name}` });
   } catch (error) {
     if (!isPerdureError(error)) house.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
     const { message, hint } = asPerdureError(error);
@@ -118,6 +124,15 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
     return itemOf(house, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
   }
 }
+
+/** What its next start will be is not what was on record when the row was read. */
+function isOther(house: House, before: WorkerRow): boolean {
+  const now = workerById(house.db, before.id);
+  return now !== null && LAUNCH_KEYS.some((key) => before[key] !== now[key]);
+}
+
+/** Without the environment, which is another in each shell. */
+const LAUNCH_KEYS = ["command", "cwd", "vendor", "declared"] as const;
 
 export function itemOf(
   house: House,
