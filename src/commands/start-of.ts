@@ -1,4 +1,3 @@
-import { startsBy } from "../core/starts.ts";
 import type { FoundProject } from "../project/find.ts";
 import { declaredWorkers } from "../project/fleet-names.ts";
 import { isPerdureError } from "../protocol/errors.ts";
@@ -6,7 +5,7 @@ import { nameKey } from "../protocol/names.ts";
 
 /** The command that starts it here: one that the fleet file names comes up with its fleet. */
 export function startOf(found: FoundProject, name: string): string {
-  return startsBy(name, isDeclared(found, name));
+  return `perdure ${isDeclared(found, name) ? "up" : "run"} ${name}`;
 }
 
 function isDeclared(found: FoundProject, name: string): boolean {
