@@ -16,6 +16,7 @@ import { checkSafeFolder } from "../state/safe-folder.ts";
 import { adapterOf, type Adapter } from "../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
 import type { Command } from "./command.ts";
+import { entryOf } from "./fleet.ts";
 import { foundHere, placeHere } from "./here.ts";
 import { startOf } from "./start-of.ts";
 import { printable } from "./output.ts";
@@ -112,11 +113,13 @@ function project(): Finding[] {
   }
 }
 
-/** Whether the fleet file could be used as it is: its prompts, folders and names, too. */
+/** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
 function fleet(): Finding[] {
   try {
     const read = readFleet(foundHere());
-    return read === null ? [] : [ok("fleet", `${read.workers.map(({ name }) => name).join(", ")} (${read.file})`)];
+    if (read === null) return [];
+    const names = read.workers.map((worker) => entryOf(worker, read).name);
+    return [ok("fleet", `${names.join(", ")} (${read.file})`)];
   } catch (thrown) {
     const error = asPerdureError(thrown);
     return [bad("fleet", error.message, error.hint)];

@@ -68,7 +68,7 @@ export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
   const { name, cwd, group, restart, prompt } = worker;
   return {
     name,
-    ...commandOf(worker),
+    ...commandOf(worker, fleet),
     cwd,
     environment: { ...recorded, ...worker.env },
     group,
@@ -78,29 +78,25 @@ export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
   };
 }
 
-function commandOf({
-  entry,
-  vendor,
-  command,
-  args,
-  declared,
-  cwd,
-}: FleetWorker): Pick<FleetEntry, "command" | "vendor"> {
+function commandOf(
+  { entry, vendor, command, args, declared, cwd }: FleetWorker,
+  fleet: Fleet,
+): Pick<FleetEntry, "command" | "vendor"> {
   if (vendor === null) {
     const words = [...(command ?? []), ...args];
     return { command: words, vendor: vendorOf(words, cwd) };
   }
   const adapter = adapterOf(vendor);
-  if (adapter === null) throw noAdapter(entry, vendor);
+  if (adapter === null) throw noAdapter(fleet, entry, vendor);
   if (declared !== null)
     return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
   const words = command ?? adapter.command;
   return { command: [...words, ...args], vendor: { name: vendor, programAt: words.length - 1 } };
 }
 
-function noAdapter(entry: string, vendor: string): PerdureError {
+function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
   const [near] = nearest(vendor, adapterNames());
-  return new PerdureError("usage", `workers.${entry}: there is no vendor ${JSON.stringify(vendor)}.`, {
-    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`,
-  });
+  const known = `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`;
+  const said = `: there is no vendor ${JSON.stringify(vendor)}.`;
+  return fleet.error(entry, "vendor", said, near ? `did you mean ${near}?` : known);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SCREEN_LINES_MAX } from "../limits.ts";
 import type { Target } from "../protocol/calls.ts";
-import { isPerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { ScreenRecord } from "../protocol/fleet.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
@@ -16,19 +16,24 @@ const FOLLOW_MS = 500;
 
 export const logs: Command = {
   summary: "what a worker's terminal shows and has shown",
-  usage: "NAME [-f] [--lines N]",
+  usage: "NAME [-f] [--lines N] [--run RUN]",
   details: [
     "Of a worker that was brought up (perdure up): the last lines of its pane, as text; after its end, what was kept of it.",
-    "-f goes on with what is new. To be there yourself: perdure attach NAME.",
+    "-f goes on with what is new. --run shows an earlier run's last screen, by the number or the id that perdure history",
+    "NAME has for it. To be there yourself: perdure attach NAME.",
   ].join("\n"),
-  examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --lines 1000"],
-  options: { follow: { type: "boolean", short: "f" }, lines: { type: "string", short: "n" } },
+  examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --run 3"],
+  options: { follow: { type: "boolean", short: "f" }, lines: { type: "string", short: "n" }, run: { type: "string" } },
   words: [1, 1],
 
   async run({ words, values, out }) {
     const target = targetOf(words[0] ?? "");
     const lines = wholeNumber("--lines", values.lines, { least: 1, most: SCREEN_LINES_MAX }) ?? LINES;
-    const screen = await ask("screen", { target, lines });
+    const run = typeof values.run === "string" ? values.run : undefined;
+    if (run !== undefined && values.follow === true) {
+      throw new PerdureError("usage", "logs: --run is of one run, -f follows the name.", { hint: "give one of them" });
+    }
+    const screen = await ask("screen", { target, lines, run });
     if (values.follow !== true) return out.result(screen, () => printable(screen.text));
     await follow(target, screen, out);
   },

@@ -42,6 +42,8 @@ export interface Fleet {
   root: string;
   project: string | null;
   workers: FleetWorker[];
+  /** At the line of an entry's key: for what only others can judge. What is said goes on after the entry's name. */
+  error: (entry: string, key: string, said: string, hint: string) => Error;
 }
 
 /**
@@ -84,7 +86,14 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
       COPY_HINT,
     );
   }
-  return { file: source.file, text: source.text, root, project: config.project ?? null, workers };
+  return {
+    file: source.file,
+    text: source.text,
+    root,
+    project: config.project ?? null,
+    workers,
+    error: (key, ...about) => entryError(entryOf(key, config, source), ...about),
+  };
 }
 
 const COPY_HINT = "worktree = true, or take copy out";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX } from "../limits.ts";
-import { launch, name, place, target, text, whole } from "./shapes.ts";
+import { launch, name, place, runId, target, text, whole } from "./shapes.ts";
 
 const fileText = z.string().check(z.maxLength(CONFIG_BYTES_MAX));
 /** The hashes of all first prompts, by worker. */
@@ -43,5 +43,6 @@ export const fleetCalls = {
   /** Of a worker that was brought up: stopped, and started in its pane. */
   restart: z.strictObject({ target, by: text(200), fresh: z.boolean(), killAfterMs }),
   pane: z.strictObject({ target }),
-  screen: z.strictObject({ target, lines: whole(1, SCREEN_LINES_MAX) }),
+  /** Without a run, its newest one; with, that one: by its id or its generation. */
+  screen: z.strictObject({ target, lines: whole(1, SCREEN_LINES_MAX), run: z.optional(runId) }),
 };

@@ -56,6 +56,21 @@ it("without a terminal, or a pane, it says what to do instead", async () => {
   child.kill();
 });
 
+it("what an earlier run showed last is there, by its number or its id", async () => {
+  const fleet = stage(ONE, { PERDURE_RESTART_WAIT_MS: "50" });
+  await fleet.up();
+  const [first] = await fleet.settled();
+  await fleet.say("coder", "the last words");
+  fleet.killRun(first?.run?.id ?? "");
+  await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
+  expect((await fleet.logs("coder")).stdout).not.toContain("the last words");
+  for (const run of ["1", first?.run?.id ?? ""]) {
+    expect((await fleet.perdure(["logs", "coder", "--run", run])).stdout).toContain("the last words");
+  }
+  const none = await fleet.perdure(["logs", "coder", "--run", "7"]);
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringMatching(/has no run "7"[^]*perdure history coder/) });
+});
+
 it("without tmux, up says how to get it and starts nothing", async () => {
   const fleet = stage(`[workers.coder]\ncommand = ["/bin/sleep", "60"]\n`);
   const bin = join(fleet.dir, "bin");

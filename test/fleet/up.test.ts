@@ -134,3 +134,12 @@ it("a file that changes while they run: up says which ones run what it said befo
   expect((await fleet.show("b")).run).toEqual(before.b?.run);
   expect(byName((await fleet.up()).workers).a).toMatchObject({ outcome: "running", reason: null });
 });
+
+it("a vendor that does not exist is told by its line, and the others come up", async () => {
+  const fleet = stage(`[workers.a]\nvendor = "scripted"\n[workers.b]\nvendor = "skripted"\n`);
+  const told = { reason: expect.stringMatching(/perdure\.toml:4: workers\.b: there is no vendor "skripted"/) };
+  const { workers, started } = await fleet.up();
+  expect([started, byName(workers).b]).toMatchObject([1, { ...told, hint: "did you mean scripted?" }]);
+  const { findings } = await fleet.json<{ findings: { check: string; message: string }[] }>(["doctor"]);
+  expect(findings.find(({ check }) => check === "fleet")?.message).toMatch(/:4: workers\.b/);
+});

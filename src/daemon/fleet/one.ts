@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { PaneRecord } from "../../protocol/fleet.ts";
+import type { PaneRecord, ScreenRecord } from "../../protocol/fleet.ts";
 import { readIfThere } from "../../state/files.ts";
 import { desire, keepingOf } from "../../store/fleet.ts";
-import { runsOfWorker } from "../../store/runs.ts";
+import { runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import type { CallContext } from "../calls/context.ts";
 import type { House } from "../house.ts";
@@ -67,15 +67,34 @@ export async function paneCall(params: CallParams<"pane">, { house }: CallContex
 export async function screenCall(params: CallParams<"screen">, { house }: CallContext): Promise<CallResults["screen"]> {
   const found = findWorker(house, params.target);
   const { address, worker } = found;
+  const wanted = params.run === undefined ? null : runOf(house, found, params.run);
+  if (wanted !== null && wanted.ended_ms !== null) return keptScreen(house, found, wanted, params.lines);
   const tmux = house.fleet.panes.ifThere();
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(worker.id));
   if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
-  const kept = runsOfWorker(house.db, worker.id, 1).map(({ id }) =>
-    readIfThere(join(house.watch.runDir(id), SCREEN_FILE)),
-  )[0];
-  if (kept == null) throw noPane(house, found);
-  const lines = kept.split("\n");
-  return { address, text: lines.slice(-params.lines).join("\n"), live: false };
+  const [last] = runsOfWorker(house.db, worker.id, 1);
+  if (last === undefined || last.ended_ms === null) throw noPane(house, found);
+  return keptScreen(house, found, last, params.lines);
+}
+
+function keptScreen(house: House, found: FoundWorker, { id }: RunRow, lines: number): ScreenRecord {
+  const kept = readIfThere(join(house.watch.runDir(id), SCREEN_FILE));
+  if (kept !== null) return { address: found.address, text: kept.split("\n").slice(-lines).join("\n"), live: false };
+  const [last] = runsOfWorker(house.db, found.worker.id, 1);
+  if (last?.id === id) throw noPane(house, found);
+  throw new PerdureError("not-found", `Of run ${id} no screen is kept.`, {
+    hint: `it was in no pane, or is too long ago; the others: perdure history ${found.worker.name}`,
+  });
+}
+
+/** By its id, or by its number in the history. */
+function runOf(house: House, { address, worker }: FoundWorker, wanted: string): RunRow {
+  const runs = runsOfWorker(house.db, worker.id, worker.generation);
+  const run = runs.find(({ id, generation }) => id === wanted || String(generation) === wanted);
+  if (run) return run;
+  throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(wanted)} on record.`, {
+    hint: `perdure history ${worker.name} lists them`,
+  });
 }
 
 function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
