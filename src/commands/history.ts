@@ -9,31 +9,39 @@ import { age, shortId, size, table, type Cell } from "./table.ts";
 
 export const history: Command = {
   summary: "the runs and the conversations of one worker, newest first",
-  usage: "NAME [--limit N]",
+  usage: "NAME [--limit N] [--long]",
+  details: "In a terminal what is too wide is cut. --long adds each run's id and end, and cuts nothing.",
   examples: ["perdure history coder", "perdure history coder --limit 5 --json"],
-  options: { limit: { type: "string", short: "n" } },
+  options: { limit: { type: "string", short: "n" }, long: { type: "boolean", short: "l" } },
   words: [1, 1],
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
     const { items: runs, result } = await askList("history", { target: targetOf(words[0] ?? ""), limit });
     out.result({ ...result, runs }, () => {
-      const rows = runs.map((run): (string | Cell)[] => [
-        String(run.generation),
-        run.id,
-        run.startedAt,
-        run.endedAt ?? "-",
-        run.exit === null ? "-" : String(run.exit),
-        { text: run.reason ?? "running", paint: run.reason === null ? out.paint.green : out.paint.dim },
-        conversation(run),
-      ]);
-      const header = ["GEN", "RUN", "STARTED", "ENDED", "EXIT", "REASON", "CONVERSATION"];
-      const parts = [result.address, table(header, rows, out.paint.dim)];
-      if (result.sessions.length > 0) parts.push("", sessionTable(result.sessions, out.paint));
+      const form = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
+      const parts = [result.address, runTable(runs, out.paint, form)];
+      if (result.sessions.length > 0) parts.push("", sessionTable(result.sessions, out.paint, form.columns));
       return parts.join("\n");
     });
   },
 };
+
+function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: boolean; columns: number }): string {
+  const rows = runs.map((run): (string | Cell)[] => [
+    String(run.generation),
+    ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
+    run.exit === null ? "-" : String(run.exit),
+    { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
+    conversation(run),
+  ]);
+  const times = long ? ["RUN", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
+  return table(["GEN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
+}
+
+function lasted({ startedAt, endedAt }: RunRecord): string {
+  return age(startedAt, endedAt === null ? Date.now() : Date.parse(endedAt));
+}
 
 /** `resumed 3f2a…, proved by SessionStart hook (resume); rotated to 77c0…` */
 function conversation({ sessions, displacedBy }: RunRecord): string {
@@ -52,8 +60,9 @@ function after({ rotatedFrom, forkedFrom }: SessionRecord): string {
   return rotatedFrom === null ? "-" : shortId(rotatedFrom);
 }
 
-function sessionTable(sessions: SessionRecord[], paint: Paint): string {
+function sessionTable(sessions: SessionRecord[], paint: Paint, columns: number): string {
   const rows = sessions.map((session): (string | Cell)[] => [
+    { text: session.current ? "●" : "", paint: paint.green },
     { text: session.id, paint: session.current ? paint.bold : paint.dim },
     session.vendor,
     session.provenance,
@@ -61,7 +70,7 @@ function sessionTable(sessions: SessionRecord[], paint: Paint): string {
     { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
     session.custody ? `${size(session.custody.bytes)}, ${age(session.custody.at)} ago` : "-",
     session.launchCwd,
-    session.current ? "current" : "",
   ]);
-  return table(["SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN", ""], rows, paint.dim);
+  const header = ["", "SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN"];
+  return table(header, rows, paint.dim, columns);
 }
