@@ -209,13 +209,13 @@ export function orderFor(
 ): LaunchOrder {
   if (want.vendor === null) return plainOrder(want);
   const { adapter, programAt, args, declared } = want.vendor;
-  const runDir = house.watch.runDir(run.id);
   const { vendor_id: id, transcript, config_dir: configDir } = session;
   const stem = step === "fork" && session.forked_from !== null ? stemOf(house, session.forked_from) : null;
   const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
-  const places = { runDir, configDir, transcript, from, environment: want.environment };
-  // A branch goes on with what its stem said.
-  const prompt = (step === "new" || unsaid) && session.forked_from === null ? want.prompt : null;
+  const places = { runDir: house.watch.runDir(run.id), configDir, transcript, from, environment: want.environment };
+  // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
+  const begins = session.forked_from === null && session.provenance !== "rotated";
+  const prompt = begins && (step === "new" || unsaid) ? want.prompt : null;
   const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],

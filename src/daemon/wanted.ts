@@ -4,7 +4,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { nearest } from "../protocol/names.ts";
 import type { Declared, Variables } from "../protocol/session.ts";
 import { realPath } from "../state/paths.ts";
-import { setLaunch, type WorkerRow } from "../store/workers.ts";
+import { setLaunch, type StoredLaunch, type WorkerRow } from "../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../vendors/index.ts";
 import type { House } from "./house.ts";
 
@@ -51,14 +51,18 @@ export function mustWant(given: Given, worker: WorkerRow): Wanted {
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
 export function storeWanted(house: House, worker: WorkerRow, want: Wanted): void {
   if (want.vendor?.aside === true && worker.command !== null) return;
-  setLaunch(house.db, worker.id, {
+  setLaunch(house.db, worker.id, launchOf(want));
+}
+
+export function launchOf(want: Wanted): StoredLaunch {
+  return {
     command: JSON.stringify(want.command),
     cwd: want.cwd,
     environment: JSON.stringify(want.environment),
     vendor: want.vendor?.adapter.vendor ?? null,
     program_at: want.vendor?.programAt ?? null,
     declared: want.vendor?.declared ? JSON.stringify(want.vendor.declared) : null,
-  });
+  };
 }
 
 export function storedCommand(worker: WorkerRow | null): string[] | null {

@@ -12,8 +12,6 @@ export interface Keeping {
   openFiles: number | null;
   /** The generation it had when it was brought up: with no later run, it is still owed a start. */
   after: number;
-  /** The generation whose run was started with what its entry said before; absent for none. */
-  outdated?: number | undefined;
 }
 
 /** Why a person is needed. */

@@ -6,8 +6,8 @@ import { FREE_PORT_COUNT, FREE_PORT_FIRST } from "../limits.ts";
 let looked = 0;
 
 /**
- * A port on loopback that nobody listens on. Counted from our own pid, which nobody else has, and never twice: of many that
- * start at once, and listen only a second later, no two come to the same one.
+ * A port on loopback that nobody listens on. Counted from our own pid, and never twice by one process: of many that start at
+ * once, and listen only a second later, hardly two come to the same one.
  */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < FREE_PORT_COUNT; n++) {

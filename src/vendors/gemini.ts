@@ -94,10 +94,11 @@ function restored(env: Environment): Variables {
 /** Of a process and the one it loads, which have the same words, the one in front. */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
-  const pids = new Set(lines.map(({ pid }) => pid));
-  return [...pids]
-    .filter((pid) => !pids.has(processes.look(pid)?.parentPid ?? 0))
-    .map((pid) => ({ pid, evidence: "its command line" }));
+  const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
+  const pids = new Set(found.map(({ pid }) => pid));
+  return found
+    .filter(({ parentPid }) => !pids.has(parentPid))
+    .map(({ pid }) => ({ pid, evidence: "its command line" }));
 }
 
 /** `node gemini …`, `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …` */

@@ -14,7 +14,7 @@ export interface Listing {
   form: TranscriptForm;
 }
 
-/** The newest transcripts below a folder, with what was said in each last. One that was never spoken in is left out. */
+/** The newest transcripts below a folder, with what was said in each last. One that was never begun is left out. */
 export async function listTranscripts(
   { folder, depth, idOf, form }: Listing,
   limit: number,
@@ -26,7 +26,7 @@ export async function listTranscripts(
   for (const { path, atMs } of newest) {
     const file = join(folder, path);
     const lines = (await endsOf(file)).map((line) => form.read(line));
-    if (lines.every(({ spoken }) => spoken === false)) continue;
+    if (form.atBirth !== true && lines.every(({ spoken }) => spoken === false)) continue;
     const cwd = lines.map((line) => line.cwd ?? line.seenIn).find((each) => each !== undefined) ?? null;
     const id = form.header ? (lines.find(({ session }) => session !== null)?.session ?? idOf(path)) : idOf(path);
     const words = lines.findLast((line) => line.words !== undefined)?.words ?? null;

@@ -36,7 +36,7 @@ export interface DatabaseAnswer {
   /** A file among the transcripts. */
   prints: string;
   stderr: string;
-  found: { state: string; version?: string; why?: string; cwd?: string };
+  found: { state: string; unsaid?: true; version?: string; why?: string; cwd?: string };
 }
 
 interface ArgumentRow {

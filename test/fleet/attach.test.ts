@@ -57,16 +57,24 @@ it("without a terminal, or a pane, it says what to do instead", async () => {
 });
 
 it("what an earlier run showed last is there, by its number or its id", async () => {
-  const fleet = stage(ONE, { PERDURE_RESTART_WAIT_MS: "50" });
+  const plain = `[workers.plain]\ncommand = ["sh", "-c", "echo plain words; sleep 60"]\n`;
+  const fleet = stage(`${ONE}${plain}`, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
-  const [first] = await fleet.settled();
+  const first = await fleet.until("coder", ({ state, session }) => state === "idle" && session?.proved === true);
   await fleet.say("coder", "the last words");
-  fleet.killRun(first?.run?.id ?? "");
+  fleet.killRun(first.run?.id ?? "");
   await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
   expect((await fleet.logs("coder")).stdout).not.toContain("the last words");
-  for (const run of ["1", first?.run?.id ?? ""]) {
+  for (const run of ["1", first.run?.id ?? ""]) {
     expect((await fleet.perdure(["logs", "coder", "--run", run])).stdout).toContain("the last words");
   }
+  expect((await fleet.perdure(["logs", "coder", "--run", "2"])).stdout).toContain("(coder)");
+  await fleet.perdure(["stop", "plain"]);
+  const { child } = await fleet.start("plain", ["sleep", "60"]);
+  expect((await fleet.perdure(["logs", "plain", "--run", "1"])).stdout).toContain("plain words");
+  expect(await fleet.perdure(["logs", "plain", "--run", "2"])).toMatchObject({ code: 4 }); // its pane is still run 1's
+  child.kill();
+  expect(await fleet.perdure(["logs", "coder", "--run", "2", "-f"])).toMatchObject({ code: 2 });
   const none = await fleet.perdure(["logs", "coder", "--run", "7"]);
   expect(none).toMatchObject({ code: 3, stderr: expect.stringMatching(/has no run "7"[^]*perdure history coder/) });
 });

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { EventRecord } from "../../src/protocol/results.ts";
 import { byName, stage, type FleetStage } from "./fleet.ts";
@@ -18,6 +20,21 @@ it("a killed worker comes back by itself, in its conversation", async () => {
   expect(after).toMatchObject({ restarts: 1, mode: "tmux", session: { id: before?.session?.id } });
   expect(await fleet.turns("coder")).toContain("remember this");
   expect(await events(fleet, "worker.backing-off")).toHaveLength(1);
+});
+
+it("its prompt is the first turn of what it begins with, and of nothing its user has cleared", async () => {
+  const fleet = stage(`[workers.coder]\nvendor = "scripted"\nprompt = "hello.md"\n`);
+  writeFileSync(join(fleet.project, "hello.md"), "Do the work.");
+  await fleet.up();
+  await fleet.heard("coder", "Do the work.");
+  const before = await fleet.until("coder", ({ state, session }) => state === "idle" && session?.proved === true);
+  await fleet.type("coder", "/clear");
+  await fleet.until("coder", ({ session }) => session?.provenance === "rotated");
+  fleet.killRun(before.run?.id ?? "");
+  const after = await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
+  expect(after.session?.id).not.toBe(before.session?.id);
+  await fleet.say("coder", "my own words");
+  expect(await fleet.turns("coder")).not.toContain("Do the work.");
 });
 
 it("exit 0 is no failure: on-failure leaves it, always starts it again", async () => {

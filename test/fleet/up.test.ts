@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { processTable } from "../../src/runtime/process/index.ts";
+import type { UpItem } from "../../src/protocol/fleet.ts";
 import { byName, stage, type FleetStage } from "./fleet.ts";
 
 const SIX = `
@@ -109,30 +109,39 @@ it("a daemon that was started for the fleet brings it back by itself after a reb
   expect(now["coder-2"]?.session?.id).toBe(before["coder-2"]);
 });
 
-it("a file that changes while they run: up says which ones run what it said before, and their next start is the new one", async () => {
-  const fleet = stage(`[defaults]\nvendor = "scripted"\n[workers.a]\n[workers.b]\n`);
+it("a file that changes while they run: up leaves them alone, and says who runs what it said before", async () => {
+  const entries = (a: string, b = ""): string =>
+    `[workers.a]\nvendor = "scripted"\n${a}\n[workers.b]\ncommand = ["sleep", "${b || 60}"]\n`;
+  const fleet = stage(entries(""));
   await fleet.up();
-  await fleet.settled();
-  await fleet.say("a", "before");
+  await fleet.until("a", ({ state, session }) => state === "idle" && session?.proved === true);
   const before = byName(await fleet.workers());
-  fleet.write(`[defaults]\nvendor = "scripted"\n[workers.a]\nargs = ["--model", "other"]\n[workers.b]\n`);
+  const told = async (): Promise<Record<string, UpItem>> => byName((await fleet.up()).workers);
 
-  expect(await fleet.up()).toMatchObject({ started: 0, running: 2 });
-  const { workers } = await fleet.up(); // said until it is so
-  expect(byName(workers)).toMatchObject({
-    a: { outcome: "running", reason: expect.stringContaining("said before"), hint: "perdure restart a" },
+  fleet.write(entries('args = ["--model", "other"]', "61"));
+  const again = "perdure stop a && perdure up a";
+  for (let twice = 0; twice < 2; twice += 1) {
+    expect(await told()).toMatchObject({
+      a: { outcome: "running", reason: "with what perdure.toml said before", hint: again },
+      b: { outcome: "running", hint: "perdure stop b && perdure up b" },
+    });
+  }
+  fleet.write(entries('args = ["--resume", "x"]'));
+  expect(await told()).toMatchObject({
+    a: { outcome: "running", reason: expect.stringContaining("must not be given --resume") },
     b: { outcome: "running", reason: null, hint: null },
   });
-  await fleet.perdure(["restart", "a"]);
-  await fleet.settled();
-  expect(await fleet.show("a")).toMatchObject({ command: expect.arrayContaining(["--model", "other"]), generation: 2 });
-  const [line = []] = processTable()
-    .commandLines()
-    .filter(({ argv }) => argv.includes("other") && argv.includes(before.a?.session?.id ?? ""))
-    .map(({ argv }) => argv);
-  expect(line).toContain("--resume");
-  expect((await fleet.show("b")).run).toEqual(before.b?.run);
-  expect(byName((await fleet.up()).workers).a).toMatchObject({ outcome: "running", reason: null });
+  fleet.write(entries("").replace('vendor = "scripted"', 'vendor = "claude"'));
+  expect(await told()).toMatchObject({ a: { hint: `${again} --fresh` } });
+  fleet.write(entries(""));
+  expect(await told()).toMatchObject({ a: { reason: null, hint: null } });
+  expect((await fleet.show("a")).command).not.toContain("other");
+  expect(byName(await fleet.workers())).toMatchObject({ a: { run: before.a?.run }, b: { run: before.b?.run } });
+
+  fleet.write(entries('args = ["--model", "other"]'));
+  await fleet.perdure(["stop", "a"]);
+  expect(await told()).toMatchObject({ a: { outcome: "started", reason: null } });
+  expect((await fleet.show("a")).command).toContain("other");
 });
 
 it("a vendor that does not exist is told by its line, and the others come up", async () => {

@@ -70,7 +70,8 @@ export async function screenCall(params: CallParams<"screen">, { house }: CallCo
   const wanted = params.run === undefined ? null : runOf(house, found, params.run);
   if (wanted !== null && wanted.ended_ms !== null) return keptScreen(house, found, wanted, params.lines);
   const tmux = house.fleet.panes.ifThere();
-  const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(worker.id));
+  const own = (await tmux?.panes())?.filter(({ workerId }) => workerId === String(worker.id));
+  const pane = own?.find(({ run }) => wanted === null || run === wanted.id);
   if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
   const [last] = runsOfWorker(house.db, worker.id, 1);
   if (last === undefined || last.ended_ms === null) throw noPane(house, found);

@@ -1,15 +1,17 @@
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/fleet.ts";
-import { desire, keepingOf } from "../../store/fleet.ts";
+import { desire } from "../../store/fleet.ts";
 import type { ProjectRow } from "../../store/projects.ts";
+import { PENDING_PANE } from "../../store/runs.ts";
 import { activeSaved } from "../../store/saved.ts";
+import { sessionById } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import type { CallContext } from "../calls/context.ts";
 import { record, type House } from "../house.ts";
 import { registerProject } from "../places.ts";
 import { publishProjects } from "../publish.ts";
-import { mustWant, storeWanted } from "../wanted.ts";
+import { launchOf, mustWant, storeWanted } from "../wanted.ts";
 import { findOrCreate } from "../workers.ts";
 import { enterSaved } from "./saved.ts";
 import { assertTrusted } from "./trust.ts";
@@ -33,7 +35,7 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
   publishProjects(house);
   const anew = await enterSaved(house, project, members, params);
   await house.writer.write(() => {
-    for (const member of members) if (!isElsewhere(house, member.worker)) wantIt(house, member);
+    for (const { worker, entry } of members) if (!isElsewhere(house, worker)) wantIt(house, worker, entry);
   });
   const items = await Promise.all(
     members.map(async (member) => {
@@ -82,19 +84,17 @@ function isElsewhere(house: House, { id }: WorkerRow): boolean {
   return run !== null && run.pane === null;
 }
 
-function wantIt(house: House, { worker, entry }: Member): void {
+function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
   const { group, restart, prompt, openFiles } = entry;
   const running = house.fleet.liveRun(worker.id) !== null;
   const after = running ? worker.generation - 1 : worker.generation;
-  // Also of one that runs: its next start is what the file says by now. And a daemon that is killed before the first one
-  // leaves the next daemon something to start.
-  if (running || worker.command === null) store(house, worker, entry);
-  const outdated = running && isOther(house, worker) ? worker.generation : keepingOf(worker).outdated;
-  desire(house.db, worker.id, { group, restart, prompt, openFiles, after, outdated });
+  desire(house.db, worker.id, { group, restart, prompt, openFiles, after });
+  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
+  if (worker.command === null) storeFirst(house, worker, entry);
   if (worker.desired === 0) record(house, "worker.up", { projectId: worker.project_id, workerId: worker.id });
 }
 
-function store(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
+function storeFirst(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
   try {
     storeWanted(house, worker, mustWant({ command, cwd, environment, vendor }, worker));
   } catch (error) {
@@ -113,10 +113,8 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
       const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
       return itemOf(house, project, worker, { ...running, reason });
     }
-    const now = workerById(house.db, worker.id) ?? worker;
-    if (keepingOf(now).outdated !== now.generation) return itemOf(house, project, worker, running);
-    const reason = "with what perdure.toml said before";
-    return itemOf(house, project, worker, { ...running, reason, hint: `perdure restart ${worker.name}` });
+    const inPane = run !== null && run.pane !== PENDING_PANE;
+    return itemOf(house, project, worker, { ...running, ...(inPane && outdated(house, worker.id, entry)) });
   } catch (error) {
     if (!isPerdureError(error)) house.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
     const { message, hint } = asPerdureError(error);
@@ -125,14 +123,27 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
   }
 }
 
-/** What its next start will be is not what was on record when the row was read. */
-function isOther(house: House, before: WorkerRow): boolean {
-  const now = workerById(house.db, before.id);
-  return now !== null && LAUNCH_KEYS.some((key) => before[key] !== now[key]);
+/** It runs what its entry said before: that is left alone, and told. Without the environment, which is another in each shell. */
+function outdated(house: House, id: number, { command, cwd, environment, vendor }: FleetEntry): Partial<UpItem> {
+  const worker = workerById(house.db, id);
+  if (worker?.command == null) return {};
+  try {
+    const now = launchOf(mustWant({ command, cwd, environment, vendor }, worker));
+    if (LAUNCH_KEYS.every((key) => now[key] === worker[key])) return {};
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    return {
+      reason: `and cannot be started with what perdure.toml says now: ${error.message}`,
+      hint: error.hint ?? null,
+    };
+  }
+  const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const anew = bound !== null && bound.vendor !== (vendor?.name ?? null) ? " --fresh" : "";
+  const hint = `perdure stop ${worker.name} && perdure up ${worker.name}${anew}`;
+  return { reason: "with what perdure.toml said before", hint };
 }
 
-/** Without the environment, which is another in each shell. */
-const LAUNCH_KEYS = ["command", "cwd", "vendor", "declared"] as const;
+const LAUNCH_KEYS = ["command", "vendor", "declared"] as const;
 
 export function itemOf(
   house: House,

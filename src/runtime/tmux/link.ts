@@ -42,14 +42,14 @@ export class TmuxLink {
   async ensure(): Promise<ControlClient> {
     const client = await this.find();
     if (client) return client;
-    this.#starting ??= this.#outlasting(() => this.#start()).finally(() => (this.#starting = null));
+    this.#starting ??= this.#start().finally(() => (this.#starting = null));
     return this.#starting;
   }
 
   /** A client to the server, or null if there is no server. */
   async find(): Promise<ControlClient | null> {
     if (this.#client && !this.#client.isGone) return this.#client;
-    this.#finding ??= this.#outlasting(() => this.#connect()).finally(() => (this.#finding = null));
+    this.#finding ??= this.#outlast().finally(() => (this.#finding = null));
     return this.#finding;
   }
 
@@ -79,12 +79,12 @@ export class TmuxLink {
     }
   }
 
-  /** A server that is just ending takes calls and drops them: the way is tried again until it has gone. */
-  async #outlasting<T>(way: () => Promise<T>): Promise<T> {
+  /** A server that is just ending takes calls and drops them: it is called again until it has gone. */
+  async #outlast(): Promise<ControlClient | null> {
     const deadline = performance.now() + TMUX_ANSWER_MS;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await way();
+        return await this.#connect();
       } catch (error) {
         if (!isLeaving(error) || this.#closed || performance.now() > deadline) throw error;
         if (tries === 1) this.#options.log("The tmux server of the fleet is ending; waiting for it to go.");
