@@ -47,11 +47,11 @@ export async function pass(
 
 /** Some programs take half a minute to start: of those, not every case every time. */
 function isWanted({ vendor, each: { letter, unhurried }, mode }: Job, effort: Effort): boolean {
-  const { inTerminal, quick } = TRAITS[vendor]?.slow ?? {};
+  const slow = TRAITS[vendor]?.slow;
   if (effort === "whole") return true;
-  if (effort === "quick" && unhurried) return false;
-  if (mode === "tui") return inTerminal?.includes(letter) ?? true;
-  return effort === "usual" || (quick?.includes(letter) ?? true);
+  if (effort === "quick" && (unhurried || (mode === "tui" && slow?.unhurried.includes(letter)))) return false;
+  if (mode === "tui") return slow?.inTerminal.includes(letter) ?? true;
+  return effort === "usual" || (slow?.quick.includes(letter) ?? true);
 }
 
 async function play({ vendor, each, mode }: Job, patient: boolean): Promise<Result> {

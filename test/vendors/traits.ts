@@ -71,8 +71,11 @@ export interface Traits {
   readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
-  /** It takes long to start: the cases that run in a terminal without --all, and those without one under --quick. */
-  readonly slow?: { readonly inTerminal: string; readonly quick?: string };
+  /**
+   * It takes long to start: the cases that run in a terminal without --all, those of them that do not under --quick, and those
+   * without a terminal that do.
+   */
+  readonly slow?: { readonly inTerminal: string; readonly unhurried: string; readonly quick: string };
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */
   readonly cannot: Readonly<Record<string, string>>;
 }

@@ -47,7 +47,7 @@ export const opencode: Traits = {
   refusesSecond: null,
   secondAsks: null,
   renewsAtPrompt: "opencode tells of a new conversation at its first prompt: one that is left before was never there",
-  slow: { inTerminal: "", quick: "a" },
+  slow: { inTerminal: "z", unhurried: "z", quick: "a" },
   keepsUnanswered: true,
   cannot: { q: "/new stays in the folder" },
 };

@@ -35,7 +35,7 @@ export const qwen: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "", quick: "a" },
+  slow: { inTerminal: "z", unhurried: "z", quick: "a" },
   keepsUnanswered: true,
   cannot: {
     m: "perdure adds nothing to qwen's arguments but the conversation",
