@@ -110,10 +110,10 @@ function usage(verb: string, what: string, command: Command): PerdureError {
 const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand, context };
 
 async function loadVerb(verb: string): Promise<Command> {
-  const { VERBS } = await import("./commands/verbs.ts");
+  const { tolerant, VERBS } = await import("./commands/verbs.ts");
   const load = own(VERBS, verb);
   if (load === undefined) throw unknownVerb(verb, Object.keys(VERBS));
-  return load();
+  return tolerant(await load());
 }
 
 function unknownVerb(verb: string, verbs: string[]): PerdureError {

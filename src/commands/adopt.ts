@@ -18,7 +18,7 @@ export const adopt: Command = {
   details: [
     "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere), to pick",
     "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the",
-    "beginning of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
+    "beginning or the end of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
     "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its history.",
     "--kept goes back to the copy that perdure keeps of the worker's own conversation: what the vendor has now is set",
     "aside beside it (.lost).",
@@ -114,14 +114,15 @@ interface Picked {
   cwd: string | null;
 }
 
-/** The listed conversation whose id this is, or begins with; one that is not listed needs its vendor. */
+/** The listed conversation whose id this is, or begins or ends with; one that is not listed needs its vendor. */
 async function picked(found: FoundProject, given: string, values: Invocation["values"]): Promise<Picked> {
-  const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(given));
+  const piece = given.replace(/^…/, "");
+  const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(piece) || id.endsWith(piece));
   const exact = matches.filter(({ id }) => id === given);
   const [only, another] = exact.length > 0 ? exact : matches;
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
   if (only && another) {
-    throw new PerdureError("usage", `${given} is the beginning of ${matches.length} conversations.`, {
+    throw new PerdureError("usage", `${given} is part of ${matches.length} conversations' ids.`, {
       hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
     });
   }

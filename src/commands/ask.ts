@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "../client/connect.ts";
 import { ASK_WAIT_MS, RECONNECT_MS } from "../limits.ts";
-import { declaredWorkers } from "../project/fleet-names.ts";
 import type { CallParams, CallResults } from "../protocol/calls.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Command } from "./command.ts";
-import { foundHere, ownProject, placeHere } from "./here.ts";
+import { declaredHere, foundHere, ownProject, placeHere } from "./here.ts";
 import { attached, caller, messageText, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
 import { exact, isTerminal } from "./output.ts";
@@ -34,7 +33,7 @@ export const askCommand: Command = {
     const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
     const body = textOf(words[1], values, "ask");
     const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
-    const declared = declaredWorkers(found).map(({ name }) => name);
+    const declared = declaredHere(found).map(({ name }) => name);
     if (isTerminal(2))
       out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
     const common = {

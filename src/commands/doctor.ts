@@ -17,7 +17,7 @@ import { adapterOf, type Adapter } from "../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../vendors/programs.ts";
 import type { Command } from "./command.ts";
 import { entryOf } from "./fleet.ts";
-import { foundHere, placeHere } from "./here.ts";
+import { declaredHere, foundHere, placeHere } from "./here.ts";
 import { startOf } from "./start-of.ts";
 import { printable } from "./output.ts";
 
@@ -70,7 +70,7 @@ function machine(): Finding[] {
       : ok("shell", form === "env" ? "/bin/sh with env --default-signal" : "/bin/bash"),
     "file" in tmux
       ? ok("tmux", tmux.file)
-      : note("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
+      : (hasFleet() ? bad : note)("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
   ];
 }
 
@@ -111,6 +111,10 @@ function project(): Finding[] {
     const error = asPerdureError(thrown);
     return [bad("project", error.message, error.hint)];
   }
+}
+
+function hasFleet(): boolean {
+  return declaredHere(foundHere()).length > 0;
 }
 
 /** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readConfigAt } from "../project/config.ts";
 import { CONFIG_FILE, fleetRoot, type FoundProject } from "../project/find.ts";
-import { readFleet, type Fleet, type FleetWorker } from "../project/fleet.ts";
+import { fleetError, readFleet, type Fleet, type FleetWorker } from "../project/fleet.ts";
 import type { CallParams } from "../protocol/calls.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { nameKey, nearest } from "../protocol/names.ts";
@@ -98,5 +98,5 @@ function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
   const [near] = nearest(vendor, adapterNames());
   const known = `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`;
   const said = `: there is no vendor ${JSON.stringify(vendor)}.`;
-  return fleet.error(entry, "vendor", said, near ? `did you mean ${near}?` : known);
+  return fleetError(fleet, entry, "vendor", said, near ? `did you mean ${near}?` : known);
 }

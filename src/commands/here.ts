@@ -1,7 +1,8 @@
 import { readProjectConfig } from "../project/config.ts";
 import { findProject, type FoundProject } from "../project/find.ts";
+import { declaredWorkers } from "../project/fleet-names.ts";
 import type { Place, Target } from "../protocol/calls.ts";
-import { PerdureError } from "../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { parseAddress } from "../protocol/names.ts";
 import { isErrno } from "../state/files.ts";
 
@@ -18,7 +19,35 @@ export function foundHere(): FoundProject {
 }
 
 export function placeHere(found = foundHere()): Place {
-  return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
+  return { identity: found.identity, root: found.root, base: nameHere(found) ?? found.base };
+}
+
+let ignored: PerdureError | null = null;
+
+/** What is wrong with the project's file, if nothing but the project's name was wanted of it. */
+export function ignoredHere(): PerdureError | null {
+  return ignored;
+}
+
+/** A project that is known goes by what it is, not by what the file calls it. Those who use the rest of it read it themselves. */
+function nameHere(found: FoundProject): string | undefined {
+  try {
+    return readProjectConfig(found).project;
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    ignored = error;
+    return undefined;
+  }
+}
+
+/** The workers that the fleet file names; none while it cannot be read. */
+export function declaredHere(found: FoundProject): { name: string; group: string | null }[] {
+  try {
+    return declaredWorkers(found);
+  } catch (error) {
+    if (isPerdureError(error)) return [];
+    throw error;
+  }
 }
 
 /** A worker as typed. Inside a run a bare name means a worker of the run's own project, wherever it has `cd`ed. */

@@ -10,7 +10,10 @@ import { age, shortId, size, table, type Cell } from "./table.ts";
 export const history: Command = {
   summary: "the runs and the conversations of one worker, newest first",
   usage: "NAME [--limit N] [--long]",
-  details: "In a terminal what is too wide is cut. --long adds each run's id and end, and cuts nothing.",
+  details: [
+    "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another. In a",
+    "terminal what is too wide is cut. --long adds what proved it, each run's id and its end, and cuts nothing.",
+  ].join("\n"),
   examples: ["perdure history coder", "perdure history coder --limit 5 --json"],
   options: { limit: { type: "string", short: "n" }, long: { type: "boolean", short: "l" } },
   words: [1, 1],
@@ -33,7 +36,7 @@ function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: bo
     ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
     run.exit === null ? "-" : String(run.exit),
     { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
-    conversation(run),
+    conversation(run, long) || "-",
   ]);
   const times = long ? ["RUN", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
   return table(["GEN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
@@ -43,11 +46,12 @@ function lasted({ startedAt, endedAt }: RunRecord): string {
   return age(startedAt, endedAt === null ? Date.now() : Date.parse(endedAt));
 }
 
-/** `resumed 3f2a…, proved by SessionStart hook (resume); rotated to 77c0…` */
-function conversation({ sessions, displacedBy }: RunRecord): string {
+/** `resumed …3f2a ✓; rotated to …77c0 ✓`, or with what proved it: `resumed …3f2a (proved: SessionStart hook (resume))` */
+function conversation({ sessions, displacedBy }: RunRecord, long: boolean): string {
   const entries = sessions.map(({ id, began, proved, evidence }) => {
     const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "WRONG"}: ${evidence}`;
-    return `${BEGAN[began]} ${shortId(id)} (${proof})`;
+    const mark = proved === "pending" ? "?" : proved ? "✓" : "✗ WRONG";
+    return `${BEGAN[began]} ${shortId(id)} ${long ? `(${proof})` : mark}`;
   });
   return [...(displacedBy ? [`displaced by ${displacedBy}`] : []), ...entries].join("; ");
 }

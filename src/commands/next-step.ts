@@ -23,8 +23,9 @@ export function nextStep({
 }): Step {
   const [first] = needs;
   if (first) return { command: first.command, why: "" };
-  const coming = workers.some(({ state }) => state === "starting" || state === "backing-off");
-  if (down.length > 0 && !coming) return { command: "perdure up", why: downText(down, fleet) };
+  const coming = workers.some(isComing);
+  const waiting = down.filter((name) => !workers.some((worker) => worker.name === name && isComing(worker)));
+  if (waiting.length > 0) return { command: "perdure up", why: downText(waiting, fleet) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
   if (inPane) return { command: `perdure attach ${inPane.name}`, why: "go to its terminal; Ctrl-b d leaves it again" };
   if (coming) return { command: "perdure ls --watch", why: "see them come up" };
@@ -33,6 +34,10 @@ export function nextStep({
   const [running] = workers;
   if (running) return { command: `perdure show ${running.name}`, why: "everything about it" };
   return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
+}
+
+function isComing({ state }: WorkerSummary): boolean {
+  return state === "starting" || state === "backing-off";
 }
 
 function downText(down: readonly string[], fleet: number): string {

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
+import { readProjectConfig } from "../project/config.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { ask, askList } from "./call.ts";
 import type { Command, Invocation } from "./command.ts";
-import { placeHere } from "./here.ts";
+import { foundHere, placeHere } from "./here.ts";
 import { printable } from "./output.ts";
 import { table } from "./table.ts";
 import { subcommand } from "./subcommand.ts";
@@ -30,7 +31,9 @@ export const project: Command = {
 };
 
 async function here({ out }: Invocation): Promise<void> {
-  const result = await ask("project", { here: placeHere() });
+  const found = foundHere();
+  readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
+  const result = await ask("project", { here: placeHere(found) });
   const state = result.registered
     ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
     : "no workers yet";

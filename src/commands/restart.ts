@@ -17,7 +17,8 @@ export const restart: Command = {
   usage: "NAME [--fresh]",
   details: [
     "The running one is asked to end (TERM, then KILL). One that was brought up starts again in its pane; any other in this",
-    "terminal. --fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
+    "terminal, with what it was started with last: a changed perdure.toml counts at the next perdure up of a stopped one.",
+    "--fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
   ].join("\n"),
   examples: ["perdure restart coder", "perdure restart coder --fresh"],
   options: { fresh: { type: "boolean" } },

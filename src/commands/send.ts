@@ -3,7 +3,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
-import { foundHere, ownProject, placeHere } from "./here.ts";
+import { declaredHere, foundHere, ownProject, placeHere } from "./here.ts";
 import { attached, caller, textOf } from "./letter.ts";
 import { duration } from "./numbers.ts";
 
@@ -36,8 +36,8 @@ export const send: Command = {
     const here = placeHere(found);
     const group = typeof values.group === "string" ? values.group : null;
     const [first = "", second] = words;
-    const declared = declaredWorkers(found);
-    const to = group === null ? null : membersOf(group, declared);
+    const declared = declaredHere(found);
+    const to = group === null ? null : membersOf(group, declaredWorkers(found));
     const everybody = group === null && first === "@all";
     const { project, name } = group === null && !everybody ? parseRecipient(first) : { project: null, name: "" };
     const { messages } = await ask("send", {

@@ -38,8 +38,9 @@ export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: 
   if (trusted) return;
   if (!yes) {
     const shown = before === null ? whatRuns(fleet) : whatChanged(before, fleet);
+    const changed = before?.text === fleet.text ? `What ${file} has its workers told first` : file;
     const title =
-      before === null ? `${file} has never run here. It would start:` : `${file} has changed since you trusted it:`;
+      before === null ? `${file} has never run here. It would start:` : `${changed} has changed since you trusted it:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
     if (!(await agreed("Run it? [y/N] "))) throw untrusted(file, before !== null);
   }
@@ -74,7 +75,7 @@ const PROMPT_LINES = 10;
 function untrusted(file: string, changed: boolean): PerdureError {
   const why = changed ? "has changed since it was trusted" : "is not trusted yet";
   return new PerdureError("refused", `${file} ${why}; nothing was started.`, {
-    hint: "read it, then: perdure trust; in a script: --yes",
+    hint: "read it, then at a terminal: perdure trust; in a script: perdure trust --yes",
     details: { untrusted: true },
   });
 }

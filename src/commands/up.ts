@@ -140,8 +140,8 @@ async function bringUp(
 
 function line({ name, outcome, session, generation, reason, hint }: UpItem, width: number, out: Output): string {
   const head = out.paint.bold(name.padEnd(width));
+  const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
   if (outcome === "refused") {
-    const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
     return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;
   }
   if (outcome === "running") {
@@ -150,7 +150,8 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
   }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
   const restored = session?.restored ? ", put back from the copy that was kept" : "";
-  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}`;
+  const aside = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
+  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${aside}${next}`;
 }
 
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;

@@ -56,6 +56,7 @@ export async function complete(words: readonly string[]): Promise<string> {
 }
 
 export { help } from "./help.ts";
+export { tolerant } from "./tolerant.ts";
 export { contextArchive } from "./context/archive.ts";
 export { contextLog } from "./context/log.ts";
 export { contextRecover } from "./context/recover.ts";

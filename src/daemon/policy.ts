@@ -19,7 +19,9 @@ const WORDS: Readonly<Partial<Record<CallName, string>>> = {
 /** How long what the file says is believed: it is asked for at every message. */
 const BELIEVED_MS = 1_000;
 
-const read = new Map<string, { allowed: ReadonlySet<string> | null; untilMs: number }>();
+type Allowed = ReadonlySet<string> | "all";
+
+const read = new Map<string, { allowed: Allowed; untilMs: number }>();
 
 /**
  * The word that the project's file leaves out; null when the call is allowed. A file can only take away: repositories come
@@ -29,17 +31,19 @@ export function forbiddenBy(root: string, call: CallName, nowMs: number): string
   const word = WORDS[call];
   if (word === undefined) return null;
   const known = read.get(root);
-  const rule = known && known.untilMs > nowMs ? known : { allowed: allowedIn(root), untilMs: nowMs + BELIEVED_MS };
+  // A file with a mistake takes away what it took away before.
+  const allowed = (): Allowed => allowedIn(root) ?? known?.allowed ?? "all";
+  const rule = known && known.untilMs > nowMs ? known : { allowed: allowed(), untilMs: nowMs + BELIEVED_MS };
   read.set(root, rule);
-  return rule.allowed === null || rule.allowed.has(word) ? null : word;
+  return rule.allowed === "all" || rule.allowed.has(word) ? null : word;
 }
 
-function allowedIn(root: string): ReadonlySet<string> | null {
+/** Null for a file that cannot be read: whoever uses it is told what is wrong with it. */
+function allowedIn(root: string): Allowed | null {
   try {
     const words = readConfigAt(root)?.policy?.agents_may;
-    return words === undefined ? null : new Set(words);
+    return words === undefined ? "all" : new Set(words);
   } catch (error) {
-    // Whoever uses the file is told what is wrong with it; until it is right, nothing is taken away.
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
     throw error;
   }

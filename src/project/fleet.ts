@@ -1,3 +1,4 @@
+import { PerdureError } from "../protocol/errors.ts";
 import type { Declared } from "../protocol/session.ts";
 import { readConfigText, type Config } from "./config.ts";
 import { fleetRoot, repositoryOf, type FoundProject } from "./find.ts";
@@ -42,8 +43,6 @@ export interface Fleet {
   root: string;
   project: string | null;
   workers: FleetWorker[];
-  /** At the line of an entry's key: for what only others can judge. What is said goes on after the entry's name. */
-  error: (entry: string, key: string, said: string, hint: string) => Error;
 }
 
 /**
@@ -86,14 +85,18 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
       COPY_HINT,
     );
   }
-  return {
-    file: source.file,
-    text: source.text,
-    root,
-    project: config.project ?? null,
-    workers,
-    error: (key, ...about) => entryError(entryOf(key, config, source), ...about),
-  };
+  return { file: source.file, text: source.text, root, project: config.project ?? null, workers };
+}
+
+/** At the line of an entry's key: for what only others can judge. What is said goes on after the entry's name. */
+export function fleetError(
+  { root, file }: Fleet,
+  key: string,
+  ...about: [key: string, said: string, hint: string]
+): Error {
+  const read = readConfigText(root);
+  if (read === null) return new PerdureError("not-found", `${file} is gone.`, { hint: "put it back" });
+  return entryError(entryOf(key, read.config, read.source), ...about);
 }
 
 const COPY_HINT = "worktree = true, or take copy out";

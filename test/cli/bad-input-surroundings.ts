@@ -14,7 +14,7 @@ export const conflicts: BadInput[] = [
 ];
 
 const inConfig = (cwd: string, message: RegExp, hint: RegExp): BadInput[] =>
-  ["whoami", "ls", "run coder -- true", "project", "show coder", "events", ""].map((args) =>
+  ["whoami", "run coder -- true", "project", "show coder", "up", "trust", "context path"].map((args) =>
     usage(args, message, hint, { cwd }),
   );
 
@@ -25,16 +25,16 @@ export const surroundings: BadInput[] = [
   usage("whoami", /^perdure\.toml:2: unknown key "constructor"\.$/, /known here/, { cwd: "strange-key" }),
   usage("whoami", /^perdure\.toml:2: "two words" is not a name/, /try two-words/, { cwd: "bad-name" }),
   usage(
-    "ls",
+    "project",
     /^perdure\.toml:2: workers\.coder\.restart must be one of never, on-failure, always, not "sometimes"\.$/,
     /edit/,
     { cwd: "bad-value" },
   ),
-  usage("ls", /perdure\.toml/, /./, { cwd: "folder-as-file" }),
+  usage("project", /perdure\.toml/, /./, { cwd: "folder-as-file" }),
   usage("whoami", /user-config\/perdure\/config\.toml:1: unknown key "nmae"/, /did you mean name/, {
     env: { XDG_CONFIG_HOME: "{home}/user-config" },
   }),
-  ...["ls", "whoami", "run coder -- true", "daemon status", "backup x.db"].map((args) =>
+  ...["", "ls", "whoami", "run coder -- true", "daemon status", "backup x.db"].map((args) =>
     usage(args, /^PERDURE_HOME is "state", which is not an absolute path\.$/, /PERDURE_HOME/, {
       env: { PERDURE_HOME: "state" },
     }),

@@ -30,6 +30,7 @@ it("inside another tmux it nests and says so first; --window opens it beside", a
   onTestFinished(() => tmux.stop());
   const nested = await tmux.pane(["sh", "-c", `${BIN} attach coder 2>told; cat told; sleep 60`]);
   await nested.shows(/session .*\(coder\)/);
+  await nested.shows(/C-b C-b w: workers, C-b C-b d: leave/);
   await nested.keys("C-b", "d");
   await nested.shows(/inside a tmux of your own[^]*--popup, or --window/);
 
@@ -87,7 +88,7 @@ it("without tmux, up says how to get it and starts nothing", async () => {
   const env = { ...fleet.env, PATH: bin };
   const { code, stderr, stdout } = await fleet.perdure(["up", "--yes"], { env });
   expect({ code, said: stderr + stdout }).toMatchObject({
-    code: 5,
-    said: expect.stringMatching(/tmux is not installed[^]*install it/),
+    code: 7,
+    said: expect.stringMatching(/^perdure: tmux is not installed[^\n]*\n {2}→ install it[^\n]*\n$/),
   });
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { UpItem } from "../../src/protocol/fleet.ts";
@@ -151,4 +151,48 @@ it("a vendor that does not exist is told by its line, and the others come up", a
   expect([started, byName(workers).b]).toMatchObject([1, { ...told, hint: "did you mean scripted?" }]);
   const { findings } = await fleet.json<{ findings: { check: string; message: string }[] }>(["doctor"]);
   expect(findings.find(({ check }) => check === "fleet")?.message).toMatch(/:4: workers\.b/);
+});
+
+it("a file that was broken since keeps nobody from looking and stopping; what would use it is refused", async () => {
+  const fleet = stage(`project = "shop"\n[workers.a]\nvendor = "scripted"\n`);
+  await fleet.up();
+  await fleet.until("a", ({ state }) => state === "idle");
+  fleet.write(`project = "shop"\n[workers.a]\nvendor = "scripted"\noops\n`);
+  const told = expect.stringMatching(/perdure\.toml:4: [^]*gone on without it/);
+  for (const verb of [["ls"], ["show", "a"], ["logs", "a"], ["history", "a"], ["events"], [], ["send", "a", "hello"]]) {
+    expect(await fleet.perdure(verb)).toMatchObject({ code: 0, stderr: told });
+  }
+  expect(await fleet.json(["show", "a"])).toMatchObject({ address: "shop/a", unread: 1 });
+  for (const verb of [["up"], ["trust"], ["run", "a"], ["project"]]) {
+    expect(await fleet.perdure(verb)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(":4: "),
+    });
+  }
+  expect(await fleet.perdure(["stop", "a"])).toMatchObject({ code: 0, stderr: told });
+  expect((await fleet.down()).workers).toEqual([]);
+});
+
+it("a conversation stays in its folder: another cwd is told, and taken with --fresh", async () => {
+  const entry = (more: string): string => `[workers.a]\nvendor = "scripted"\n${more}\n`;
+  const fleet = stage(entry(""));
+  mkdirSync(join(fleet.project, "sub"));
+  await fleet.up();
+  await fleet.until("a", ({ state }) => state === "idle");
+  await fleet.say("a", "begun here");
+  fleet.write(entry('cwd = "sub"'));
+  expect((await fleet.up()).workers).toMatchObject([{ outcome: "running", hint: "perdure stop a && perdure up a" }]);
+  await fleet.perdure(["stop", "a"]);
+  const started = await fleet.perdure(["up"]);
+  expect(started.stderr).toMatch(/goes on in .*\/api\n.*→ perdure restart a --fresh begins one in .*\/api\/sub\n/);
+  expect(await fleet.turns("a")).toContain("begun here");
+  await fleet.perdure(["restart", "a", "--fresh"]);
+  expect((await fleet.show("a")).conversation?.launchCwd).toBe(join(fleet.project, "sub"));
+});
+
+it("--fresh leaves those that run where they are, and says how to begin anew", async () => {
+  const fleet = stage(`[workers.a]\nvendor = "scripted"\n`);
+  await fleet.up();
+  const [item] = (await fleet.up("--fresh")).workers;
+  expect(item).toMatchObject({ outcome: "running", hint: "perdure restart a --fresh" });
 });

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { forbiddenBy } from "../../src/daemon/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../src/limits.ts";
 import { offices, type Office } from "./office.ts";
 
@@ -122,6 +123,26 @@ it("perdure.toml can take a verb away from the project's agents, and not from th
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("agents_may") as string });
   expect((await post.inside("coder", `${post.perdure} inbox`)).code).toBe(0);
   expect((await home.perdure(["send", "planner", "hello"])).code).toBe(0);
+});
+
+it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing that the file took away", async () => {
+  const post = await opened("planner");
+  const { home } = post;
+  const file = join(home.project, "perdure.toml");
+  writeFileSync(file, '[policy]\nagents_may = ["inbox"]\n');
+  const forbidden = (second: number): (string | null)[] =>
+    (["send", "inbox"] as const).map((call) => forbiddenBy(home.project, call, second * 1000));
+  expect(forbidden(0)).toEqual(["send", null]);
+  writeFileSync(file, '[policy]\nagents_may = ["inbox"]\noops\n');
+  expect(forbidden(60)).toEqual(["send", null]);
+  const sent = await home.perdure(["send", "planner", "from the operator"]);
+  expect(sent).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^perdure: perdure\.toml:3: [^]*→ edit/) as string,
+  });
+  expect((await post.peek("planner")).map(({ body }) => body)).toEqual(["from the operator"]);
+  writeFileSync(file, "");
+  expect(forbidden(120)).toEqual([null, null]);
 });
 
 it("mail stays in its project: an agent is refused with a hint, the operator is at home everywhere", async () => {

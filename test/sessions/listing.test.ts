@@ -57,4 +57,7 @@ it("an id that fits nothing, or too much, says what to do", async () => {
   expect(none).toMatchObject({ code: 3 });
   expect(none.stderr).toContain("perdure adopt --all");
   expect((await costume.home.perdure(["adopt", "coder"])).code).toBe(2);
+  // As `ls` shows it: by its end.
+  const end = await costume.home.perdure(["adopt", "coder", "--session", "…a2222"]);
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining("aaaa2222") as string });
 });

@@ -113,5 +113,7 @@ function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
       },
     );
   }
-  return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint: `perdure up ${worker.name}` });
+  const hint =
+    worker.keeping === null && worker.command !== null ? `perdure run ${worker.name}` : `perdure up ${worker.name}`;
+  return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

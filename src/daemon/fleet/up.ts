@@ -5,7 +5,8 @@ import { desire } from "../../store/fleet.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
 import { activeSaved } from "../../store/saved.ts";
-import { sessionById } from "../../store/sessions.ts";
+import { realPath } from "../../state/paths.ts";
+import { sessionById, sessionOfRun } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import type { CallContext } from "../calls/context.ts";
 import { record, type House } from "../house.ts";
@@ -30,6 +31,8 @@ export interface Member {
 export async function upCall(params: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
   const { house } = context;
   assertTrusted(house, params);
+  const [first] = params.workers;
+  if (first) house.fleet.panes.server(first.environment.PATH); // without tmux, one word for all of them
   const { project, members, refused } = await house.writer.write(() => nameAll(house, params));
   for (const item of refused) await context.send(item);
   publishProjects(house);
@@ -108,10 +111,22 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
     const started = await house.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
     const run = started?.run ?? house.fleet.liveRun(worker.id);
     const running = { outcome: "running" as const, run: run?.id ?? null };
-    if (started) return itemOf(house, project, worker, { ...started, outcome: "started", run: started.run.id });
+    if (started) {
+      const where = elsewhere(house, started.run.id, worker.name, entry.cwd);
+      return itemOf(house, project, worker, {
+        session: started.session,
+        ...where,
+        outcome: "started",
+        run: started.run.id,
+      });
+    }
     if (run !== null && run.pane === null) {
       const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
       return itemOf(house, project, worker, { ...running, reason });
+    }
+    if (fresh) {
+      const hint = `perdure restart ${worker.name} --fresh`;
+      return itemOf(house, project, worker, { ...running, reason: "and left in its conversation", hint });
     }
     const inPane = run !== null && run.pane !== PENDING_PANE;
     return itemOf(house, project, worker, { ...running, ...(inPane && outdated(house, worker.id, entry)) });
@@ -121,6 +136,16 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
     await house.fleet.refused(worker, error);
     return itemOf(house, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
   }
+}
+
+/** A conversation belongs to the folder it began in, whatever the file says by now. */
+function elsewhere(house: House, run: string, name: string, cwd: string | null): Partial<UpItem> {
+  const began = sessionOfRun(house.db, run)?.launch_cwd;
+  if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
+  return {
+    reason: `its conversation goes on in ${began}`,
+    hint: `perdure restart ${name} --fresh begins one in ${cwd}`,
+  };
 }
 
 /** It runs what its entry said before: that is left alone, and told. Without the environment, which is another in each shell. */
@@ -143,7 +168,7 @@ function outdated(house: House, id: number, { command, cwd, environment, vendor 
   return { reason: "with what perdure.toml said before", hint };
 }
 
-const LAUNCH_KEYS = ["command", "vendor", "declared"] as const;
+const LAUNCH_KEYS = ["command", "cwd", "vendor", "declared"] as const;
 
 export function itemOf(
   house: House,

@@ -24,7 +24,7 @@ export function serverOptions(env: Environment): string[][] {
     ["-g", "renumber-windows", "off"],
     ["-g", "status-left-length", "80"],
     ["-g", "status-left", "#[bold] #{?#{@perdure_project},#{@perdure_project},#{session_name}} #[nobold]"],
-    ["-g", "status-right", " C-b w: workers, C-b d: leave "],
+    ["-g", "status-right", ` ${PREFIX} w: workers, ${PREFIX} d: leave `],
     ["-gw", "window-status-format", "#{window_index}:#{window_name}#{?pane_dead,(ended),}"],
     ["-gw", "window-status-current-format", "#{window_index}:#{window_name}#{?pane_dead,(ended),}*"],
     ["-gw", "pane-border-format", " #{@perdure_name} "],
@@ -38,6 +38,9 @@ export function serverOptions(env: Environment): string[][] {
   // Quietly: an older tmux knows fewer of them, and does without.
   return options.map(([scope, name, value]) => ["set-option", "-q", scope, name, value]);
 }
+
+/** Whoever looks from inside a tmux of their own, by what that calls its terminals, has to press it twice. */
+const PREFIX = "#{?#{m/r:^(tmux|screen),#{client_termname}},C-b C-b,C-b}";
 
 const ENDED =
   "[#{?#{@perdure_name},#{@perdure_name},#{window_name}} has ended#{?pane_dead_signal, by signal #{pane_dead_signal},#{?#{!=:#{pane_dead_status},}, with code #{pane_dead_status},}}]";

@@ -98,7 +98,7 @@ function byText(a: string, b: string): number {
 
 /** For people, too. */
 async function expectText(stage: Stage, worker: Worker, second: string): Promise<void> {
-  const { stdout } = await stage.perdure(["history", worker.name]);
+  const { stdout } = await stage.perdure(["history", worker.name, "--long"]);
   assert.ok(stdout.includes(second), stdout);
   assert.match(stdout, /resumed …\S+ \(proved: .+\)/);
   assert.doesNotMatch(stdout, /not proved yet|WRONG/);
