@@ -124,7 +124,7 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
       const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
       return itemOf(house, project, worker, { ...running, reason });
     }
-    if (fresh) {
+    if (fresh && vendor !== null) {
       const hint = `perdure restart ${worker.name} --fresh`;
       return itemOf(house, project, worker, { ...running, reason: "and left in its conversation", hint });
     }
