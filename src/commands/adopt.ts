@@ -117,8 +117,9 @@ interface Picked {
 /** The listed conversation whose id this is, or begins or ends with; one that is not listed needs its vendor. */
 async function picked(found: FoundProject, given: string, values: Invocation["values"]): Promise<Picked> {
   const piece = given.replace(/^…/, "");
+  if (piece === "") throw new PerdureError("usage", "adopt: --session is empty.", { hint: "perdure adopt lists them" });
   const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(piece) || id.endsWith(piece));
-  const exact = matches.filter(({ id }) => id === given);
+  const exact = matches.filter(({ id }) => id === piece);
   const [only, another] = exact.length > 0 ? exact : matches;
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
   if (only && another) {
@@ -126,7 +127,7 @@ async function picked(found: FoundProject, given: string, values: Invocation["va
       hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
     });
   }
-  if (typeof values.vendor === "string") return { vendor: values.vendor, session: given, cwd: null };
+  if (typeof values.vendor === "string") return { vendor: values.vendor, session: piece, cwd: null };
   throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(given)}.`, {
     hint: "perdure adopt --all lists them; an old one needs its whole id and --vendor",
   });

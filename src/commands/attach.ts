@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { TMUX_ANSWER_MS } from "../limits.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { attachPlan } from "../runtime/tmux/attach.ts";
 import { ask } from "./call.ts";
@@ -26,7 +28,9 @@ export const attach: Command = {
     const { tmux: file, socket, session, pane: id, address } = pane;
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
     const worker = address.slice(address.indexOf("/") + 1);
-    const plan = attachPlan({ insideTmux: process.env.TMUX, file, socket, session, pane: id, worker, where });
+    const insideTmux = process.env.TMUX;
+    const outerPrefix = insideTmux ? prefixAround(file) : null;
+    const plan = attachPlan({ insideTmux, outerPrefix, file, socket, session, pane: id, worker, where });
     if (plan.tell !== null) out.note(plan.tell);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),
@@ -35,3 +39,9 @@ export const attach: Command = {
     process.execve(file, plan.argv, Object.fromEntries(env));
   },
 };
+
+/** Of the tmux we are in; null if that does not say. */
+function prefixAround(tmux: string): string | null {
+  const { stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], { encoding: "utf8", timeout: TMUX_ANSWER_MS });
+  return stdout.trim() || null;
+}

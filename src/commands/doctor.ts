@@ -5,7 +5,7 @@ import { readProjectConfig } from "../project/config.ts";
 import { CONFIG_FILE } from "../project/find.ts";
 import { readFleet } from "../project/fleet.ts";
 import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../limits.ts";
-import { asPerdureError } from "../protocol/errors.ts";
+import { asPerdureError, isPerdureError } from "../protocol/errors.ts";
 import type { WorkerDetail } from "../protocol/results.ts";
 import { VERSION } from "../protocol/version.ts";
 import { findProgram } from "../runtime/find-program.ts";
@@ -114,7 +114,12 @@ function project(): Finding[] {
 }
 
 function hasFleet(): boolean {
-  return declaredHere(foundHere()).length > 0;
+  try {
+    return declaredHere(foundHere()).length > 0;
+  } catch (error) {
+    if (isPerdureError(error)) return false; // told of the project
+    throw error;
+  }
 }
 
 /** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */

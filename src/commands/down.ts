@@ -38,9 +38,8 @@ export async function bringDown(words: readonly string[], seconds: number | null
   const items: DownItem[] = [];
   const client = await connect();
   try {
-    const { items: workers } = await client.collect("ls", { here, project: params.project, all: false });
-    const shown = words.length > 0 ? words : workers.filter(({ mode }) => mode === "tmux").map(({ name }) => name);
-    const width = Math.max(0, ...shown.map((name) => name.length));
+    const named = params.targets ?? (await client.collect("ls", { here, project: params.project, all: false })).items;
+    const width = Math.max(0, ...named.map(({ name }) => name.length));
     const result = await client.stream("down", params, (item) => {
       items.push(item);
       out.note(`  ${out.paint.bold(item.name.padEnd(width))}  ${line(item, out)}`);

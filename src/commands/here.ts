@@ -19,7 +19,15 @@ export function foundHere(): FoundProject {
 }
 
 export function placeHere(found = foundHere()): Place {
-  return { identity: found.identity, root: found.root, base: nameHere(found) ?? found.base };
+  const { identity, root, base } = found;
+  try {
+    return { identity, root, base: readProjectConfig(found).project ?? base };
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    // A project that is known goes by what it is. Those who use the rest of the file read it themselves.
+    ignored = error;
+    return { identity, root, base, guessed: true };
+  }
 }
 
 let ignored: PerdureError | null = null;
@@ -27,17 +35,6 @@ let ignored: PerdureError | null = null;
 /** What is wrong with the project's file, if nothing but the project's name was wanted of it. */
 export function ignoredHere(): PerdureError | null {
   return ignored;
-}
-
-/** A project that is known goes by what it is, not by what the file calls it. Those who use the rest of it read it themselves. */
-function nameHere(found: FoundProject): string | undefined {
-  try {
-    return readProjectConfig(found).project;
-  } catch (error) {
-    if (!isPerdureError(error)) throw error;
-    ignored = error;
-    return undefined;
-  }
 }
 
 /** The workers that the fleet file names; none while it cannot be read. */

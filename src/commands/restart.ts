@@ -1,11 +1,12 @@
 import { userInfo } from "node:os";
 import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../limits.ts";
+import { readProjectConfig } from "../project/config.ts";
 import type { Target } from "../protocol/calls.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import type { UpItem } from "../protocol/fleet.ts";
 import { ask } from "./call.ts";
 import type { Command } from "./command.ts";
-import { targetOf } from "./here.ts";
+import { foundHere, targetOf } from "./here.ts";
 import { runCommand } from "./run.ts";
 import { shortId } from "./table.ts";
 
@@ -33,6 +34,7 @@ export const restart: Command = {
       const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
       return out.result(inPane, () => `${inPane.address} was started again${session}`);
     }
+    readProjectConfig(foundHere()); // what cannot be started again is not stopped
     const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
     if (displaced !== null) out.note(`perdure: ${address} was stopped (${displaced})`);
     return runCommand.run({ ...invocation, rest: null });

@@ -29,6 +29,16 @@ export function registerProject(house: House, here: Place): ProjectRow {
   if (countProjects(house.db) >= PROJECTS_MAX) {
     throw new PerdureError("refused", `There are ${PROJECTS_MAX} projects already.`, { hint: "perdure project ls" });
   }
+  if (here.guessed) {
+    throw new PerdureError(
+      "usage",
+      `What the project in ${here.root} is called cannot be read from its perdure.toml.`,
+      {
+        hint: "perdure doctor",
+        details: { unnamed: true },
+      },
+    );
+  }
   checkName(here.base, "project");
   const slug = slugHere(house, here);
   const row = { slug, slug_key: nameKey(slug), identity: here.identity, root: here.root, created_ms: house.now() };

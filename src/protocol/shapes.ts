@@ -35,7 +35,13 @@ export const who = {
 };
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
-export const place = z.strictObject({ identity: path, root: path, base: name });
+export const place = z.strictObject({
+  identity: path,
+  root: path,
+  base: name,
+  /** The file that would say what it is called cannot be read: good enough for a project that is known, and for no other. */
+  guessed: z.optional(z.literal(true)),
+});
 
 /** A worker by `project/name`, or by name alone in the caller's project. */
 export const target = z.strictObject({ project: z.nullable(name), name, here: place });

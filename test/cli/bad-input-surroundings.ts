@@ -14,7 +14,7 @@ export const conflicts: BadInput[] = [
 ];
 
 const inConfig = (cwd: string, message: RegExp, hint: RegExp): BadInput[] =>
-  ["whoami", "run coder -- true", "project", "show coder", "up", "trust", "context path"].map((args) =>
+  ["whoami", "run coder -- true", "project", "up", "trust", "context path"].map((args) =>
     usage(args, message, hint, { cwd }),
   );
 

@@ -163,6 +163,7 @@ it("a file that was broken since keeps nobody from looking and stopping; what wo
     expect(await fleet.perdure(verb)).toMatchObject({ code: 0, stderr: told });
   }
   expect(await fleet.json(["show", "a"])).toMatchObject({ address: "shop/a", unread: 1 });
+  expect(await fleet.perdure(["show", "nobody"])).toMatchObject({ code: 3, stderr: expect.stringContaining("nobody") });
   for (const verb of [["up"], ["trust"], ["run", "a"], ["project"]]) {
     expect(await fleet.perdure(verb)).toMatchObject({
       code: 2,
@@ -171,6 +172,20 @@ it("a file that was broken since keeps nobody from looking and stopping; what wo
   }
   expect(await fleet.perdure(["stop", "a"])).toMatchObject({ code: 0, stderr: told });
   expect((await fleet.down()).workers).toEqual([]);
+});
+
+it("a file that was always broken gives its project no name by accident, and stops nothing it could not start", async () => {
+  const fleet = stage(`project = "shop"\noops\n`);
+  for (const verb of [["inbox"], ["pending"], ["send", "operator", "hello"], ["up"]]) {
+    expect(await fleet.perdure(verb)).toMatchObject({ code: 2, stderr: expect.stringContaining("perdure.toml:2: ") });
+  }
+  expect(await fleet.json(["project", "ls"])).toMatchObject({ projects: [] });
+  fleet.write(`project = "shop"\n`);
+  const { worker } = await fleet.start("solo", ["sleep", "60"]);
+  expect(worker.address).toBe("shop/solo");
+  fleet.write("oops\n");
+  expect(await fleet.perdure(["restart", "solo"])).toMatchObject({ code: 2 });
+  expect((await fleet.show("solo")).run).toEqual(worker.run);
 });
 
 it("a conversation stays in its folder: another cwd is told, and taken with --fresh", async () => {
@@ -193,6 +208,8 @@ it("a conversation stays in its folder: another cwd is told, and taken with --fr
 it("--fresh leaves those that run where they are, and says how to begin anew", async () => {
   const fleet = stage(`[workers.a]\nvendor = "scripted"\n`);
   await fleet.up();
-  const [item] = (await fleet.up("--fresh")).workers;
-  expect(item).toMatchObject({ outcome: "running", hint: "perdure restart a --fresh" });
+  const again = async (): Promise<UpItem | undefined> => (await fleet.up("--fresh")).workers[0];
+  expect(await again()).toMatchObject({ outcome: "running", hint: "perdure restart a --fresh" });
+  fleet.write(`[workers.a]\nvendor = "scripted"\nargs = ["--model", "m"]\n`);
+  expect(await again()).toMatchObject({ outcome: "running", hint: "perdure stop a && perdure up a --fresh" });
 });

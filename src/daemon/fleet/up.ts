@@ -5,16 +5,15 @@ import { desire } from "../../store/fleet.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
 import { activeSaved } from "../../store/saved.ts";
-import { realPath } from "../../state/paths.ts";
-import { sessionById, sessionOfRun } from "../../store/sessions.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import type { CallContext } from "../calls/context.ts";
 import { record, type House } from "../house.ts";
 import { registerProject } from "../places.ts";
 import { publishProjects } from "../publish.ts";
-import { launchOf, mustWant, storeWanted } from "../wanted.ts";
+import { mustWant, storeWanted } from "../wanted.ts";
 import { findOrCreate } from "../workers.ts";
 import { enterSaved } from "./saved.ts";
+import { elsewhere, leftAlone } from "./told.ts";
 import { assertTrusted } from "./trust.ts";
 
 type FleetEntry = CallParams<"up">["workers"][number];
@@ -31,8 +30,8 @@ export interface Member {
 export async function upCall(params: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
   const { house } = context;
   assertTrusted(house, params);
-  const [first] = params.workers;
-  if (first) house.fleet.panes.server(first.environment.PATH); // without tmux, one word for all of them
+  const paths = params.workers.map(({ environment }) => environment.PATH ?? "");
+  if (paths.length > 0) house.fleet.panes.server([...new Set(paths)].join(":")); // without tmux, one word for all of them
   const { project, members, refused } = await house.writer.write(() => nameAll(house, params));
   for (const item of refused) await context.send(item);
   publishProjects(house);
@@ -110,26 +109,18 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
   try {
     const started = await house.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
     const run = started?.run ?? house.fleet.liveRun(worker.id);
-    const running = { outcome: "running" as const, run: run?.id ?? null };
     if (started) {
-      const where = elsewhere(house, started.run.id, worker.name, entry.cwd);
-      return itemOf(house, project, worker, {
-        session: started.session,
-        ...where,
-        outcome: "started",
-        run: started.run.id,
-      });
+      const { session } = started;
+      const about = { session, ...elsewhere(house, started.run.id, entry) };
+      return itemOf(house, project, worker, { ...about, outcome: "started", run: started.run.id });
     }
+    const running = { outcome: "running" as const, run: run?.id ?? null };
     if (run !== null && run.pane === null) {
       const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
       return itemOf(house, project, worker, { ...running, reason });
     }
-    if (fresh && vendor !== null) {
-      const hint = `perdure restart ${worker.name} --fresh`;
-      return itemOf(house, project, worker, { ...running, reason: "and left in its conversation", hint });
-    }
     const inPane = run !== null && run.pane !== PENDING_PANE;
-    return itemOf(house, project, worker, { ...running, ...(inPane && outdated(house, worker.id, entry)) });
+    return itemOf(house, project, worker, { ...running, ...(inPane && leftAlone(house, worker.id, entry, fresh)) });
   } catch (error) {
     if (!isPerdureError(error)) house.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
     const { message, hint } = asPerdureError(error);
@@ -137,38 +128,6 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
     return itemOf(house, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
   }
 }
-
-/** A conversation belongs to the folder it began in, whatever the file says by now. */
-function elsewhere(house: House, run: string, name: string, cwd: string | null): Partial<UpItem> {
-  const began = sessionOfRun(house.db, run)?.launch_cwd;
-  if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
-  return {
-    reason: `its conversation goes on in ${began}`,
-    hint: `perdure restart ${name} --fresh begins one in ${cwd}`,
-  };
-}
-
-/** It runs what its entry said before: that is left alone, and told. Without the environment, which is another in each shell. */
-function outdated(house: House, id: number, { command, cwd, environment, vendor }: FleetEntry): Partial<UpItem> {
-  const worker = workerById(house.db, id);
-  if (worker?.command == null) return {};
-  try {
-    const now = launchOf(mustWant({ command, cwd, environment, vendor }, worker));
-    if (LAUNCH_KEYS.every((key) => now[key] === worker[key])) return {};
-  } catch (error) {
-    if (!isPerdureError(error)) throw error;
-    return {
-      reason: `and cannot be started with what perdure.toml says now: ${error.message}`,
-      hint: error.hint ?? null,
-    };
-  }
-  const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
-  const anew = bound !== null && bound.vendor !== (vendor?.name ?? null) ? " --fresh" : "";
-  const hint = `perdure stop ${worker.name} && perdure up ${worker.name}${anew}`;
-  return { reason: "with what perdure.toml said before", hint };
-}
-
-const LAUNCH_KEYS = ["command", "cwd", "vendor", "declared"] as const;
 
 export function itemOf(
   house: House,

@@ -1,4 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { TWICE } from "./options.ts";
 
 export interface AttachRequest {
   /** The caller's TMUX variable: set inside any tmux, and says which. */
@@ -13,6 +14,8 @@ export interface AttachRequest {
   worker: string;
   /** In this terminal; or, inside the caller's own tmux, in a popup or a window of that. */
   where: "here" | "popup" | "window";
+  /** The prefix of the tmux around the caller. */
+  outerPrefix?: string | null;
 }
 
 export interface AttachPlan {
@@ -49,8 +52,9 @@ export function attachPlan(request: AttachRequest): AttachPlan {
 const NESTING = ["TMUX", "TMUX_PANE"];
 
 /** The pane's id finds it wherever it was moved to; the session's name is exact. */
-function show({ session, pane }: AttachRequest, command: string): string[] {
-  return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
+function show({ session, pane, outerPrefix }: AttachRequest, command: string): string[] {
+  const twice = ["set-option", "-g", TWICE, outerPrefix === "C-b" ? "on" : "off", ";"];
+  return [...twice, "select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
 }
 
 function nested(worker: string): string {

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { PANE_COLUMNS, PANE_HISTORY_LINES, PANE_ROWS } from "../../limits.ts";
 import type { Environment } from "../../protocol/environment.ts";
 
+/** Set by whoever attaches from inside a tmux with the same prefix as ours. */
+export const TWICE = "@perdure_twice";
+
 /** What our server is told at its start, and again by each daemon: people's own ~/.tmux.conf is not read. */
 export function serverOptions(env: Environment): string[][] {
   const options: [scope: string, name: string, value: string][] = [
@@ -39,8 +42,8 @@ export function serverOptions(env: Environment): string[][] {
   return options.map(([scope, name, value]) => ["set-option", "-q", scope, name, value]);
 }
 
-/** Whoever looks from inside a tmux of their own, by what that calls its terminals, has to press it twice. */
-const PREFIX = "#{?#{m/r:^(tmux|screen),#{client_termname}},C-b C-b,C-b}";
+/** Whoever looks from inside a tmux of their own, by what that calls its terminals, may have to press it twice. */
+const PREFIX = `#{?#{&&:#{m/r:^(tmux|screen),#{client_termname}},#{==:#{${TWICE}},on}},C-b C-b,C-b}`;
 
 const ENDED =
   "[#{?#{@perdure_name},#{@perdure_name},#{window_name}} has ended#{?pane_dead_signal, by signal #{pane_dead_signal},#{?#{!=:#{pane_dead_status},}, with code #{pane_dead_status},}}]";

@@ -88,8 +88,6 @@ export function joinGroup(pane: string, mate: string): string[][] {
 /** In a pane whose process has ended: the same id, the same place. Its last screen is cleared. */
 export function respawn(request: StartRequest, pane: string): string[][] {
   return [
-    // What the last run showed is kept with that run: half of it above the new one's screen would be nobody's.
-    ["clear-history", "-t", pane],
     ["respawn-pane", "-t", pane, ...process(request)],
     ...marks(request, pane),
     ["display-message", "-p", "-t", pane, PANE_AND_PID],
