@@ -25,5 +25,5 @@ export function tolerant(command: Command): Command {
 function tell({ out }: Invocation, known: string): void {
   const ignored = ignoredHere();
   if (ignored === null || ignored.message === known) return;
-  out.note(`perdure: ${printable(ignored.message)}\n  → ${ignored.hint}; gone on without it`);
+  out.note(`perdure: ${printable(ignored.message)}\n  → ${printable(ignored.hint ?? "")}; gone on without it`);
 }

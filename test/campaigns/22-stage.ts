@@ -103,7 +103,8 @@ function listings(
     here(true, "ls", `--${hostileText(random)}`),
     here(false, "inbox"),
     here(false, "forget", `saved-${round}`),
-    { args: ["ls"], cwd: broken, shows: true },
+    { args: ["project"], cwd: broken, shows: true },
+    { args: ["ls"], cwd: broken, shows: "as talk" },
     { args: ["doctor"], cwd: broken, shows: true },
   ];
 }

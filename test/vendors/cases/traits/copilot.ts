@@ -39,7 +39,7 @@ export const copilot: Traits = {
   behind: "/new",
   refusesSecond: null,
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
-  slow: { inTerminal: "ijz", unhurried: "z", quick: "aijw" },
+  slow: { inTerminal: "ijz", unhurried: "jz", quick: "aiw" },
   keepsUnanswered: true,
   cannot: {
     o: "copilot knows its provider by variables, not by arguments",

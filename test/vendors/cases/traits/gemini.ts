@@ -47,7 +47,7 @@ export const gemini: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ijtyz", unhurried: "z", quick: "aisw" },
+  slow: { inTerminal: "ijtyz", unhurried: "jtz", quick: "aisw" },
   keepsUnanswered: true,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",

@@ -33,7 +33,7 @@ export const pi: Traits = {
   renewsAtPrompt: null,
   refusesSecond: null,
   secondAsks: null,
-  slow: { inTerminal: "ijz", unhurried: "z", quick: "aijw" },
+  slow: { inTerminal: "ijz", unhurried: "jz", quick: "aiw" },
   keepsUnanswered: true,
   cannot: {
     q: "/new stays in the folder",
