@@ -17,9 +17,10 @@ export const adopt: Command = {
   usage: "[NAME --session ID [--vendor V] [--cwd DIR] | NAME --kept] [--all]",
   details: [
     "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere), to pick",
-    "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the",
-    "beginning or the end of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
-    "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its history.",
+    "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the beginning",
+    "or the end of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
+    "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its",
+    "history.",
     "--kept goes back to the copy that perdure keeps of the worker's own conversation: what the vendor has now is set",
     "aside beside it (.lost).",
   ].join("\n"),

@@ -42,6 +42,7 @@ export const attach: Command = {
 
 /** Of the tmux we are in; null if that does not say. */
 function prefixAround(tmux: string): string | null {
-  const { stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], { encoding: "utf8", timeout: TMUX_ANSWER_MS });
-  return stdout.trim() || null;
+  const options = { encoding: "utf8", timeout: TMUX_ANSWER_MS } as const;
+  const { status, stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], options);
+  return status === 0 ? stdout.trim() : null;
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../limits.ts";
 import { decideLaunch } from "../core/launch.ts";
-import { startsBy } from "../core/starts.ts";
+import { startsBy } from "../protocol/starts.ts";
 import type { DrillCheck, DrillResult } from "../protocol/findings.ts";
 import type { Transcript } from "../protocol/session.ts";
 import { findProgram } from "../runtime/find-program.ts";

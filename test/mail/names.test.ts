@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { forbiddenBy } from "../../src/daemon/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../src/limits.ts";
-import { offices, type Office } from "./office.ts";
+import { offices } from "./office.ts";
 
-const office = offices();
+const opened = offices();
 
 it("a renamed worker keeps its mail; the old name says who it is now, and delivers", async () => {
   const post = await opened("coder");
@@ -157,9 +157,3 @@ it("mail stays in its project: an agent is refused with a hint, the operator is 
   expect(refused.stderr).toContain("perdure send operator TEXT");
   expect((await home.perdure(["send", `${other}/coder`, "hello"])).code).toBe(0);
 });
-
-async function opened(...names: string[]): Promise<Office> {
-  const post = await office();
-  await post.workers(...names);
-  return post;
-}

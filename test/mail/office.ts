@@ -11,15 +11,16 @@ import { letter, placeIn } from "../campaigns/support/mail.ts";
 import { eventually } from "../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
-/** Homes with workers in them that never ran for long, cleared after every test. */
-export function offices(): () => Promise<Office> {
+/** Homes with such workers in them, which never ran for long; cleared after every test. */
+export function offices(): (...names: string[]) => Promise<Office> {
   const open: Office[] = [];
   afterEach(async () => {
     for (const office of open.splice(0)) await office.close();
   });
-  return async () => {
+  return async (...names) => {
     const office = new Office();
     open.push(office);
+    await office.workers(...names);
     return office;
   };
 }

@@ -1,30 +1,21 @@
 // Each form of the wrapper by itself, without daemon: machines differ in what `env` and `sh` can do.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { wrapperCommand, type WrapperForm } from "../../src/runtime/wrapper.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { Home } from "../support/home.ts";
 import { PROGRAMS, writeText } from "./programs.ts";
 import { Shell } from "./shell.ts";
-import { CLEAN, Tmux, until } from "./tmux.ts";
+import { withTmux } from "./hooks.ts";
+import { CLEAN, type Tmux, until } from "./tmux.ts";
 
 const home = new Home();
 const table = processTable();
 let tmux: Tmux;
 
-beforeAll(async () => {
-  writeText(home);
-  tmux = await Tmux.start(home);
-});
-
-afterAll(async () => {
-  try {
-    await tmux.stop();
-  } finally {
-    await home.clear();
-  }
-});
+writeText(home);
+withTmux(home, (started) => (tmux = started));
 
 const FORMS: WrapperForm[] = ["env", "bash", "plain"];
 

@@ -1,8 +1,9 @@
 // perdure as a pane's own command: the wrapper leads the session, and there is no shell to tidy up after it.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { BIN, Home } from "../support/home.ts";
 import { PROGRAMS, writeText, type ProgramName } from "./programs.ts";
-import { CLEAN as CLEAN_ALIVE, Tmux, until, type Pane } from "./tmux.ts";
+import { withTmux } from "./hooks.ts";
+import { CLEAN as CLEAN_ALIVE, type Tmux, until, type Pane } from "./tmux.ts";
 import { Worker } from "./worker.ts";
 
 /** tmux hides the cursor of a dead pane itself. */
@@ -11,18 +12,8 @@ const CLEAN = { ...CLEAN_ALIVE, cursor: false };
 const home = new Home();
 let tmux: Tmux;
 
-beforeAll(async () => {
-  writeText(home);
-  tmux = await Tmux.start(home);
-});
-
-afterAll(async () => {
-  try {
-    await tmux.stop();
-  } finally {
-    await home.clear();
-  }
-});
+writeText(home);
+withTmux(home, (started) => (tmux = started));
 
 interface Started {
   pane: Pane;

@@ -1,26 +1,17 @@
 // perdure as a job of an interactive bash: the shell sees the program's exit code and gets a usable terminal back.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Home } from "../support/home.ts";
 import { PROGRAMS, writeText, type ProgramName } from "./programs.ts";
 import { Shell } from "./shell.ts";
-import { CLEAN, Tmux, type Modes } from "./tmux.ts";
+import { withTmux } from "./hooks.ts";
+import { CLEAN, type Tmux, type Modes } from "./tmux.ts";
 import { Worker } from "./worker.ts";
 
 const home = new Home();
 let tmux: Tmux;
 
-beforeAll(async () => {
-  writeText(home);
-  tmux = await Tmux.start(home);
-});
-
-afterAll(async () => {
-  try {
-    await tmux.stop();
-  } finally {
-    await home.clear();
-  }
-});
+writeText(home);
+withTmux(home, (started) => (tmux = started));
 
 /** One program, running as a job in the foreground and ready for keys. */
 class Job {

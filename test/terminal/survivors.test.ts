@@ -1,28 +1,19 @@
 // The wrapper's end is not the program's end, and the daemon's end is nobody's.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { TakeoverResult, WorkerSummary } from "../../src/protocol/results.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { BIN, finish, Home } from "../support/home.ts";
 import { Shell } from "./shell.ts";
-import { Tmux, until } from "./tmux.ts";
+import { withTmux } from "./hooks.ts";
+import { type Tmux, until } from "./tmux.ts";
 import { Worker } from "./worker.ts";
 
 const home = new Home();
 let tmux: Tmux;
 
-beforeAll(async () => {
-  tmux = await Tmux.start(home);
-});
-
-afterAll(async () => {
-  try {
-    await tmux.stop();
-  } finally {
-    await home.clear();
-  }
-});
+withTmux(home, (started) => (tmux = started));
 
 async function look(name: string): Promise<WorkerSummary | null> {
   const { workers } = await home.json<{ workers: WorkerSummary[] }>(["ls"]);

@@ -1,24 +1,15 @@
 import { on } from "node:events";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { WorkerSummary } from "../../src/protocol/results.ts";
 import { BIN, Home } from "../support/home.ts";
-import { CLEAN, Tmux } from "../terminal/tmux.ts";
+import { withTmux } from "../terminal/hooks.ts";
+import { CLEAN, type Tmux } from "../terminal/tmux.ts";
 
 const home = new Home();
 let tmux: Tmux;
 
-beforeAll(async () => {
-  tmux = await Tmux.start(home);
-});
-
-afterAll(async () => {
-  try {
-    await tmux.stop();
-  } finally {
-    await home.clear();
-  }
-});
+withTmux(home, (started) => (tmux = started));
 
 test("into a pipe, ls --watch is one document a line, one at every change", async () => {
   const watching = home.spawn(["ls", "--watch"]);

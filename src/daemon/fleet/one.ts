@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/fleet.ts";
+import { startsBy } from "../../protocol/starts.ts";
 import { readIfThere } from "../../state/files.ts";
 import { desire, keepingOf } from "../../store/fleet.ts";
 import { runsOfWorker, type RunRow } from "../../store/runs.ts";
@@ -113,7 +114,7 @@ function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
       },
     );
   }
-  const hint =
-    worker.keeping === null && worker.command !== null ? `perdure run ${worker.name}` : `perdure up ${worker.name}`;
+  // One that never ran is the fleet file's.
+  const hint = startsBy(worker.name, worker.keeping !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

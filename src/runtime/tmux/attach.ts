@@ -38,7 +38,8 @@ export function attachPlan(request: AttachRequest): AttachPlan {
       hint: `perdure attach ${worker}`,
     });
   }
-  const attach = [file, "-u", "-S", socket, ...show(request, "attach-session")];
+  const keys = around === null ? [] : keysWithin(request);
+  const attach = [file, "-u", "-S", socket, ...keys, ...show(request, "attach-session")];
   if (where === "here") return { argv: attach, unset: NESTING, tell: around === null ? null : nested(worker) };
   const inner = shellLine(["env", ...NESTING.flatMap((name) => ["-u", name]), ...attach]);
   const open =
@@ -52,9 +53,13 @@ export function attachPlan(request: AttachRequest): AttachPlan {
 const NESTING = ["TMUX", "TMUX_PANE"];
 
 /** The pane's id finds it wherever it was moved to; the session's name is exact. */
-function show({ session, pane, outerPrefix }: AttachRequest, command: string): string[] {
-  const twice = ["set-option", "-g", TWICE, outerPrefix === "C-b" ? "on" : "off", ";"];
-  return [...twice, "select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
+function show({ session, pane }: AttachRequest, command: string): string[] {
+  return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
+}
+
+/** A tmux with our prefix takes the first one for itself; a popup of it takes none. */
+function keysWithin({ outerPrefix, where }: AttachRequest): string[] {
+  return ["set-option", "-g", TWICE, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
 }
 
 function nested(worker: string): string {

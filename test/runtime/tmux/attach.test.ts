@@ -31,6 +31,18 @@ test("in somebody's own tmux the nesting is told, with the ways around it", () =
   expect(attachPlan(AT).tell).toBeNull();
 });
 
+test("whether its keys have to be pressed twice is told by the prefix around, and only from within a tmux", () => {
+  const twice = (more: Partial<AttachRequest>): string | undefined =>
+    / @perdure_twice (\w+)/.exec(attachPlan({ ...AT, ...more }).argv.join(" "))?.[1];
+  const around = { insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-b" };
+  expect(twice(around)).toBe("on");
+  expect(twice({ ...around, where: "window" })).toBe("on");
+  expect(twice({ ...around, where: "popup" })).toBe("off");
+  expect(twice({ ...around, outerPrefix: "C-a" })).toBe("off");
+  expect(twice({ ...around, insideTmux: `${AT.socket},123,0` })).toBeUndefined();
+  expect(twice({})).toBeUndefined();
+});
+
 test("a popup or a window needs a tmux around", () => {
   expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/no tmux around you to open a popup/);
   expect(() => attachPlan({ ...AT, where: "window" })).toThrow(expect.objectContaining({ code: "usage" }));
