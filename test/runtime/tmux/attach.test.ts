@@ -33,7 +33,7 @@ test("in somebody's own tmux the nesting is told, with the ways around it", () =
 
 test("whether its keys have to be pressed twice is told by the prefix around, and only from within a tmux", () => {
   const twice = (more: Partial<AttachRequest>): string | undefined =>
-    / @perdure_twice (\w+)/.exec(attachPlan({ ...AT, ...more }).argv.join(" "))?.[1];
+    /@perdure_twice'? (\w+)/.exec(attachPlan({ ...AT, ...more }).argv.join(" "))?.[1];
   const around = { insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-b" };
   expect(twice(around)).toBe("on");
   expect(twice({ ...around, where: "window" })).toBe("on");
