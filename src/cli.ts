@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
-import type { Command, Invocation } from "./commands/command.ts";
-import { createOutput } from "./commands/output.ts";
-import { context } from "./commands/context.ts";
-import { whoamiCommand } from "./commands/whoami.ts";
+import type { Command, Invocation } from "./commands/shared/command.ts";
+import { createOutput } from "./commands/shared/output.ts";
+import { context } from "./commands/context/context.ts";
+import { whoamiCommand } from "./commands/names/whoami.ts";
 import { asPerdureError, PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
-import { own } from "./protocol/own.ts";
+import { own } from "./util/own.ts";
 import { VERSION } from "./protocol/version.ts";
 
 async function main(argv: string[]): Promise<number> {

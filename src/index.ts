@@ -6,5 +6,5 @@ export { Lease } from "./library/lease.ts";
 export type { AskOptions, ReceivedMessage, SendOptions } from "./library/mailbox.ts";
 export { PerdureError } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";
-export type { Admitted, Attachment, MailState, MessageRecord } from "./protocol/mail.ts";
-export type { EventRecord, RunRecord, WorkerState, WorkerSummary } from "./protocol/results.ts";
+export type { Admitted, Attachment, MailState, MessageRecord } from "./protocol/records/mail.ts";
+export type { EventRecord, RunRecord, WorkerState, WorkerSummary } from "./protocol/records/worker.ts";

@@ -1,11 +1,11 @@
-import { own } from "./protocol/own.ts";
+import { own } from "./util/own.ts";
 import { Agent } from "./scripted/agent.ts";
 import { converse } from "./scripted/converse.ts";
 import { takeFlag } from "./scripted/flags.ts";
 import { HELD_VARIABLE } from "./scripted/held.ts";
 import { Input, nothing, stdinLines, stdinWhole } from "./scripted/input.ts";
-import { Refusal, type Launch, type Voice } from "./scripted/layout.ts";
-import { LAYOUTS } from "./scripted/layouts/index.ts";
+import { Refusal, type Launch, type Voice } from "./scripted/persona.ts";
+import { LAYOUTS } from "./scripted/personas/index.ts";
 import type { Program } from "./scripted/orders.ts";
 import { readScript, type Script } from "./scripted/script.ts";
 import { leaveOnSignals } from "./scripted/signals.ts";

@@ -7,50 +7,54 @@ import { expect, test } from "vitest";
 const ANYTHING_OF_THE_DAEMON = [
   "core",
   "daemon",
+  "launch",
   "limits",
   "project",
   "protocol",
   "runtime",
   "state",
   "store",
+  "util",
   "vendors",
 ];
-const WHAT_A_CLIENT_MAY = ["client", "limits", "project", "protocol", "runtime", "state", "vendors"];
+const WHAT_A_CLIENT_MAY = ["client", "launch", "limits", "project", "protocol", "runtime", "state", "util", "vendors"];
 
 /** A room (a folder, or a file of the top) and the rooms it may import from, besides itself. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  util: [],
   limits: [],
-  protocol: ["limits"],
-  core: ["protocol", "limits"],
-  store: ["core", "protocol", "limits"],
-  state: ["protocol", "limits"],
-  project: ["protocol", "state", "limits"],
-  vendors: ["protocol", "state", "limits"],
-  runtime: ["protocol", "state", "vendors", "limits"],
-  client: ["protocol", "state", "limits"],
+  protocol: ["limits", "util"],
+  core: ["protocol", "limits", "util"],
+  store: ["core", "protocol", "limits", "util"],
+  state: ["protocol", "limits", "util"],
+  project: ["protocol", "state", "limits", "util"],
+  vendors: ["protocol", "state", "limits", "util"],
+  runtime: ["protocol", "state", "limits", "util"],
+  launch: ["protocol", "runtime", "state", "vendors", "limits", "util"],
+  client: ["protocol", "state", "limits", "util"],
   commands: WHAT_A_CLIENT_MAY,
   library: WHAT_A_CLIENT_MAY,
-  cli: ["commands", "protocol"],
+  cli: ["commands", "protocol", "util"],
   index: ["library", "protocol"],
   daemon: ANYTHING_OF_THE_DAEMON,
-  scripted: ["protocol", "state", "limits"],
+  scripted: ["protocol", "state", "limits", "util"],
 };
 
 /** Rooms that stay pure: which modules of Node and of npm a file there may use. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
-  "protocol/calls.ts": ["zod", "zod/mini"],
-  "protocol/fleet-calls.ts": ["zod/mini"],
-  "protocol/mail-calls.ts": ["zod/mini"],
-  "protocol/shapes.ts": ["zod/mini"],
+  "protocol/calls/index.ts": ["zod", "zod/mini"],
+  "protocol/calls/fleet.ts": ["zod/mini"],
+  "protocol/calls/mail.ts": ["zod/mini"],
+  "protocol/calls/shapes.ts": ["zod/mini"],
   "protocol/foreign-id.ts": ["node:crypto"],
-  "protocol/sha256.ts": ["node:crypto"],
+  "util/sha256.ts": ["node:crypto"],
 };
-const PURE = new Set(["limits", "protocol", "core"]);
+const PURE = new Set(["limits", "protocol", "core", "util"]);
 
 const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)/;
 const VENDOR =
   /[!=]==?\s*["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']|case\s+["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']/;
-const LINES_MAX = 250;
+const LINES_MAX = 400;
 
 test("every file of src keeps to the arrows, and to what may stand where", () => {
   const files = globSync("**/*.ts", { cwd: "src" });

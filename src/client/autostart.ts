@@ -1,8 +1,8 @@
-import type { Environment } from "../protocol/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DAEMON_START_WAIT_MS } from "../limits.ts";
+import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
 import type { StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";

@@ -1,8 +1,8 @@
-import type { Environment } from "../protocol/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { ANSWER_WAIT_MS } from "../limits.ts";
-import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls.ts";
+import { ANSWER_WAIT_MS } from "../limits/index.ts";
+import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { encodeFrame, FrameGatherer, FrameReader } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";

@@ -1,53 +1,53 @@
-import { own } from "../protocol/own.ts";
-import type { Command } from "./command.ts";
+import { own } from "../util/own.ts";
+import type { Command } from "./shared/command.ts";
 
 /** Every verb. The empty one is the bare `perdure`. Each is loaded only when called. */
 export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
-  "": async () => (await import("./overview.ts")).overview,
-  run: async () => (await import("./run.ts")).runCommand,
-  up: async () => (await import("./up.ts")).up,
-  down: async () => (await import("./down.ts")).down,
-  stop: async () => (await import("./stop.ts")).stop,
-  attach: async () => (await import("./attach.ts")).attach,
-  logs: async () => (await import("./logs.ts")).logs,
-  trust: async () => (await import("./trust.ts")).trust,
-  ls: async () => (await import("./ls.ts")).ls,
-  show: async () => (await import("./show.ts")).show,
-  history: async () => (await import("./history.ts")).history,
-  whoami: async () => (await import("./whoami.ts")).whoamiCommand,
-  context: async () => (await import("./context.ts")).context,
-  rename: async () => (await import("./rename.ts")).rename,
-  retire: async () => (await import("./retire.ts")).retire,
-  adopt: async () => (await import("./adopt.ts")).adopt,
-  fork: async () => (await import("./fork.ts")).fork,
-  restart: async () => (await import("./restart.ts")).restart,
-  save: async () => (await import("./save.ts")).save,
-  saved: async () => (await import("./saved.ts")).saved,
-  forget: async () => (await import("./forget.ts")).forget,
-  drill: async () => (await import("./drill.ts")).drill,
-  takeover: async () => (await import("./takeover.ts")).takeover,
-  send: async () => (await import("./send.ts")).send,
-  ask: async () => (await import("./ask.ts")).askCommand,
-  reply: async () => (await import("./reply.ts")).reply,
-  inbox: async () => (await import("./inbox.ts")).inbox,
-  pending: async () => (await import("./pending.ts")).pending,
-  mail: async () => (await import("./mail.ts")).mail,
-  cancel: async () => (await import("./cancel.ts")).cancel,
-  pause: async () => (await import("./pause.ts")).pause,
-  project: async () => (await import("./project.ts")).project,
-  events: async () => (await import("./events.ts")).events,
-  doctor: async () => (await import("./doctor.ts")).doctor,
-  daemon: async () => (await import("./daemon.ts")).daemon,
-  init: async () => (await import("./init.ts")).init,
-  backup: async () => (await import("./backup.ts")).backup,
-  "pi-session": async () => (await import("./pi-session.ts")).piSession,
-  completion: async () => (await import("./completion.ts")).completion,
-  demo: async () => (await import("./demo.ts")).demo,
+  "": async () => (await import("./names/overview.ts")).overview,
+  run: async () => (await import("./run/run.ts")).runCommand,
+  up: async () => (await import("./fleet/up.ts")).up,
+  down: async () => (await import("./fleet/down.ts")).down,
+  stop: async () => (await import("./fleet/stop.ts")).stop,
+  attach: async () => (await import("./fleet/attach.ts")).attach,
+  logs: async () => (await import("./fleet/logs.ts")).logs,
+  trust: async () => (await import("./fleet/trust.ts")).trust,
+  ls: async () => (await import("./names/ls.ts")).ls,
+  show: async () => (await import("./names/show.ts")).show,
+  history: async () => (await import("./conversations/history.ts")).history,
+  whoami: async () => (await import("./names/whoami.ts")).whoamiCommand,
+  context: async () => (await import("./context/context.ts")).context,
+  rename: async () => (await import("./names/rename.ts")).rename,
+  retire: async () => (await import("./names/retire.ts")).retire,
+  adopt: async () => (await import("./conversations/adopt.ts")).adopt,
+  fork: async () => (await import("./conversations/fork.ts")).fork,
+  restart: async () => (await import("./fleet/restart.ts")).restart,
+  save: async () => (await import("./conversations/save.ts")).save,
+  saved: async () => (await import("./conversations/saved.ts")).saved,
+  forget: async () => (await import("./conversations/forget.ts")).forget,
+  drill: async () => (await import("./conversations/drill.ts")).drill,
+  takeover: async () => (await import("./names/takeover.ts")).takeover,
+  send: async () => (await import("./mail/send.ts")).send,
+  ask: async () => (await import("./mail/ask.ts")).askCommand,
+  reply: async () => (await import("./mail/reply.ts")).reply,
+  inbox: async () => (await import("./mail/inbox.ts")).inbox,
+  pending: async () => (await import("./mail/pending.ts")).pending,
+  mail: async () => (await import("./mail/mail.ts")).mail,
+  cancel: async () => (await import("./mail/cancel.ts")).cancel,
+  pause: async () => (await import("./mail/pause.ts")).pause,
+  project: async () => (await import("./names/project.ts")).project,
+  events: async () => (await import("./admin/events.ts")).events,
+  doctor: async () => (await import("./admin/doctor.ts")).doctor,
+  daemon: async () => (await import("./admin/daemon.ts")).daemon,
+  init: async () => (await import("./fleet/init.ts")).init,
+  backup: async () => (await import("./admin/backup.ts")).backup,
+  "pi-session": async () => (await import("./conversations/pi-session.ts")).piSession,
+  completion: async () => (await import("./admin/completion.ts")).completion,
+  demo: async () => (await import("./demo/demo.ts")).demo,
 };
 
 /** For `perdure __complete`, which the shells' completions call: one candidate a line. */
 export async function complete(words: readonly string[]): Promise<string> {
-  const { candidates } = await import("./completion.ts");
+  const { candidates } = await import("./admin/completion.ts");
   const options = async (verb: string): Promise<string[]> => {
     const command = await own(VERBS, verb)?.();
     return ["--json", "--help", ...Object.keys(command?.options ?? {}).map((name) => `--${name}`)];
@@ -55,8 +55,8 @@ export async function complete(words: readonly string[]): Promise<string> {
   return (await candidates(words, Object.keys(VERBS).filter(Boolean), options)).join("\n");
 }
 
-export { help } from "./help.ts";
-export { tolerant } from "./tolerant.ts";
+export { help } from "./admin/help.ts";
+export { tolerant } from "./shared/config-warning.ts";
 export { contextArchive } from "./context/archive.ts";
 export { contextLog } from "./context/log.ts";
 export { contextRecover } from "./context/recover.ts";

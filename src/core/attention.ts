@@ -1,4 +1,4 @@
-import type { Activity, BlockedReason, Outward } from "../protocol/session.ts";
+import type { Activity, BlockedReason, Outward } from "../protocol/records/conversation.ts";
 
 /** What a worker does, as far as is known, and who said so. */
 export interface Attention {

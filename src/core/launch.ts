@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../protocol/errors.ts";
-import type { Holder, Transcript } from "../protocol/session.ts";
-import { startsBy } from "../protocol/starts.ts";
+import type { Holder, Transcript } from "../protocol/records/conversation.ts";
+import { startsBy } from "../protocol/start-command.ts";
 
 /** What a worker is bound to. */
 interface Binding {

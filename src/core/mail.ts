@@ -1,4 +1,4 @@
-import type { MailState } from "../protocol/mail.ts";
+import type { MailState } from "../protocol/records/mail.ts";
 
 /** What can happen to a message. */
 export type MailEvent =

@@ -1,4 +1,4 @@
-import type { Proved } from "../protocol/session.ts";
+import type { Proved } from "../protocol/records/conversation.ts";
 
 /** What a run is known to be in. */
 export interface Standing {

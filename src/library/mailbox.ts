@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits.ts";
+import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
-import type { Admitted, MessageRecord } from "../protocol/mail.ts";
+import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
 

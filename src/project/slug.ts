@@ -1,6 +1,6 @@
-import { NAME_CHARS_MAX } from "../limits.ts";
+import { NAME_CHARS_MAX } from "../limits/index.ts";
 import { nameKey } from "../protocol/names.ts";
-import { sha256 } from "../protocol/sha256.ts";
+import { sha256 } from "../util/sha256.ts";
 
 /**
  * The slug of a project on this machine. The first folder of a name gets it bare; the next one gets four hex

@@ -1,5 +1,5 @@
 import { checkName } from "../protocol/names.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/read.ts";
 
 /** Which of the five rules answered. */
 type Source =

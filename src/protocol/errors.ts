@@ -1,4 +1,4 @@
-import { own } from "./own.ts";
+import { own } from "../util/own.ts";
 
 /** What can go wrong, and the exit code each kind ends the command line with. */
 const EXIT_CODES = {

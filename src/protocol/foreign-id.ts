@@ -1,4 +1,4 @@
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../util/sha256.ts";
 
 const UNCHANGED = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 

@@ -1,4 +1,4 @@
-import { FRAME_BYTES_MAX } from "../limits.ts";
+import { FRAME_BYTES_MAX } from "../limits/index.ts";
 import { PerdureError } from "./errors.ts";
 
 const HEADER_BYTES = 4;

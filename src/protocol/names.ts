@@ -1,4 +1,4 @@
-import { NAME_CHARS_MAX } from "../limits.ts";
+import { NAME_CHARS_MAX } from "../limits/index.ts";
 import { PerdureError } from "./errors.ts";
 import { parseRunId } from "./run-id.ts";
 

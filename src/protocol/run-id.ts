@@ -1,4 +1,4 @@
-import { HOST_CHARS_MAX } from "../limits.ts";
+import { HOST_CHARS_MAX } from "../limits/index.ts";
 
 export interface RunIdParts {
   host: string;

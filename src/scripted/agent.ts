@@ -1,5 +1,5 @@
 import type { Input } from "./input.ts";
-import type { Conversation, Happening, Launch, Sessions, Status, View, Voice, Wanted } from "./layout.ts";
+import type { Conversation, Happening, Launch, Sessions, Status, View, Voice, Wanted } from "./persona.ts";
 import { sayAside } from "./write.ts";
 
 /** A coding agent without a model: hears, answers, and keeps everything where its layout says. */

@@ -1,6 +1,6 @@
-import { own } from "../protocol/own.ts";
+import { own } from "../util/own.ts";
 import type { Agent } from "./agent.ts";
-import { Refusal } from "./layout.ts";
+import { Refusal } from "./persona.ts";
 import { ORDERS, type Program } from "./orders.ts";
 
 /** From the first line to the end of input, or to the order that ends it. Returns the exit code. */

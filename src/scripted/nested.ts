@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Program } from "./orders.ts";
-import { Refusal } from "./layout.ts";
+import { Refusal } from "./persona.ts";
 
 /**
  * Another agent of the same kind, headless, with this one's environment. A shell stays between the two, as in every

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "./agent.ts";
-import { Refusal, type Layout } from "./layout.ts";
+import { Refusal, type Layout } from "./persona.ts";
 import { runNested } from "./nested.ts";
 import { ignoreSignals } from "./signals.ts";
 import { sayAside } from "./write.ts";

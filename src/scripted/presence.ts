@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, writeFileAtomic } from "../state/files.ts";
-import type { Presence, View } from "./layout.ts";
+import type { Presence, View } from "./persona.ts";
 
 /** One `<pid>.json` per live process in a folder. After a SIGKILL it stays, so it tells the start time too. */
 export function registryFile(folder: string, entry: (view: View) => object): Presence {

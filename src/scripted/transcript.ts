@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Conversation, Turn } from "./layout.ts";
+import type { Conversation, Turn } from "./persona.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { VERSION } from "../protocol/version.ts";
-import type { Voice } from "./layout.ts";
+import type { Voice } from "./persona.ts";
 import { say, write } from "./write.ts";
 
 /** For a person at a terminal: a banner, a prompt, the answers. */

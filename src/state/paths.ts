@@ -1,9 +1,9 @@
-import type { Environment } from "../protocol/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { SOCKET_PATH_BYTES_MAX } from "../limits.ts";
+import { SOCKET_PATH_BYTES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import { sha256 } from "../protocol/sha256.ts";
+import { sha256 } from "../util/sha256.ts";
 import { isErrno, readIfThere } from "./files.ts";
 
 /** `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. Not a runtime dir (gone at logout), never a temporary one. */

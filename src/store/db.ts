@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { ROWS_IN_MIND_MAX } from "../limits.ts";
-import { Boxes } from "./boxes.ts";
+import { ROWS_IN_MIND_MAX } from "../limits/index.ts";
+import { Boxes } from "./mailbox-counters.ts";
 
 interface Statement {
   prepared: StatementSync;

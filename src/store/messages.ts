@@ -1,4 +1,4 @@
-import type { MailState } from "../protocol/mail.ts";
+import type { MailState } from "../protocol/records/mail.ts";
 import type { Db } from "./db.ts";
 
 export interface MessageRow {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits.ts";
+import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
 import { failureError, failureKind } from "./failure.ts";

@@ -8,7 +8,7 @@ import {
   SETTLED_MAIL_KEPT,
   SETTLED_MAIL_KEPT_MS,
   TOMBSTONES_KEPT_PER_PROJECT,
-} from "../limits.ts";
+} from "../limits/index.ts";
 import type { Db } from "./db.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 

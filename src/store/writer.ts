@@ -1,4 +1,4 @@
-import { COMMIT_CHANGES_MAX } from "../limits.ts";
+import { COMMIT_CHANGES_MAX } from "../limits/index.ts";
 import type { Db } from "./db.ts";
 import { failureError, failureKind, type FailureKind } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-import type { Environment } from "../protocol/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import type {
   Declared,
   FoundConversation,
@@ -8,9 +8,9 @@ import type {
   Sign,
   Transcript,
   Variables,
-} from "../protocol/session.ts";
-import type { HeldForms } from "./held.ts";
-import type { Dialog } from "./screen.ts";
+} from "../protocol/records/conversation.ts";
+import type { HeldForms } from "./shared/blocked-exit.ts";
+import type { Dialog } from "./shared/screen.ts";
 
 /**
  * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.

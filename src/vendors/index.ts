@@ -1,20 +1,20 @@
-import type { Environment } from "../protocol/environment.ts";
-import type { Variables } from "../protocol/session.ts";
-import { own } from "../protocol/own.ts";
+import type { Environment } from "../util/environment.ts";
+import type { Variables } from "../protocol/records/conversation.ts";
+import { own } from "../util/own.ts";
 import type { Adapter } from "./adapter.ts";
-import { claude } from "./claude.ts";
-import { codex } from "./codex.ts";
-import { cursor } from "./cursor.ts";
-import { custom } from "./custom.ts";
-import { opencode } from "./opencode.ts";
-import { pi } from "./pi.ts";
-import { copilot } from "./copilot.ts";
-import { qwen } from "./qwen.ts";
-import { gemini } from "./gemini.ts";
-import { scripted } from "./scripted.ts";
+import { claude } from "./claude/index.ts";
+import { codex } from "./codex/index.ts";
+import { cursor } from "./cursor/index.ts";
+import { custom } from "./custom/index.ts";
+import { opencode } from "./opencode/index.ts";
+import { pi } from "./pi/index.ts";
+import { copilot } from "./copilot/index.ts";
+import { qwen } from "./qwen/index.ts";
+import { gemini } from "./gemini/index.ts";
+import { scripted } from "./scripted/index.ts";
 
 export type { Adapter, ProcessView } from "./adapter.ts";
-export { EVENT_PREFIX } from "./hook-script.ts";
+export { EVENT_PREFIX } from "./shared/hook-script.ts";
 
 const ADAPTERS: readonly Adapter[] = [claude, codex, gemini, copilot, opencode, pi, qwen, cursor, custom, scripted];
 

@@ -1,4 +1,4 @@
-import type { Environment } from "../protocol/environment.ts";
+import type { Environment } from "../util/environment.ts";
 import { join } from "node:path";
 import { isName } from "../protocol/names.ts";
 import { readIfThere } from "../state/files.ts";

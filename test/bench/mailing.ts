@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
-import type { CallParams } from "../../src/protocol/calls.ts";
+import type { CallParams } from "../../src/protocol/calls/index.ts";
 import { Home } from "../support/home.ts";
 import { letter } from "../campaigns/support/mail.ts";
 import { echoServer } from "./claiming.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/client/connect.ts";
-import { LONG_WAIT_MS, OFFERS_PER_CALL } from "../../src/limits.ts";
-import type { MessageRecord } from "../../src/protocol/mail.ts";
+import { LONG_WAIT_MS, OFFERS_PER_CALL } from "../../src/limits/index.ts";
+import type { MessageRecord } from "../../src/protocol/records/mail.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { Sender } from "./01-sender.ts";

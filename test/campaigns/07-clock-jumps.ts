@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nextEpoch } from "../../src/core/epoch.ts";
-import { EPOCHS_KEPT } from "../../src/limits.ts";
+import { EPOCHS_KEPT } from "../../src/limits/index.ts";
 import { lastEpoch } from "../../src/store/epochs.ts";
 import { readMeta } from "../../src/store/meta.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";

@@ -14,7 +14,7 @@ import {
   RESTART_WAIT_MS,
   RESTART_WAIT_MS_MAX,
   RESTART_WINDOW_MS,
-} from "../../src/limits.ts";
+} from "../../src/limits/index.ts";
 import { check, pick, whole } from "./support/check.ts";
 
 export interface RestartTally {

@@ -1,7 +1,7 @@
-import { RUN_POLL_MS } from "../../src/limits.ts";
-import type { EventRecord, WorkerSummary } from "../../src/protocol/results.ts";
+import { RUN_POLL_MS } from "../../src/limits/index.ts";
+import type { EventRecord, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../fleet/fleet.ts";
+import { FleetStage } from "../daemon/fleet/fleet.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { SilentHouse, type SilenceTally } from "./12-silence-model.ts";
 import { check, eventually } from "./support/check.ts";

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
-import type { WorkerSummary } from "../../src/protocol/results.ts";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { isAlive, liveRuns, processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../fleet/fleet.ts";
+import { FleetStage } from "../daemon/fleet/fleet.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
 import { check, eventually, pick, whole } from "./support/check.ts";

@@ -3,7 +3,7 @@ import { asPerdureError } from "../../src/protocol/errors.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { checkName, isName, parseAddress, slugName } from "../../src/protocol/names.ts";
 import { formatRunId, parseRunId } from "../../src/protocol/run-id.ts";
-import type { ClaimGrant, WorkerSummary } from "../../src/protocol/results.ts";
+import type { ClaimGrant, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { check, whole } from "./support/check.ts";

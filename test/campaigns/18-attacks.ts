@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { CallName, CallParams } from "../../src/protocol/calls.ts";
-import { sha256 } from "../../src/protocol/sha256.ts";
+import type { CallName, CallParams } from "../../src/protocol/calls/index.ts";
+import { sha256 } from "../../src/util/sha256.ts";
 import type { Home } from "../support/home.ts";
 import { pick, whole } from "./support/check.ts";
 import { clientClaim, targetIn } from "./support/house.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { connect, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
-import type { StreamItems } from "../../src/protocol/calls.ts";
+import type { StreamItems } from "../../src/protocol/calls/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { attack, type Attack, type Cast, type Proof } from "./18-attacks.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isNews, seen, titled, told, UNKNOWN, type Attention } from "../../src/core/attention.ts";
-import type { BlockedReason, Outward } from "../../src/protocol/session.ts";
+import type { BlockedReason, Outward } from "../../src/protocol/records/conversation.ts";
 
 const SETTLE_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decideLaunch, type LaunchDecision, type LaunchWish } from "../../src/core/launch.ts";
-import type { Transcript } from "../../src/protocol/session.ts";
+import type { Transcript } from "../../src/protocol/records/conversation.ts";
 
 const ID = "01a1e1a6";
 const FILE = "/home/u/.v/01a1e1a6.jsonl";

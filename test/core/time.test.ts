@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { awayFrom, look } from "../../src/core/absence.ts";
+import { awayFrom, look } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
 import { endReason } from "../../src/core/run-end.ts";
-import { heardAt, hungFor, listen } from "../../src/core/silence.ts";
+import { heardAt, hungFor, listen } from "../../src/core/hang.ts";
 
 test("an epoch is the second it was given out in", () => {
   expect(nextEpoch(1_718_400_000_999, null, 0)).toBe(1_718_400_000);

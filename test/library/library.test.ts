@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, PerdureError, type Lease, type Perdure } from "../../src/index.ts";
-import type { History, WorkerSummary } from "../../src/protocol/results.ts";
+import type { History, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { finish, Home } from "../support/home.ts";
 import { output, runGuest } from "./guests.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { FRAME_BYTES_MAX } from "../../src/limits.ts";
+import { FRAME_BYTES_MAX } from "../../src/limits/index.ts";
 import { encodeFrame, FrameReader } from "../../src/protocol/frames.ts";
 
 function readAll(reader: FrameReader): unknown[] {

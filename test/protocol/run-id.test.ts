@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { NAME_CHARS_MAX } from "../../src/limits.ts";
+import { NAME_CHARS_MAX } from "../../src/limits/index.ts";
 import { epochKey, formatRunId, parseRunId } from "../../src/protocol/run-id.ts";
 
 const name = fc

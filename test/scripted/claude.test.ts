@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { slugOf } from "../../src/scripted/layouts/claude/transcripts.ts";
+import { slugOf } from "../../src/scripted/personas/claude/transcripts.ts";
 import { SCRIPTED, Stage } from "./stage.ts";
 
 const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";

@@ -8,7 +8,7 @@ import {
   RETIRED_WORKERS_KEPT_MS,
   RUNS_KEPT_PER_WORKER,
   TOMBSTONES_KEPT_PER_PROJECT,
-} from "../../src/limits.ts";
+} from "../../src/limits/index.ts";
 import { checkStore } from "../../src/store/check.ts";
 import { Db } from "../../src/store/db.ts";
 import { lastEpoch } from "../../src/store/epochs.ts";

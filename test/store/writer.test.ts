@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { COMMIT_CHANGES_MAX } from "../../src/limits.ts";
+import { COMMIT_CHANGES_MAX } from "../../src/limits/index.ts";
 import { Db } from "../../src/store/db.ts";
 import type { FailureKind } from "../../src/store/failure.ts";
 import { Writer } from "../../src/store/writer.ts";

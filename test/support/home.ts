@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { WorkerSummary } from "../../src/protocol/results.ts";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { carriers, processTable, type ProcessInfo, type RunMark } from "../../src/runtime/process/index.ts";
-import { signalRunProcess } from "../../src/runtime/signal.ts";
+import { signalRunProcess } from "../../src/runtime/process/signal.ts";
 
 export const BIN = resolve(import.meta.dirname, "../../bin/perdure.js");
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { wrapperCommand, type WrapperForm } from "../../src/runtime/wrapper.ts";
+import { wrapperCommand, type WrapperForm } from "../../src/runtime/wrapper/script.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { Home } from "../support/home.ts";
 import { PROGRAMS, writeText } from "./programs.ts";

@@ -1,13 +1,13 @@
 import { copyFileSync, constants, existsSync, linkSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { archiveFolder, archiveName, asSeenFrom, type AnchorSettings } from "../../project/anchor.ts";
+import { archiveFolder, archiveName, asSeenFrom, type AnchorSettings } from "../../project/context-file.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isNested } from "../../runtime/nesting.ts";
+import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { isErrno } from "../../state/files.ts";
-import type { Invocation } from "../command.ts";
-import { printable } from "../output.ts";
-import { anchorPlace, assertInside } from "./place.ts";
+import type { Invocation } from "../shared/command.ts";
+import { printable } from "../shared/output.ts";
+import { anchorPlace, assertInside } from "./anchor-paths.ts";
 
 /** The clean end of a run: its anchor moves to the dated sessions. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {

@@ -1,11 +1,11 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PerdureError } from "../../protocol/errors.ts";
-import { asSeenFrom } from "../../project/anchor.ts";
+import { asSeenFrom } from "../../project/context-file.ts";
 import { isErrno } from "../../state/files.ts";
-import type { Invocation } from "../command.ts";
-import { printable } from "../output.ts";
-import { anchorPlace, assertInside } from "./place.ts";
+import type { Invocation } from "../shared/command.ts";
+import { printable } from "../shared/output.ts";
+import { anchorPlace, assertInside } from "./anchor-paths.ts";
 
 const STDIN = 0;
 

@@ -1,7 +1,7 @@
-import { asSeenFrom } from "../../project/anchor.ts";
-import type { Invocation } from "../command.ts";
-import { exact } from "../output.ts";
-import { anchorPlace } from "./place.ts";
+import { asSeenFrom } from "../../project/context-file.ts";
+import type { Invocation } from "../shared/command.ts";
+import { exact } from "../shared/output.ts";
+import { anchorPlace } from "./anchor-paths.ts";
 
 /** Pure: the same environment and configuration give the same line, nothing is created, no daemon is asked. */
 export async function contextPath({ values, out }: Invocation): Promise<void> {

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { anchorFile, anchorFolder, asSeenFrom } from "../../project/anchor.ts";
+import { anchorFile, anchorFolder, asSeenFrom } from "../../project/context-file.ts";
 import { workingTrees } from "../../project/find.ts";
-import { ANCHORS_PER_CALL } from "../../limits.ts";
-import type { Place } from "../../protocol/calls.ts";
-import type { AnchorOwner } from "../../protocol/results.ts";
-import { ask } from "../call.ts";
-import type { Invocation } from "../command.ts";
-import { ownProject, placeHere } from "../here.ts";
-import { age, table } from "../table.ts";
-import { anchorPlace, type AnchorPlace } from "./place.ts";
+import { ANCHORS_PER_CALL } from "../../limits/index.ts";
+import type { Place } from "../../protocol/calls/index.ts";
+import type { AnchorOwner } from "../../protocol/records/worker.ts";
+import { ask } from "../shared/call.ts";
+import type { Invocation } from "../shared/command.ts";
+import { ownProject, placeHere } from "../shared/here.ts";
+import { age, table } from "../shared/table.ts";
+import { anchorPlace, type AnchorPlace } from "./anchor-paths.ts";
 
 interface Anchor {
   path: string;

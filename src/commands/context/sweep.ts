@@ -1,10 +1,10 @@
-import { ANCHOR_SWEEP_DAYS } from "../../limits.ts";
-import { archiveName, asSeenFrom } from "../../project/anchor.ts";
-import type { Invocation } from "../command.ts";
-import { wholeNumber } from "../numbers.ts";
-import { printable } from "../output.ts";
+import { ANCHOR_SWEEP_DAYS } from "../../limits/index.ts";
+import { archiveName, asSeenFrom } from "../../project/context-file.ts";
+import type { Invocation } from "../shared/command.ts";
+import { wholeNumber } from "../shared/parse.ts";
+import { printable } from "../shared/output.ts";
 import { moveToArchive } from "./archive.ts";
-import { anchorPlace } from "./place.ts";
+import { anchorPlace } from "./anchor-paths.ts";
 import { findAnchors } from "./recover.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -2,10 +2,10 @@ import { execFile, execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { PaneRecord, ScreenRecord } from "../../protocol/fleet.ts";
-import type { MessageRecord } from "../../protocol/mail.ts";
-import type { WorkerSummary } from "../../protocol/results.ts";
-import type { Output } from "../output.ts";
+import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
+import type { MessageRecord } from "../../protocol/records/mail.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
+import type { Output } from "../shared/output.ts";
 import { shortOf, survivedTable, type Survivor } from "./survived.ts";
 import type { Stage } from "./stage.ts";
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { dist } from "../../client/autostart.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
-import type { Paint } from "../output.ts";
+import type { Paint } from "../shared/output.ts";
 
 /** What to type next, with the agents that are really there. */
 export function nextLines(paint: Paint): string[] {

@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { on, once } from "node:events";
-import type { History, WorkerSummary } from "../../protocol/results.ts";
-import { DEMO_WAIT_MS } from "../../limits.ts";
-import type { Output } from "../output.ts";
+import type { History, WorkerSummary } from "../../protocol/records/worker.ts";
+import { DEMO_WAIT_MS } from "../../limits/index.ts";
+import type { Output } from "../shared/output.ts";
 import type { Stage } from "./stage.ts";
 
 /** Where there is no tmux: one agent, in the foreground. */

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DEMO_WAIT_MS } from "../../limits.ts";
-import type { DaemonStatus, WorkerSummary } from "../../protocol/results.ts";
-import { shellWords } from "../../protocol/shell-words.ts";
-import { workerlessEnvironment } from "../../runtime/environment.ts";
+import { DEMO_WAIT_MS } from "../../limits/index.ts";
+import type { DaemonStatus, WorkerSummary } from "../../protocol/records/worker.ts";
+import { shellWords } from "../../util/shell-quote.ts";
+import { workerlessEnvironment } from "../../launch/environment.ts";
 import { carriers, processTable } from "../../runtime/process/index.ts";
-import { signalRunProcess } from "../../runtime/signal.ts";
+import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { statePaths, type StatePaths } from "../../state/paths.ts";
-import { isTerminal, type Output } from "../output.ts";
+import { isTerminal, type Output } from "../shared/output.ts";
 
 /** Somebody pressed Ctrl-C: what is under way ends, then all of it is cleared away. */
 export class Interrupted extends Error {}

@@ -1,6 +1,6 @@
-import type { WorkerSummary } from "../../protocol/results.ts";
-import type { Paint } from "../output.ts";
-import { shortId, table, type Cell } from "../table.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
+import type { Paint } from "../shared/output.ts";
+import { shortId, table, type Cell } from "../shared/table.ts";
 
 /** One worker before and after everything was killed. */
 export interface Survivor {

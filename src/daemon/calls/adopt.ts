@@ -1,20 +1,20 @@
 import { resolve } from "node:path";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { Holder, SessionPlace, Transcript } from "../../protocol/session.ts";
+import type { Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
-import { asker } from "../../runtime/ask-program.ts";
+import { asker } from "../../launch/ask-program.ts";
 import { runById } from "../../store/runs.ts";
-import { sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/sessions.ts";
+import { sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/conversations.ts";
 import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
-import { describeSession } from "../describe.ts";
-import { record, type House } from "../house.ts";
-import { knownAdapter } from "../wanted.ts";
-import { projectOf, registerProject } from "../places.ts";
-import { bind, bindNew, noteTranscript } from "../sessions.ts";
-import { findOrCreate } from "../workers.ts";
+import { describeSession } from "../names/describe.ts";
+import { record, type House } from "../services.ts";
+import { knownAdapter } from "../launch/spec.ts";
+import { projectOf, registerProject } from "../names/lookup.ts";
+import { bind, bindNew, noteTranscript } from "../conversations/bindings.ts";
+import { findOrCreate } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
 /** Binds a worker to a conversation that exists: one made by hand, or its own again after a loss was looked into. */

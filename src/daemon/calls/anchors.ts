@@ -1,11 +1,11 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
-import type { AnchorOwner } from "../../protocol/results.ts";
+import type { AnchorOwner } from "../../protocol/records/worker.ts";
 import { runById, runsByIdStart, type RunRow } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
-import { iso } from "../describe.ts";
-import type { House } from "../house.ts";
-import { projectOf } from "../places.ts";
+import { iso } from "../names/describe.ts";
+import type { House } from "../services.ts";
+import { projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** Which of these context files belong to runs of this project, and whether those live. */

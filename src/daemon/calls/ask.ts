@@ -1,20 +1,20 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Waiting } from "../../core/mail.ts";
-import { OPERATOR } from "../../protocol/mail.ts";
+import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, replyTo } from "../../store/messages.ts";
 import { standing } from "../../core/lease.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
-import { assertCurrent } from "../actor.ts";
-import type { House } from "../house.ts";
+import { assertCurrent } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
 import { admit } from "../mail/admit.ts";
 import { withCopies } from "../mail/attachments.ts";
 import { describeMessage } from "../mail/describe.ts";
-import { Change } from "../mail/change.ts";
+import { Change } from "../mail/waiting.ts";
 import { askKey } from "../mail/keys.ts";
 import { recipientOf } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/settle.ts";
+import { settle } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 import { expiryOf } from "./send.ts";
 

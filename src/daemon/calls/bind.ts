@@ -1,15 +1,15 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { Transcript } from "../../protocol/session.ts";
-import { asker } from "../../runtime/ask-program.ts";
+import type { Transcript } from "../../protocol/records/conversation.ts";
+import { asker } from "../../launch/ask-program.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
-import { lastSessionOfRun } from "../../store/sessions.ts";
+import { lastSessionOfRun } from "../../store/conversations.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
-import { assertOwn } from "../actor.ts";
-import type { House } from "../house.ts";
-import { orderFor, orderOfRun, placeForNew, sourceOf } from "../launch.ts";
-import { mustWant, storeWanted, type VendorWanted, type Wanted } from "../wanted.ts";
-import { bindNew, enter, noteTranscript } from "../sessions.ts";
+import { assertOwn } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
+import { orderFor, orderOfRun, placeForNew, sourceOf } from "../launch/plan.ts";
+import { mustWant, storeWanted, type VendorWanted, type Wanted } from "../launch/spec.ts";
+import { bindNew, enter, noteTranscript } from "../conversations/bindings.ts";
 import type { CallContext } from "./context.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */

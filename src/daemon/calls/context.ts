@@ -1,5 +1,5 @@
-import type { Actor } from "../actor.ts";
-import type { House } from "../house.ts";
+import type { Actor } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
 
 /** What a handler gets besides its parameters. */
 export interface CallContext {

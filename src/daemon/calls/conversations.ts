@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
-import { FOUND_PER_VENDOR } from "../../limits.ts";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
-import type { FoundRecord } from "../../protocol/findings.ts";
-import { asker } from "../../runtime/ask-program.ts";
+import { FOUND_PER_VENDOR } from "../../limits/index.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import type { FoundRecord } from "../../protocol/records/findings.ts";
+import { asker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";
 import { projectById } from "../../store/projects.ts";
-import { sessionInUse } from "../../store/sessions.ts";
+import { sessionInUse } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
-import { iso } from "../describe.ts";
-import type { House } from "../house.ts";
+import { iso } from "../names/describe.ts";
+import type { House } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
 /** The conversations of every vendor that is installed here, whoever began them, newest first. */

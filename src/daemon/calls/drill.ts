@@ -1,9 +1,9 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { allProjects, type ProjectRow } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
-import { drill } from "../drill.ts";
-import type { House } from "../house.ts";
-import { findWorker, projectOf, type FoundWorker } from "../places.ts";
+import { drill } from "../custody/drill.ts";
+import type { House } from "../services.ts";
+import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One result a worker, as they come: a fleet's transcripts take a while to read. */

@@ -1,9 +1,9 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
-import type { EventRecord } from "../../protocol/results.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import type { EventRecord } from "../../protocol/records/worker.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEventRow } from "../../store/events.ts";
-import { iso } from "../describe.ts";
-import type { House } from "../house.ts";
-import { findWorker, projectOf } from "../places.ts";
+import { iso } from "../names/describe.ts";
+import type { House } from "../services.ts";
+import { findWorker, projectOf } from "../names/lookup.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 

@@ -1,13 +1,13 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import { sessionById, type SessionRow } from "../../store/sessions.ts";
+import { sessionById, type SessionRow } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
-import { record, type House } from "../house.ts";
-import { probeSession } from "../looking.ts";
-import { findWorker } from "../places.ts";
-import { knownAdapter } from "../wanted.ts";
-import { findOrCreate } from "../workers.ts";
+import { record, type House } from "../services.ts";
+import { probeSession } from "../conversations/probe.ts";
+import { findWorker } from "../names/lookup.ts";
+import { knownAdapter } from "../launch/spec.ts";
+import { findOrCreate } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
 /** A new worker whose first start is a branch of this one's conversation, as it is then. The stem may go on running. */

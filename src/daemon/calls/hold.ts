@@ -1,10 +1,10 @@
 import { standing } from "../../core/lease.ts";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
 import { leaseOf, workerById } from "../../store/workers.ts";
-import { assertOwn } from "../actor.ts";
-import type { House } from "../house.ts";
+import { assertOwn } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 

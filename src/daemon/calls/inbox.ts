@@ -1,7 +1,7 @@
-import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits.ts";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { LIST_ROWS_MAX, OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits/index.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { OPERATOR, type MessageRecord } from "../../protocol/mail.ts";
+import { OPERATOR, type MessageRecord } from "../../protocol/records/mail.ts";
 import {
   countOnTheWay,
   onTheWay,
@@ -11,15 +11,15 @@ import {
   recentMessages,
   unansweredFor,
 } from "../../store/messages.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 import { assertAllThere } from "../mail/all-there.ts";
 import { describeMessage } from "../mail/describe.ts";
-import { Change } from "../mail/change.ts";
+import { Change } from "../mail/waiting.ts";
 import { boxKey } from "../mail/keys.ts";
 import { projectFor } from "../mail/recipients.ts";
 import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/settle.ts";
-import { findWorker } from "../places.ts";
+import { settle } from "../mail/transition.ts";
+import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */

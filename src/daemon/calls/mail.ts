@@ -1,14 +1,14 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { replyTo, type MessageRow } from "../../store/messages.ts";
 import { setPaused, workerById } from "../../store/workers.ts";
-import { record } from "../house.ts";
+import { record } from "../services.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
 import { findMessage } from "../mail/find.ts";
 import { boxKey } from "../mail/keys.ts";
 import { sentBy, senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/settle.ts";
-import { findWorker } from "../places.ts";
+import { settle } from "../mail/transition.ts";
+import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One message and everything that became of it. */

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { backup } from "node:sqlite";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
 import { checkStore } from "../../store/check.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { CallParams, CallResults, Place } from "../../protocol/calls.ts";
+import type { CallParams, CallResults, Place } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest, shorten } from "../../protocol/names.ts";
-import type { ProjectSummary } from "../../protocol/results.ts";
+import type { ProjectSummary } from "../../protocol/records/worker.ts";
 import {
   allProjects,
   deleteProject,
@@ -11,11 +11,11 @@ import {
   projectBySlug,
   type ProjectRow,
 } from "../../store/projects.ts";
-import { rebaseSessions } from "../../store/sessions.ts";
+import { rebaseSessions } from "../../store/conversations.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
-import { record, type House } from "../house.ts";
-import { slugHere } from "../places.ts";
-import { publishProjects } from "../publish.ts";
+import { record, type House } from "../services.ts";
+import { slugHere } from "../names/lookup.ts";
+import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
 export async function projectCall(

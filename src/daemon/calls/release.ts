@@ -1,7 +1,7 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
-import { assertOwn } from "../actor.ts";
+import { assertOwn } from "../permissions/actor.ts";
 import type { CallContext } from "./context.ts";
 
 /** The holder gives its name back. Fenced: a release by a run that was displaced changes nothing. */

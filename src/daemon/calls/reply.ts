@@ -1,17 +1,17 @@
-import { LIST_ROWS_MAX } from "../../limits.ts";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { LIST_ROWS_MAX } from "../../limits/index.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredFor, type MessageRow } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 import { admit, mintId } from "../mail/admit.ts";
 import { withCopies } from "../mail/attachments.ts";
 import { findMessage } from "../mail/find.ts";
 import { askKey } from "../mail/keys.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
 import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/settle.ts";
+import { settle } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 
 /** To whoever asked, running or not: what comes after the asker has gone waits for its next run. */

@@ -1,11 +1,11 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { sessionById } from "../../store/sessions.ts";
+import { sessionById } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
-import { describeSession } from "../describe.ts";
+import { describeSession } from "../names/describe.ts";
 import { assertStopped } from "./adopt.ts";
-import { placeOf } from "../looking.ts";
-import { findWorker } from "../places.ts";
+import { placeOf } from "../conversations/probe.ts";
+import { findWorker } from "../names/lookup.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 

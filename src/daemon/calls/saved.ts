@@ -1,4 +1,4 @@
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { ProjectRow } from "../../store/projects.ts";
@@ -14,9 +14,9 @@ import {
   type SavedRow,
 } from "../../store/saved.ts";
 import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
-import { record, type House } from "../house.ts";
-import { projectOf } from "../places.ts";
-import { describeSaved, findOrInsert, unknownSaved } from "../saved.ts";
+import { record, type House } from "../services.ts";
+import { projectOf } from "../names/lookup.ts";
+import { describeSaved, findOrInsert, unknownSaved } from "../saved/saved.ts";
 import type { CallContext } from "./context.ts";
 
 /** One name for where every worker of the project is; it follows them from then on, until another one is saved. */

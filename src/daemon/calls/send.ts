@@ -1,14 +1,14 @@
-import { TTL_MS_MAX } from "../../limits.ts";
-import type { CallParams, CallResults } from "../../protocol/calls.ts";
+import { TTL_MS_MAX } from "../../limits/index.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { Admitted, Attachment } from "../../protocol/mail.ts";
+import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
 import { admit, mintId } from "../mail/admit.ts";
 import { withCopies } from "../mail/attachments.ts";
 import { everybody, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
-import type { Actor } from "../actor.ts";
-import type { House } from "../house.ts";
+import type { Actor } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
 /** To one, to several, or to everybody: one change, so all of them have it or none. */

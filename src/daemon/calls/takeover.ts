@@ -1,8 +1,8 @@
-import type { CallParams } from "../../protocol/calls.ts";
-import type { TakeoverResult } from "../../protocol/results.ts";
+import type { CallParams } from "../../protocol/calls/index.ts";
+import type { TakeoverResult } from "../../protocol/records/worker.ts";
 import { workerById } from "../../store/workers.ts";
-import { findWorker } from "../places.ts";
-import { displaceRun, stopRun } from "../stop-run.ts";
+import { findWorker } from "../names/lookup.ts";
+import { displaceRun, stopRun } from "../runs/stop.ts";
 import type { CallContext } from "./context.ts";
 
 /** Fences first, so that the old run can change nothing any more; then tells it, stops it and frees the name. */

@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SCREEN_KEPT_LINES } from "../../limits.ts";
+import { SCREEN_KEPT_LINES } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended.ts";
-import { agentChain } from "../../runtime/nesting.ts";
-import { signalRunProcess } from "../../runtime/signal.ts";
+import { agentChain } from "../../launch/nesting.ts";
+import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { failureKind } from "../../store/failure.ts";
 import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
 import { carries } from "../../runtime/process/index.ts";
 import type { Pane } from "../../runtime/tmux/panes.ts";
-import type { House } from "../house.ts";
-import type { Panes } from "./panes.ts";
+import type { House } from "../services.ts";
+import type { Panes } from "./tmux-handle.ts";
 
 /** In a run's folder: what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";

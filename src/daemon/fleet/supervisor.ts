@@ -1,20 +1,20 @@
 import { afterEnd, NO_ATTEMPTS, started, type End, type Verdict } from "../../core/restart.ts";
-import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits.ts";
+import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { failureKind } from "../../store/failure.ts";
 import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
 import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
-import { record, type House } from "../house.ts";
-import { Cares, clearTimer } from "./care.ts";
-import { Departure } from "./departure.ts";
-import { endOf } from "./judgement.ts";
-import { PaneLooks } from "./looks.ts";
-import { Panes } from "./panes.ts";
-import { RULES } from "./rules.ts";
+import { record, type House } from "../services.ts";
+import { Cares, clearTimer } from "./worker-state.ts";
+import { Departure } from "./start-batch.ts";
+import { endOf } from "./exit-evidence.ts";
+import { PaneLooks } from "./pane-poll.ts";
+import { Panes } from "./tmux-handle.ts";
+import { RULES } from "./restart-rules.ts";
 import { adoptPanes } from "./screens.ts";
-import { startInPane, type Given, type Started } from "./start.ts";
+import { startInPane, type Given, type Started } from "./start-in-pane.ts";
 
 /** How the run of a start ends that came to nothing: whoever started it says why. */
 const GIVEN_BACK = "released";

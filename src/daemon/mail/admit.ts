@@ -1,17 +1,17 @@
 import { randomFillSync } from "node:crypto";
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits.ts";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { OPERATOR, type Admitted, type Attachment } from "../../protocol/mail.ts";
+import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
-import type { BoxCount } from "../../store/boxes.ts";
+import type { BoxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
-import { record, type House } from "../house.ts";
-import { digestOf } from "./digest.ts";
+import { record, type House } from "../services.ts";
+import { digestOf } from "./integrity.ts";
 import { boxKey } from "./keys.ts";
 import type { Recipient } from "./recipients.ts";
 import { sentBy, type Sender } from "./sender.ts";
-import { settle } from "./settle.ts";
+import { settle } from "./transition.ts";
 
 export interface Letter {
   id: string;

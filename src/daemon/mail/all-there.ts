@@ -1,6 +1,6 @@
 import { checkStore } from "../../store/check.ts";
 import { DamagedRow } from "../../store/failure.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 
 /**
  * A box is read by an index, and counted apart from it: an index that lost an entry would lose mail without a word. Where the

@@ -2,13 +2,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits.ts";
+import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
-import type { Attachment } from "../../protocol/mail.ts";
+import type { Attachment } from "../../protocol/records/mail.ts";
 import { isErrno } from "../../state/files.ts";
 import { attachmentLists } from "../../store/messages.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 
 /**
  * Takes a message in with copies of its files, on disk before the message is: a reader gets what was sent, not what became

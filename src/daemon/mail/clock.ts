@@ -1,6 +1,6 @@
 import { uptime } from "node:os";
 import { readMeta, writeMeta } from "../../store/meta.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 
 /** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
 const UPTIME_STEP_MS = 10;

@@ -1,10 +1,10 @@
-import { OPERATOR, type Attachment, type MailStep, type MessageRecord } from "../../protocol/mail.ts";
+import { OPERATOR, type Attachment, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
 import { stepsOf, type MessageRow } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
-import { iso } from "../describe.ts";
-import type { House } from "../house.ts";
-import { assertWhole } from "./digest.ts";
+import { iso } from "../names/describe.ts";
+import type { House } from "../services.ts";
+import { assertWhole } from "./integrity.ts";
 
 export function describeMessage(house: Pick<House, "db">, message: MessageRow): MessageRecord {
   const worker = message.to_worker === null ? null : workerById(house.db, message.to_worker);

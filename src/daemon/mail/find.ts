@@ -1,6 +1,6 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { messageById, messagesByIdStart, type MessageRow } from "../../store/messages.ts";
-import type { House } from "../house.ts";
+import type { House } from "../services.ts";
 
 /** By its id, or the beginning of one that fits no other. */
 export function findMessage(house: Pick<House, "db">, idOrStart: string): MessageRow {

@@ -1,13 +1,13 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { OPERATOR, SUPERVISOR } from "../../protocol/mail.ts";
-import type { Place } from "../../protocol/calls.ts";
+import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
+import type { Place } from "../../protocol/calls/index.ts";
 import type { ProjectRow } from "../../store/projects.ts";
 import { workerById, workerByName, workersOfProject } from "../../store/workers.ts";
 import type { WorkerRow } from "../../store/workers.ts";
-import type { House } from "../house.ts";
-import { findWorker, heirOf, projectOf, registerProject } from "../places.ts";
-import { findOrCreate } from "../workers.ts";
+import type { House } from "../services.ts";
+import { findWorker, heirOf, projectOf, registerProject } from "../names/lookup.ts";
+import { findOrCreate } from "../names/workers.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Recipient {

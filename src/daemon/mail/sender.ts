@@ -1,12 +1,12 @@
-import type { CallParams } from "../../protocol/calls.ts";
+import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { OPERATOR } from "../../protocol/mail.ts";
+import { OPERATOR } from "../../protocol/records/mail.ts";
 import type { MessageRow } from "../../store/messages.ts";
 import { projectById, type ProjectRow } from "../../store/projects.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
-import { assertCurrent, assertOwn, type Actor } from "../actor.ts";
-import type { House } from "../house.ts";
+import { assertCurrent, assertOwn, type Actor } from "../permissions/actor.ts";
+import type { House } from "../services.ts";
 
 /** Who sends or reads, as the daemon knows it: from a run's token, never from what is said. */
 export interface Sender {

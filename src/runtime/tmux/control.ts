@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { TMUX_ANSWER_MS } from "../../limits.ts";
+import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandLine } from "./quote.ts";
 import { ReplyReader } from "./replies.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { TMUX_ANSWER_MS, TMUX_VERSION_MIN } from "../../limits.ts";
+import { TMUX_ANSWER_MS, TMUX_VERSION_MIN } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { findProgram } from "../find-program.ts";
 

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits.ts";
-import type { Environment } from "../../protocol/environment.ts";
+import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
+import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { ControlClient, unanswered, wordsOf } from "./control.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";

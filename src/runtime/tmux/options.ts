@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { PANE_COLUMNS, PANE_HISTORY_LINES, PANE_ROWS } from "../../limits.ts";
-import type { Environment } from "../../protocol/environment.ts";
+import { PANE_COLUMNS, PANE_HISTORY_LINES, PANE_ROWS } from "../../limits/index.ts";
+import type { Environment } from "../../util/environment.ts";
 
 /** Set by whoever attaches from inside a tmux with the same prefix as ours. */
 export const TWICE = "@perdure_twice";

@@ -1,5 +1,5 @@
 import { constants, hostname } from "node:os";
-import { PANE_TITLE_CHARS_MAX } from "../../limits.ts";
+import { PANE_TITLE_CHARS_MAX } from "../../limits/index.ts";
 
 export interface Pane {
   /** `%12`: tmux's own, never given twice by one server. */

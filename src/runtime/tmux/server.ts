@@ -1,5 +1,5 @@
-import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits.ts";
-import type { Environment } from "../../protocol/environment.ts";
+import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
+import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import type { Tmux } from "./find.ts";

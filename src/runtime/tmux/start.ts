@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { PANE_COMMAND_BYTES_MAX } from "../../limits.ts";
+import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
 

@@ -1,4 +1,4 @@
-import { PANES_PER_WINDOW_MAX } from "../../limits.ts";
+import { PANES_PER_WINDOW_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import { listPanes } from "./list.ts";

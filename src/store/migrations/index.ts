@@ -1,8 +1,8 @@
-import { house } from "./001-house.ts";
+import { house } from "./001-initial.ts";
 import { sessions } from "./002-sessions.ts";
 import { custody } from "./003-custody.ts";
 import { mail } from "./004-mail.ts";
-import { lean } from "./005-lean.ts";
+import { lean } from "./005-events-no-autoincrement.ts";
 import { fleet } from "./006-fleet.ts";
 
 /** In order; the schema's version is how many of them a store has. */

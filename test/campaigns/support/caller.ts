@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { connect, type Client } from "../../../src/client/connect.ts";
-import type { CallName } from "../../../src/protocol/calls.ts";
+import type { CallName } from "../../../src/protocol/calls/index.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import { statePaths } from "../../../src/state/paths.ts";
 

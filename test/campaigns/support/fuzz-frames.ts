@@ -1,4 +1,4 @@
-import { callSchemas, type CallName } from "../../../src/protocol/calls.ts";
+import { callSchemas, type CallName } from "../../../src/protocol/calls/index.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
 import { pick, whole } from "./check.ts";
 import { realCalls } from "./real-calls.ts";

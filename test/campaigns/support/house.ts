@@ -1,5 +1,5 @@
 import { newToken } from "../../../src/client/claim.ts";
-import type { Target } from "../../../src/protocol/calls.ts";
+import type { Target } from "../../../src/protocol/calls/index.ts";
 import { isAlive, processTable } from "../../../src/runtime/process/index.ts";
 import { Home } from "../../support/home.ts";
 

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { takeLock, type Lock } from "../../../src/daemon/lock.ts";
+import { takeLock, type Lock } from "../../../src/daemon/server/lock.ts";
 
 // Tries for the daemon's lock at the very moment it is told, so that several processes try at once.
 

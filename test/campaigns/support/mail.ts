@@ -1,4 +1,4 @@
-import type { CallParams, Place } from "../../../src/protocol/calls.ts";
+import type { CallParams, Place } from "../../../src/protocol/calls/index.ts";
 import { isPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 

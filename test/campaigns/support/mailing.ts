@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { CallParams } from "../../../src/protocol/calls.ts";
+import type { CallParams } from "../../../src/protocol/calls/index.ts";
 import { Db } from "../../../src/store/db.ts";
 import type { Home } from "../../support/home.ts";
 import { check } from "./check.ts";

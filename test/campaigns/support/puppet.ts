@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import type { CallName, CallParams, CallResults } from "../../../src/protocol/calls.ts";
+import type { CallName, CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
 import { check, Violation, within } from "./check.ts";
 import type { Answer, Order } from "./caller.ts";
 

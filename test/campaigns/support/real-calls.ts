@@ -1,4 +1,4 @@
-import type { CallName, CallParams } from "../../../src/protocol/calls.ts";
+import type { CallName, CallParams } from "../../../src/protocol/calls/index.ts";
 import { whole } from "./check.ts";
 
 type RealCalls = { [N in CallName]: CallParams<N> };

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { isAlive, processTable, type ProcessId } from "../../../src/runtime/process/index.ts";
-import { signalRunProcess } from "../../../src/runtime/signal.ts";
+import { signalRunProcess } from "../../../src/runtime/process/signal.ts";
 import { seeded } from "../../support/campaign.ts";
 import { check, pick } from "./check.ts";
 

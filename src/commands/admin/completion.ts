@@ -1,0 +1,92 @@
+import { connect } from "../../client/connect.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { own } from "../../util/own.ts";
+import type { Command } from "../shared/command.ts";
+import { ownProject, placeHere } from "../shared/here.ts";
+
+/** Each asks `perdure __complete` with the words so far; the shells differ only in how they are told. */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_perdure() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$(perdure __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _perdure perdure
+`,
+  zsh: `#compdef perdure
+_perdure() {
+  local -a candidates
+  candidates=("\${(@f)$(perdure __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -a candidates
+}
+compdef _perdure perdure
+`,
+  fish: `complete -c perdure -f -a '(perdure __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`,
+};
+
+export const completion: Command = {
+  summary: "completions for bash, zsh and fish, names included",
+  usage: "bash | zsh | fish",
+  examples: [
+    "source <(perdure completion bash)",
+    "perdure completion zsh > ~/.zfunc/_perdure",
+    "perdure completion fish > ~/.config/fish/completions/perdure.fish",
+  ],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const shell = words[0] ?? "";
+    const script = own(SCRIPTS, shell);
+    if (script === undefined) {
+      throw new PerdureError("usage", `There are no completions for ${JSON.stringify(shell)}.`, {
+        hint: `perdure completion ${Object.keys(SCRIPTS).join(" | ")}`,
+      });
+    }
+    out.result({ shell, script }, () => script);
+  },
+};
+
+/** Verbs whose word is a worker's name, and those with words of their own. */
+const TAKES_NAMES = new Set(
+  "run show history rename retire takeover events restart fork drill pause up down stop attach logs send ask inbox".split(
+    " ",
+  ),
+);
+/** Those that take any number of them. */
+const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
+const WORDS: Readonly<Record<string, string[]>> = {
+  context: ["path", "log", "archive", "recover", "sweep"],
+  daemon: ["start", "stop", "status", "install", "uninstall"],
+  project: ["show", "ls", "move"],
+  completion: Object.keys(SCRIPTS),
+};
+
+/** The words so far, the one being typed last: what could stand there. */
+export async function candidates(
+  words: readonly string[],
+  verbs: readonly string[],
+  options: (verb: string) => Promise<string[]>,
+): Promise<string[]> {
+  const [verb = "", ...rest] = words;
+  const typed = words.at(-1) ?? "";
+  const all =
+    words.length <= 1 ? [...verbs] : typed.startsWith("-") ? await options(verb) : await wordsOf(verb, rest.length);
+  return all.filter((candidate) => candidate.startsWith(typed));
+}
+
+async function wordsOf(verb: string, position: number): Promise<string[]> {
+  if (position > 1 && !TAKES_SEVERAL.has(verb)) return [];
+  return TAKES_NAMES.has(verb) ? names() : (own(WORDS, verb) ?? []);
+}
+
+/** Only from a daemon that runs: pressing a key must not start one. */
+async function names(): Promise<string[]> {
+  try {
+    const client = await connect({ autostart: false });
+    const { items: workers } = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
+    client.close();
+    return workers.map(({ name }) => name);
+  } catch {
+    return []; // a completion has no place to tell an error
+  }
+}

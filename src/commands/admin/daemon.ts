@@ -1,0 +1,85 @@
+import { resolve } from "node:path";
+import { startDaemon } from "../../client/autostart.ts";
+import { connect } from "../../client/connect.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import type { DaemonStatus } from "../../protocol/records/worker.ts";
+import { statePaths } from "../../state/paths.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { printable } from "../shared/output.ts";
+import { install, uninstall } from "./service.ts";
+import { stopDaemon } from "./stop-daemon.ts";
+import { subcommand } from "../shared/subcommand.ts";
+
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = {
+  start,
+  stop,
+  status,
+  install,
+  uninstall,
+};
+
+export const daemon: Command = {
+  summary: "the process that keeps the names: start, stop, status, install",
+  usage: "start [--new-store | --restore FILE] | stop | status | install | uninstall",
+  details:
+    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside; --restore puts a backup in its place and\nkeeps what was there beside it.\ninstall makes it a service of your systemd, which brings the fleet back after a reboot; uninstall undoes that.",
+  examples: [
+    "perdure daemon status",
+    "perdure daemon stop",
+    "perdure daemon stop && perdure daemon start --restore FILE",
+    "perdure daemon install",
+  ],
+  options: { "new-store": { type: "boolean" }, restore: { type: "string" } },
+  words: [1, 1],
+
+  async run(invocation) {
+    return subcommand("daemon", ACTIONS, invocation.words[0] ?? "")(invocation);
+  },
+};
+
+async function start({ values, out }: Invocation): Promise<void> {
+  const before = await statusOrNull();
+  const restoring = typeof values.restore === "string" ? resolve(values.restore) : null;
+  if (before !== null && (restoring !== null || values["new-store"])) {
+    throw new PerdureError("conflict", `The daemon runs (pid ${before.pid}); its store cannot be replaced under it.`, {
+      hint: "perdure daemon stop, then try again",
+    });
+  }
+  const args = [...(values["new-store"] ? ["--new-store"] : []), ...(restoring ? ["--restore", restoring] : [])];
+  if (before === null) await startDaemon(statePaths(process.env), process.env, args);
+  const now = before ?? (await statusOrNull());
+  if (now === null)
+    throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });
+  out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
+}
+
+async function stop({ out }: Invocation): Promise<void> {
+  const pid = await stopDaemon();
+  if (pid === null) return out.result({ running: false, stopped: false }, () => "not running");
+  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers live on`);
+}
+
+async function status({ out }: Invocation): Promise<number> {
+  const now = await statusOrNull();
+  if (now === null) {
+    out.result({ running: false, pid: null, uptimeMs: 0 }, () => "not running; it starts when needed");
+    return 0;
+  }
+  out.result(now, () => {
+    const up = Math.round(now.uptimeMs / 1000);
+    return `running: pid ${now.pid}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${printable(now.socket)}`;
+  });
+  return 0;
+}
+
+async function statusOrNull(): Promise<DaemonStatus | null> {
+  try {
+    const client = await connect({ autostart: false });
+    const now = await client.call("status", {});
+    client.close();
+    return now;
+  } catch (error) {
+    if (isPerdureError(error) && error.code === "unavailable") return null;
+    throw error;
+  }
+}

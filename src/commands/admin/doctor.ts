@@ -1,0 +1,230 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { connect, type Client } from "../../client/connect.ts";
+import { readProjectConfig } from "../../project/config/read.ts";
+import { CONFIG_FILE } from "../../project/find.ts";
+import { readFleet } from "../../project/fleet/read.ts";
+import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
+import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import type { WorkerDetail } from "../../protocol/records/worker.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { findProgram } from "../../runtime/find-program.ts";
+import { installedVersion } from "../../launch/installed-version.ts";
+import { detectWrapperForm } from "../../runtime/wrapper/script.ts";
+import { statePaths } from "../../state/paths.ts";
+import { checkSafeFolder } from "../../state/safe-folder.ts";
+import { adapterOf, type Adapter } from "../../vendors/index.ts";
+import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
+import type { Command } from "../shared/command.ts";
+import { entryOf } from "../shared/fleet-entries.ts";
+import { declaredHere, foundHere, placeHere } from "../shared/here.ts";
+import { startOf } from "../shared/start-command.ts";
+import { printable } from "../shared/output.ts";
+
+interface Finding {
+  check: string;
+  level: "ok" | "note" | "bad";
+  message: string;
+  fix: string | null;
+}
+
+const BAD_EXIT = 5;
+const DAY_MS = 24 * 3_600_000;
+
+export const doctor: Command = {
+  summary: "look over everything perdure needs, each with its fix",
+  usage: "",
+  details: "Exit 5 if something is broken. Includes a full integrity check of the store.",
+  examples: ["perdure doctor", "perdure doctor --json"],
+  words: [0, 0],
+
+  async run({ out }) {
+    const here = project();
+    const readable = here.every(({ level }) => level !== "bad");
+    const findings = [
+      ...machine(),
+      ...agents(),
+      ...here,
+      ...(readable ? fleet() : []),
+      ...(await daemonAndStore(readable)),
+    ];
+    const broken = findings.filter(({ level }) => level === "bad");
+    const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
+    out.result({ ok: broken.length === 0, findings }, () => {
+      const lines = findings.map(({ check, level, message, fix }) => {
+        return `${mark[level]}  ${check.padEnd(12)} ${printable(message)}${fix ? `\n                   ${out.paint.dim("→")} ${printable(fix)}` : ""}`;
+      });
+      return [...lines, "", broken.length === 0 ? "Nothing is broken." : `${broken.length} broken.`].join("\n");
+    });
+    return broken.length === 0 ? 0 : BAD_EXIT;
+  },
+};
+
+function machine(): Finding[] {
+  const form = detectWrapperForm();
+  const tmux = findProgram("tmux", process.env.PATH, "/");
+  return [
+    ok("node", `${process.version}, SQLite ${process.versions.sqlite}`),
+    form === "plain"
+      ? note("shell", "signals to a worker arrive late here", "install bash, or GNU coreutils 8.31 or newer")
+      : ok("shell", form === "env" ? "/bin/sh with env --default-signal" : "/bin/bash"),
+    "file" in tmux
+      ? ok("tmux", tmux.file)
+      : (hasFleet() ? bad : note)("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
+  ];
+}
+
+/** Each vendor on PATH, with its version beside those that were tried. */
+function agents(): Finding[] {
+  const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
+    const place = findProgram(program, process.env.PATH, "/");
+    const adapter = adapterOf(vendor);
+    return "file" in place && adapter ? [agentFinding(adapter, place.file)] : [];
+  });
+  return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
+}
+
+function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Finding {
+  if (unproved !== null)
+    return note(vendor, `${file}; unproved: ${unproved}`, "look after the first resume: perdure history NAME");
+  const version = installedVersion(file);
+  if (version === null)
+    return note(vendor, `${file}; its version does not show; tried with ${tested.join(", ")}`, `${vendor} --version`);
+  if (tested.includes(version)) return ok(vendor, `${version}, known to work; ${file}`);
+  return note(
+    vendor,
+    `${version}; perdure was tried with ${tested.join(", ")}; ${file}`,
+    "after an upgrade: perdure drill, then perdure history NAME",
+  );
+}
+
+function project(): Finding[] {
+  try {
+    const found = foundHere();
+    readProjectConfig(found);
+    const stray = join(process.cwd(), CONFIG_FILE);
+    if (existsSync(stray) && found.here !== process.cwd()) {
+      return [note("project", `${stray} is not read: the project's root is ${found.here}`, `move it to ${found.here}`)];
+    }
+    return [ok("project", found.root)];
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad("project", error.message, error.hint)];
+  }
+}
+
+function hasFleet(): boolean {
+  try {
+    return declaredHere(foundHere()).length > 0;
+  } catch (error) {
+    if (isPerdureError(error)) return false; // told of the project
+    throw error;
+  }
+}
+
+/** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
+function fleet(): Finding[] {
+  try {
+    const read = readFleet(foundHere());
+    if (read === null) return [];
+    const names = read.workers.map((worker) => entryOf(worker, read).name);
+    return [ok("fleet", `${names.join(", ")} (${read.file})`)];
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad("fleet", error.message, error.hint)];
+  }
+}
+
+async function daemonAndStore(projectIsReadable: boolean): Promise<Finding[]> {
+  const paths = statePaths(process.env);
+  try {
+    if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
+    const client = await connect();
+    const findings = [ok("state", paths.dir), ...(await daemonFindings(client))];
+    if (projectIsReadable) findings.push(...(await slugFindings(client)), ...(await workerFindings(client)));
+    client.close();
+    return findings;
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad(error.code === "unsafe" ? "state" : "daemon", error.message, error.hint)];
+  }
+}
+
+async function daemonFindings(client: Client): Promise<Finding[]> {
+  const status = await client.call("status", {});
+  const check = await client.call("check", {}, LONG_WAIT_MS);
+  return [
+    status.version === VERSION
+      ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
+      : note("daemon", `runs perdure ${status.version}; this is ${VERSION}`, "perdure daemon stop (workers live on)"),
+    check.ok
+      ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
+      : bad("store", `damaged: ${check.problems.join("; ")}`, "perdure daemon stop, then restore a backup"),
+  ];
+}
+
+/** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
+async function slugFindings(client: Client): Promise<Finding[]> {
+  const wanted = readProjectConfig(foundHere()).project;
+  const { slug, registered } = await client.call("project", { here: placeHere() });
+  if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
+  return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
+}
+
+/** Could each worker of this project be started again as it was? */
+async function workerFindings(client: Client): Promise<Finding[]> {
+  const here = placeHere();
+  const { items: workers } = await client.collect("ls", { here, project: null, all: false });
+  const details = await Promise.all(
+    workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
+  );
+  return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
+}
+
+/** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
+function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
+  const days = conversation && adapterOf(conversation.vendor)?.sweepsAfterDays?.(conversation.configDir);
+  const file = conversation?.transcript?.file;
+  const changedMs = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  if (!conversation || typeof days !== "number" || changedMs === undefined) return null;
+  const leftDays = Math.floor((changedMs - Date.now()) / DAY_MS + days);
+  if (leftDays > SWEEP_WARNING_DAYS) return null;
+  const when = leftDays > 0 ? `in ${leftDays} days` : "at its next start";
+  const swept = `${conversation.vendor} deletes its conversation ${when}, unused for ${days - leftDays} days`;
+  return conversation.custody
+    ? note(
+        name,
+        `${swept}; a copy is kept, and put back at the next start`,
+        `or use it before: ${startOf(foundHere(), name)}`,
+      )
+    : bad(name, `${swept}, and no copy is kept`, startOf(foundHere(), name));
+}
+
+function workerFinding({ name, command, cwd, environment }: WorkerDetail): Finding | null {
+  if (command === null || cwd === null) return null;
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
+  }
+  const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
+  if ("missing" in program)
+    return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
+  const lacking = ["PATH", "HOME"].filter((variable) => !environment.includes(variable));
+  if (lacking.length === 0) return null;
+  return note(
+    name,
+    `recorded environment lacks ${lacking.join(", ")}`,
+    `${startOf(foundHere(), name)} from a login shell`,
+  );
+}
+
+function ok(check: string, message: string): Finding {
+  return { check, level: "ok", message, fix: null };
+}
+
+function note(check: string, message: string, fix: string | null): Finding {
+  return { check, level: "note", message, fix };
+}
+
+function bad(check: string, message: string, fix: string | null): Finding {
+  return { check, level: "bad", message, fix };
+}

@@ -1,0 +1,57 @@
+import { connect } from "../../client/connect.ts";
+import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
+import type { EventRecord } from "../../protocol/records/worker.ts";
+import type { Command } from "../shared/command.ts";
+import { placeHere, targetOf } from "../shared/here.ts";
+import { wholeNumber } from "../shared/parse.ts";
+import { printable, type Paint } from "../shared/output.ts";
+
+export const events: Command = {
+  summary: "what happened, oldest first; -f goes on",
+  usage: "[NAME] [-f] [--all] [--after SEQ] [--limit N]",
+  details: "With --json, one event per line. Each has a number: --after continues where a reader left off.",
+  examples: ["perdure events", "perdure events coder -f", "perdure events --all --after 120 --json"],
+  options: {
+    follow: { type: "boolean", short: "f" },
+    all: { type: "boolean", short: "a" },
+    after: { type: "string" },
+    limit: { type: "string", short: "n" },
+  },
+  words: [0, 1],
+
+  async run({ words, values, out }) {
+    const here = placeHere();
+    const params = {
+      here,
+      all: values.all === true,
+      target: words[0] === undefined ? null : targetOf(words[0], here),
+      after: wholeNumber("--after", values.after, { least: 0, most: Number.MAX_SAFE_INTEGER }),
+      limit: wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? EVENT_ROWS_DEFAULT,
+      follow: values.follow === true,
+    };
+    const client = await connect();
+    let shown = 0;
+    try {
+      await client.stream("events", params, (event) => {
+        shown++;
+        out.item(event, () => line(event, out.paint));
+      });
+    } finally {
+      client.close();
+    }
+    if (shown === 0) out.note("Nothing has happened here yet.");
+  },
+};
+
+function line(event: EventRecord, paint: Paint): string {
+  const who = event.worker ? `${event.project}/${event.worker}` : (event.project ?? "");
+  const told = Object.entries(event.data).filter(([, value]) => value !== null);
+  const data = told.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const parts = [
+    paint.dim(`${String(event.seq).padStart(6)}  ${event.at}`),
+    event.type.padEnd(18),
+    paint.bold(printable(who)),
+    event.run ?? "",
+  ];
+  return [...parts, printable(data.join(" "))].filter(Boolean).join("  ");
+}

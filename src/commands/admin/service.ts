@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { daemonCommand, dist } from "../../client/autostart.ts";
+import type { Environment } from "../../util/environment.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { writeFileAtomic } from "../../state/files.ts";
+import { makeSafeFolder } from "../../state/safe-folder.ts";
+import { homeDir, statePaths } from "../../state/paths.ts";
+import type { Invocation } from "../shared/command.ts";
+import { printable } from "../shared/output.ts";
+import { stopDaemon } from "./stop-daemon.ts";
+
+// The daemon as a service of the user's systemd: there at boot, and the fleet comes back with it.
+
+/** Nothing will start at boot yet. */
+const UNAVAILABLE_EXIT = 7;
+
+const UNIT = "perdure.service";
+
+export async function install({ out }: Invocation): Promise<number> {
+  assertSystemd();
+  const file = unitFile(process.env);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileAtomic(file, unitText(process.env));
+  // systemd opens the log before anybody could make its folder; and the service cannot serve beside another daemon.
+  makeSafeFolder(statePaths(process.env).dir);
+  makeSafeFolder(dirname(statePaths(process.env).log));
+  await stopDaemon();
+  const failed = systemctl(["daemon-reload"]) ?? systemctl(["enable", "--now", UNIT]);
+  const linger = `loginctl enable-linger ${userInfo().username}`;
+  out.result({ file, enabled: failed === null, linger }, () => {
+    return failed === null
+      ? `installed and started: ${printable(file)}`
+      : `written, and not started: ${printable(file)}`;
+  });
+  if (failed !== null) {
+    out.note(`systemd could not be told (${printable(failed)}); when it can: systemctl --user enable --now ${UNIT}`);
+  }
+  out.note(`So that it starts at boot, and not only when you log in: ${linger}`);
+  return failed === null ? 0 : UNAVAILABLE_EXIT;
+}
+
+export async function uninstall({ out }: Invocation): Promise<void> {
+  const file = unitFile(process.env);
+  if (!existsSync(file)) return out.result({ file, removed: false }, () => "not installed");
+  // Workers live on: the unit kills the daemon alone.
+  const failed = systemctl(["disable", "--now", UNIT]);
+  rmSync(file);
+  systemctl(["daemon-reload"]);
+  out.result({ file, removed: true }, () => `removed: ${printable(file)}; workers live on`);
+  if (failed !== null) out.note(`systemd could not be told: ${printable(failed)}`);
+}
+
+function assertSystemd(): void {
+  const { error } = spawnSync("systemctl", ["--version"], { stdio: "ignore" });
+  if (error === undefined) return;
+  throw new PerdureError("unavailable", "There is no systemd here (systemctl was not found).", {
+    hint: "the daemon starts by itself at first use; after a reboot: perdure up",
+  });
+}
+
+/** What went wrong, or null. */
+function systemctl(args: string[]): string | null {
+  const { status, stderr, error } = spawnSync("systemctl", ["--user", ...args], { encoding: "utf8" });
+  if (status === 0) return null;
+  return (error?.message ?? stderr.trim().split("\n")[0]) || `systemctl exited with ${status}`;
+}
+
+function unitFile(env: Environment): string {
+  return join(env.XDG_CONFIG_HOME || join(homeDir(env), ".config"), "systemd", "user", UNIT);
+}
+
+/**
+ * KillMode=process: a restart, an upgrade or an uninstall of the daemon must not touch the workers, whose terminals live in
+ * the same group of processes.
+ */
+function unitText(env: Environment): string {
+  const { log } = statePaths(env);
+  const settings = ["PATH", "PERDURE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
+    .filter((name) => env[name])
+    .map((name) => `Environment=${quoted(`${name}=${env[name]}`)}`);
+  // In a command a dollar would be replaced, too.
+  const command = [...daemonCommand(), join(dist, "daemon.cjs"), "--service"]
+    .map((word) => quoted(word).replaceAll("$", "$$$$"))
+    .join(" ");
+  return `# Written by perdure daemon install; perdure daemon uninstall removes it.
+[Unit]
+Description=perdure: names for coding agents that outlive their processes
+
+[Service]
+Type=exec
+ExecStart=${command}
+${settings.join("\n")}
+StandardOutput=null
+StandardError=append:${log.replaceAll("%", "%%")}
+KillMode=process
+Restart=on-failure
+RestartSec=2
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** As systemd reads a word: quotes and backslashes are escaped, percent signs would be replaced. */
+function quoted(word: string): string {
+  const escaped = word.replace(/[\\"]/g, (char) => `\\${char}`).replaceAll("%", "%%");
+  return `"${escaped}"`;
+}

@@ -1,0 +1,60 @@
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { contextPath } from "./path.ts";
+import { subcommand } from "../shared/subcommand.ts";
+
+type Action = (invocation: Invocation) => Promise<void>;
+
+/** `path` is called many times a run and is loaded with the command line; the others when they are called. */
+const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load: () => Promise<Action> }>> = {
+  path: { words: [0, 0], load: async () => contextPath },
+  log: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextLog },
+  archive: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextArchive },
+  recover: { words: [0, 0], load: async () => (await import("../verbs.ts")).contextRecover },
+  sweep: { words: [0, 0], load: async () => (await import("../verbs.ts")).contextSweep },
+};
+
+const USAGE = "path | log TEXT | archive DESCRIPTION | recover | sweep";
+
+export const context: Command = {
+  summary: "the context file of this run: where it is, write to it, archive it, find those of crashed runs",
+  usage: `${USAGE} [--dir D] [--ext E]`,
+  details: [
+    "path      one line, the same on every call; needs no daemon and creates nothing (--absolute)",
+    "log       appends with a timestamp; - reads stdin",
+    "archive   the clean end: moves it to sessions/ under date and description",
+    "recover   files of runs that ended without archiving, by worker, newest first",
+    "sweep     archives those older than --older-than DAYS (7); look first with --dry-run",
+  ].join("\n"),
+  examples: [
+    "perdure context path",
+    'perdure context log "tests pass, next: the parser"',
+    'perdure context log -- "- a text that begins with a dash"',
+    "perdure context archive parser done",
+    "perdure context recover",
+    "perdure context sweep --older-than 30 --dry-run",
+  ],
+  options: {
+    dir: { type: "string" },
+    ext: { type: "string" },
+    absolute: { type: "boolean" },
+    "older-than": { type: "string" },
+    "dry-run": { type: "boolean" },
+  },
+  words: [1, Number.POSITIVE_INFINITY],
+  takesRest: true,
+
+  async run(invocation) {
+    // After `--` a text may begin with a dash.
+    const [word = "", ...rest] = [...invocation.words, ...(invocation.rest ?? [])];
+    const action = subcommand("context", ACTIONS, word);
+    const [least, most] = action.words;
+    if (rest.length < least || rest.length > most) {
+      const what = rest.length < least ? "something is missing" : `${JSON.stringify(rest[most])} is one word too many`;
+      throw new PerdureError("usage", `context ${word}: ${what}.`, { hint: `perdure context ${USAGE}` });
+    }
+    await (
+      await action.load()
+    )({ ...invocation, words: rest });
+  },
+};

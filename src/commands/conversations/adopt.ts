@@ -1,0 +1,141 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve, sep } from "node:path";
+import { readProjectConfig } from "../../project/config/read.ts";
+import type { FoundProject } from "../../project/find.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { FoundRecord } from "../../protocol/records/findings.ts";
+import { recordedEnvironment } from "../../launch/environment.ts";
+import { realPath } from "../../state/paths.ts";
+import { ask, askList } from "../shared/call.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { foundHere, placeHere, targetOf } from "../shared/here.ts";
+import { startOf } from "../shared/start-command.ts";
+import { age, size, table, type Cell } from "../shared/table.ts";
+
+export const adopt: Command = {
+  summary: "take over a vendor conversation that exists; alone, lists those found here",
+  usage: "[NAME --session ID [--vendor V] [--cwd DIR] | NAME --kept] [--all]",
+  details: [
+    "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere), to pick",
+    "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the beginning",
+    "or the end of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
+    "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its",
+    "history.",
+    "--kept goes back to the copy that perdure keeps of the worker's own conversation: what the vendor has now is set",
+    "aside beside it (.lost).",
+  ].join("\n"),
+  examples: ["perdure adopt", "perdure adopt coder --session 0b6f3a52", "perdure adopt coder --kept"],
+  options: {
+    vendor: { type: "string" },
+    session: { type: "string" },
+    cwd: { type: "string" },
+    kept: { type: "boolean" },
+    all: { type: "boolean", short: "a" },
+  },
+  words: [0, 1],
+
+  async run(invocation) {
+    const [name] = invocation.words;
+    if (name === undefined) return list(invocation);
+    return invocation.values.kept === true ? restore(name, invocation) : bind(name, invocation);
+  },
+};
+
+async function list({ values, out }: Invocation): Promise<void> {
+  const found = foundHere();
+  const everywhere = await conversations(found, values);
+  const here = values.all === true ? everywhere : everywhere.filter(({ cwd }) => isInside(found, cwd));
+  out.result({ conversations: here }, () => {
+    const rows = here.map((each): (string | Cell)[] => [
+      { text: each.id, paint: out.paint.bold },
+      each.vendor,
+      `${age(each.at)} ago`,
+      each.cwd ?? "-",
+      {
+        text: each.worker ?? (each.openIn === null ? "free" : `open in pid ${each.openIn}`),
+        paint: usePaint(each, out.paint),
+      },
+      { text: each.words ?? "", paint: out.paint.dim },
+    ]);
+    return rows.length === 0
+      ? ""
+      : table(["CONVERSATION", "VENDOR", "LAST USED", "BEGAN IN", "USE", "LAST WORDS"], rows, out.paint.dim);
+  });
+  const elsewhere = everywhere.length - here.length;
+  if (here.length === 0) out.note("No conversation of an installed vendor began in this project.");
+  if (elsewhere > 0) out.note(`${elsewhere} more began elsewhere: perdure adopt --all`);
+  if (here.length > 0) out.note("→ perdure adopt NAME --session ID");
+}
+
+function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["paint"]): (text: string) => string {
+  if (worker !== null) return paint.dim;
+  return openIn === null ? paint.green : paint.yellow;
+}
+
+async function conversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
+  const vendor = typeof values.vendor === "string" ? values.vendor : null;
+  const { items } = await askList("conversations", { vendor, cwd: process.cwd(), environment: environmentOf(found) });
+  return items;
+}
+
+function environmentOf(found: FoundProject): Record<string, string> {
+  return recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
+}
+
+/** In the project's root, in the tree one stands in, or below. */
+function isInside(found: FoundProject, cwd: string | null): boolean {
+  if (cwd === null) return false;
+  const real = realPath(cwd);
+  return [found.root, found.here].some((folder) => real === folder || real.startsWith(`${folder}${sep}`));
+}
+
+async function bind(name: string, { values, out }: Invocation): Promise<void> {
+  const found = foundHere();
+  if (typeof values.session !== "string") {
+    throw new PerdureError("usage", "adopt needs --session.", {
+      hint: `perdure adopt lists them; then: perdure adopt ${name} --session ID`,
+    });
+  }
+  const given = values.session;
+  const { vendor, session, cwd: began } = await picked(found, given, values);
+  const there = began !== null && existsSync(began) ? began : ".";
+  const cwd = resolve(typeof values.cwd === "string" ? values.cwd : there);
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is where it was begun" });
+  }
+  const target = targetOf(name, placeHere(found));
+  const adopted = await ask("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
+  out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
+  out.note(`→ ${startOf(found, name)}`);
+}
+
+interface Picked {
+  vendor: string;
+  session: string;
+  cwd: string | null;
+}
+
+/** The listed conversation whose id this is, or begins or ends with; one that is not listed needs its vendor. */
+async function picked(found: FoundProject, given: string, values: Invocation["values"]): Promise<Picked> {
+  const piece = given.replace(/^…/, "");
+  if (piece === "") throw new PerdureError("usage", "adopt: --session is empty.", { hint: "perdure adopt lists them" });
+  const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(piece) || id.endsWith(piece));
+  const exact = matches.filter(({ id }) => id === piece);
+  const [only, another] = exact.length > 0 ? exact : matches;
+  if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
+  if (only && another) {
+    throw new PerdureError("usage", `${given} is part of ${matches.length} conversations' ids.`, {
+      hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
+    });
+  }
+  if (typeof values.vendor === "string") return { vendor: values.vendor, session: piece, cwd: null };
+  throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(given)}.`, {
+    hint: "perdure adopt --all lists them; an old one needs its whole id and --vendor",
+  });
+}
+
+async function restore(name: string, { out }: Invocation): Promise<void> {
+  const result = await ask("restore", { target: targetOf(name) });
+  out.result(result, () => `${result.address} is back in the copy that was kept (${size(result.restored.bytes)})`);
+  out.note(`→ ${startOf(foundHere(), name)}`);
+}

@@ -1,0 +1,15 @@
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { ownProject, placeHere } from "../shared/here.ts";
+
+export const forget: Command = {
+  summary: "remove a saved session; the conversations stay",
+  usage: "NAME",
+  examples: ["perdure forget friday"],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const gone = await ask("forget", { here: placeHere(), project: ownProject(), name: words[0] ?? "" });
+    out.result(gone, () => `${gone.name} is forgotten; the conversations are where they were`);
+  },
+};

@@ -1,0 +1,21 @@
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { targetOf } from "../shared/here.ts";
+
+export const fork: Command = {
+  summary: "a new worker that begins as a branch of another one's conversation",
+  usage: "NAME NEW",
+  details: [
+    "NEW gets NAME's command and folder, and a conversation of its own that begins with everything that was said in",
+    "NAME's until its first start. NAME stays where it is, and may go on running.",
+  ].join("\n"),
+  examples: ["perdure fork coder coder-2 && perdure run coder-2"],
+  words: [2, 2],
+
+  async run({ words, out }) {
+    const [name = "", to = ""] = words;
+    const forked = await ask("fork", { target: targetOf(name), to });
+    out.result(forked, () => `${forked.address} begins as a branch of ${forked.from}'s ${forked.vendor} conversation`);
+    out.note(`→ perdure run ${to}`);
+  },
+};

@@ -1,0 +1,17 @@
+import type { Command } from "../shared/command.ts";
+import { bringDown } from "./down.ts";
+import { wholeNumber } from "../shared/parse.ts";
+
+export const stop: Command = {
+  summary: "stop a worker, wherever it runs; its name and conversation stay",
+  usage: "NAME… [--kill-after SECONDS]",
+  details:
+    "Asked to end (TERM), then KILL after --kill-after (5) seconds. One that was brought up stays down until `perdure up NAME`.",
+  examples: ["perdure stop coder", "perdure stop coder --kill-after 30"],
+  options: { "kill-after": { type: "string" } },
+  words: [1, 500],
+
+  async run({ words, values, out }) {
+    return bringDown(words, wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 }), out);
+  },
+};

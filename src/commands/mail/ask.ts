@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "../../client/connect.ts";
+import { ASK_WAIT_MS, RECONNECT_MS } from "../../limits/index.ts";
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { parseRecipient } from "../../protocol/names.ts";
+import type { Command } from "../shared/command.ts";
+import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
+import { attached, caller, messageText, textOf } from "./mail-common.ts";
+import { duration } from "../shared/parse.ts";
+import { exact, isTerminal } from "../shared/output.ts";
+
+export const askCommand: Command = {
+  summary: "mail to a worker, and wait for its answer",
+  usage: "NAME[,NAME…] TEXT [--timeout T] [--ttl T] [--attach FILE] [--file FILE]",
+  details: [
+    "Waits ten minutes unless --timeout says otherwise (exit 6; the answer then comes to the inbox), over restarts of the",
+    "daemon and of the worker. Several names are asked at once. If it can no longer be answered, it says why (exit 5).",
+  ].join("\n"),
+  examples: ['perdure ask reviewer "is this safe to merge?"', 'perdure ask a,b "are you done?" --timeout 30s'],
+  options: {
+    timeout: { type: "string" },
+    ttl: { type: "string" },
+    attach: { type: "string", multiple: true },
+    file: { type: "string" },
+    id: { type: "string" },
+  },
+  words: [1, 2],
+
+  async run({ words, values, out }) {
+    const found = foundHere();
+    const names = (words[0] ?? "").split(",");
+    const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
+    const body = textOf(words[1], values, "ask");
+    const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
+    const declared = declaredHere(found).map(({ name }) => name);
+    if (isTerminal(2))
+      out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
+    const common = {
+      ...caller(),
+      here: placeHere(found),
+      body,
+      ttlMs: duration("--ttl", values.ttl),
+      declared,
+      waitMs,
+    };
+    const asked = names.map((word) => {
+      const { project, name } = parseRecipient(word);
+      const id = names.length === 1 ? base : `${base}.${name}`;
+      return answered({ ...common, to: name, project: project ?? ownProject(), id, attach: attached(values) });
+    });
+    const outcomes = await Promise.allSettled(asked);
+    const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const failed = outcomes.find((each) => each.status === "rejected");
+    // An answer that came is shown, whatever became of the others.
+    if (failed && answers.length === 0) throw failed.reason;
+    const [only] = answers;
+    out.result(answers.length === 1 && only ? only : { answers }, () =>
+      answers.map(({ reply }) => (answers.length === 1 ? exact(reply.body) : messageText(reply, out.paint))).join("\n"),
+    );
+    await acknowledge(
+      common.nested,
+      answers.map(({ reply }) => reply.id),
+    );
+    if (failed) throw failed.reason;
+  },
+};
+
+/** Only now that it was shown. Without it, the answer comes to the inbox as well, which is no reason to fail. */
+async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
+  if (nested) return;
+  try {
+    const client = await connect({ autostart: false });
+    await client.call("ack", { as: null, nested, ids, how: "read" }).finally(() => client.close());
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+  }
+}
+
+/** Asked again under the same id after the daemon was restarted, it goes on waiting for the same answer. */
+async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
+  const deadline = performance.now() + params.waitMs;
+  for (;;) {
+    const leftMs = Math.max(0, Math.round(deadline - performance.now()));
+    try {
+      const client = await connect();
+      const wait = leftMs + PATIENCE_MS;
+      return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
+    } catch (error) {
+      if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    }
+  }
+}
+
+/** Beyond the time the daemon waits: for its own answer that there is none. */
+const PATIENCE_MS = 10_000;
+
+function withId(error: unknown, id: string): unknown {
+  if (!isPerdureError(error) || error.code !== "unavailable") return error;
+  return new PerdureError(error.code, error.message, { hint: `perdure mail ${id}`, cause: error });
+}

@@ -1,0 +1,15 @@
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { caller } from "./mail-common.ts";
+
+export const cancel: Command = {
+  summary: "take back a message that nobody has seen yet",
+  usage: "ID",
+  examples: ["perdure cancel k3m9xw2p"],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const cancelled = await ask("cancel", { ...caller(), id: words[0] ?? "" });
+    out.result(cancelled, () => `${cancelled.id} is cancelled`);
+  },
+};

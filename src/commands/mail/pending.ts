@@ -1,0 +1,16 @@
+import { askList } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { caller, mailPlace, messageText } from "./mail-common.ts";
+
+export const pending: Command = {
+  summary: "what you were asked and have not answered",
+  usage: "",
+  examples: ["perdure pending", "perdure pending --json"],
+  words: [0, 0],
+
+  async run({ out }) {
+    const { items } = await askList("pending", { ...caller(), ...mailPlace() });
+    out.result({ messages: items }, () => items.map((each) => messageText(each, out.paint)).join("\n"));
+    out.note(items.length === 0 ? "Nobody waits for an answer." : "→ perdure reply ID TEXT");
+  },
+};

@@ -1,0 +1,74 @@
+import { declaredWorkers } from "../../project/fleet/names.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { parseRecipient } from "../../protocol/names.ts";
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
+import { attached, caller, textOf } from "./mail-common.ts";
+import { duration } from "../shared/parse.ts";
+
+export const send: Command = {
+  summary: "mail to a worker, running or not",
+  usage: "NAME TEXT [--ttl T] [--attach FILE] [--supersedes ID] [--id ID] [--file FILE] [--group G]",
+  details: [
+    "Exit 0 means that it is on disk. NAME is a worker, `operator` (you), `supervisor` (whoever started the caller) or",
+    "`@all`; with --group it is left out. TEXT `-` is standard input. The same --id with the same text once more changes",
+    "nothing; with another text it is a conflict (exit 4). --ttl 10m: if nobody read it by then, it expires.",
+  ].join("\n"),
+  examples: [
+    'perdure send coder "the build is red"',
+    "git diff | perdure send reviewer -",
+    'perdure send @all "pull before you go on" --ttl 1h',
+  ],
+  options: {
+    ttl: { type: "string" },
+    attach: { type: "string", multiple: true },
+    supersedes: { type: "string" },
+    id: { type: "string" },
+    file: { type: "string" },
+    group: { type: "string" },
+    "expects-reply": { type: "boolean" },
+  },
+  words: [0, 2],
+
+  async run({ words, values, out }) {
+    const found = foundHere();
+    const here = placeHere(found);
+    const group = typeof values.group === "string" ? values.group : null;
+    const [first = "", second] = words;
+    const declared = declaredHere(found);
+    const to = group === null ? null : membersOf(group, declaredWorkers(found));
+    const everybody = group === null && first === "@all";
+    const { project, name } = group === null && !everybody ? parseRecipient(first) : { project: null, name: "" };
+    const { messages } = await ask("send", {
+      ...caller(),
+      here,
+      project: project ?? ownProject(),
+      to: to ?? (everybody ? [] : [name]),
+      all: everybody,
+      body: textOf(group === null ? second : first, values, "send"),
+      id: typeof values.id === "string" ? values.id : null,
+      ttlMs: duration("--ttl", values.ttl),
+      supersedes: typeof values.supersedes === "string" ? values.supersedes : null,
+      expectsReply: values["expects-reply"] === true,
+      attach: attached(values),
+      declared: declared.map((each) => each.name),
+    });
+    const [only] = messages;
+    out.result(messages.length === 1 && only ? only : { messages }, () => {
+      return messages.map((message) => `${message.id}  ${message.to}  ${message.state}`).join("\n");
+    });
+    for (const { renamedFrom, to: address } of messages) {
+      if (renamedFrom !== null) out.note(`${renamedFrom} is now ${address}`);
+    }
+  },
+};
+
+function membersOf(group: string, declared: { name: string; group: string | null }[]): string[] {
+  const members = declared.filter((each) => each.group === group).map(({ name }) => name);
+  if (members.length > 0) return members;
+  const groups = [...new Set(declared.flatMap((each) => each.group ?? []))];
+  throw new PerdureError("not-found", `No worker in perdure.toml is of group ${JSON.stringify(group)}.`, {
+    hint: groups.length > 0 ? `there are: ${groups.join(", ")}` : 'group = "…" below [workers.NAME]',
+  });
+}

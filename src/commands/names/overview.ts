@@ -1,0 +1,93 @@
+import { connect, type Client } from "../../client/connect.ts";
+import { UNREAD_TOLD_MAX } from "../../limits/index.ts";
+import type { FoundProject } from "../../project/find.ts";
+import { readFleet, type FleetWorker } from "../../project/fleet/read.ts";
+import type { Place } from "../../protocol/calls/index.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
+import { OPERATOR } from "../../protocol/records/mail.ts";
+import { nameKey } from "../../protocol/names.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
+import type { Command } from "../shared/command.ts";
+import { foundHere, ownProject, placeHere } from "../shared/here.ts";
+import { needsOf, needsText, type Need } from "../shared/attention-list.ts";
+import { nextStep } from "../shared/suggestion.ts";
+import { printable } from "../shared/output.ts";
+import { byName, workerTable } from "../shared/worker-table.ts";
+
+export const overview: Command = {
+  summary: "where you are, and what needs you",
+  usage: "",
+  details: "The project, its workers, who cannot go on without you and what to type, and the next sensible command.",
+  examples: ["perdure"],
+  words: [0, 0],
+
+  async run({ out }) {
+    const found = foundHere();
+    const here = placeHere(found);
+    const client = await connect();
+    try {
+      const project = await client.call("project", { here });
+      const { items: workers } = await client.collect("ls", { here, project: ownProject(), all: false });
+      const saved = project.registered ? await activeSession(client, here) : null;
+      const mail = project.registered ? await operatorsMail(client, here) : 0;
+      const fleet = fleetHere(found);
+      const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
+      const needs = [...fleet.needs, ...needsOf(workers), ...mailNeeds(mail)];
+      const next = nextStep({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
+      out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
+        const { paint, columns } = out;
+        const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
+        return [
+          `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
+          workerTable(workers.toSorted(byName), paint, { columns }),
+          needsText(needs, paint, columns),
+          `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
+        ]
+          .filter(Boolean)
+          .join("\n\n");
+      });
+    } finally {
+      client.close();
+    }
+  },
+};
+
+/** As a person would write it. */
+function fromHome(folder: string): string {
+  const home = process.env.HOME;
+  return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+}
+
+async function activeSession(client: Client, here: Place): Promise<string | null> {
+  const { items } = await client.collect("saved", { here, project: ownProject() });
+  return items.find(({ active }) => active)?.name ?? null;
+}
+
+/** Of the person at the machine; a worker's own is in the table. */
+async function operatorsMail(client: Client, here: Place): Promise<number> {
+  if (process.env.PERDURE_RUN) return 0;
+  const box = { as: null, nested: false, here, project: ownProject(), target: null, all: false };
+  return (await client.collect("inbox", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
+}
+
+function mailNeeds(unread: number): Need[] {
+  if (unread === 0) return [];
+  const many = unread === UNREAD_TOLD_MAX ? ` or more` : "";
+  return [
+    { name: OPERATOR, why: `${unread}${many} unread message${unread === 1 ? "" : "s"}`, command: "perdure inbox" },
+  ];
+}
+
+/** A fleet file with a mistake is one thing more that needs somebody; the rest is told all the same. */
+function fleetHere(found: FoundProject): { workers: FleetWorker[]; needs: Need[] } {
+  try {
+    return { workers: readFleet(found)?.workers ?? [], needs: [] };
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    return { workers: [], needs: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
+  }
+}
+
+function isUp(name: string, workers: readonly WorkerSummary[]): boolean {
+  return workers.some((worker) => nameKey(worker.name) === nameKey(name) && worker.run !== null);
+}

@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { readProjectConfig } from "../../project/config/read.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { ask, askList } from "../shared/call.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { foundHere, placeHere } from "../shared/here.ts";
+import { printable } from "../shared/output.ts";
+import { table } from "../shared/table.ts";
+import { subcommand } from "../shared/subcommand.ts";
+
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: here, ls: list, move };
+
+export const project: Command = {
+  summary: "which project this folder is; all of them; rebind one that was moved",
+  usage: "[show | ls | move OLD]",
+  details:
+    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and folders come along.",
+  examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
+  words: [0, 2],
+
+  async run(invocation) {
+    const word = invocation.words[0] ?? "show";
+    const action = subcommand("project", ACTIONS, word);
+    if (word !== "move" && invocation.words.length > 1) {
+      throw new PerdureError("usage", `project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
+        hint: `perdure project ${word}`,
+      });
+    }
+    await action(invocation);
+  },
+};
+
+async function here({ out }: Invocation): Promise<void> {
+  const found = foundHere();
+  readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
+  const result = await ask("project", { here: placeHere(found) });
+  const state = result.registered
+    ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
+    : "no workers yet";
+  out.result(result, () => printable(`${result.slug}  ${result.root}  (${state})`));
+}
+
+async function list({ out }: Invocation): Promise<void> {
+  const { items: projects } = await askList("projects", {});
+  const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
+  out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
+  if (rows.length === 0)
+    out.note("No projects yet. A folder becomes one with its first worker: perdure run NAME -- COMMAND");
+}
+
+async function move({ words, out }: Invocation): Promise<void> {
+  const old = words[1];
+  if (!old)
+    throw new PerdureError("usage", "project move: OLD is missing.", {
+      hint: "perdure project move OLD, its old slug or path",
+    });
+  const result = await ask("project.move", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
+  out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
+}

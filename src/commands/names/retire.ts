@@ -1,0 +1,17 @@
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { targetOf } from "../shared/here.ts";
+
+export const retire: Command = {
+  summary: "end a worker for good and free its name",
+  usage: "NAME",
+  details:
+    "Refused while it runs. A later worker of that name starts with nothing of this one's. The old name of a\nrenamed worker is freed the same way.",
+  examples: ["perdure retire coder"],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const result = await ask("retire", { target: targetOf(words[0] ?? "") });
+    out.result(result, () => `${result.address} is retired; its name is free`);
+  },
+};

@@ -1,0 +1,52 @@
+import type { SessionRecord, WorkerDetail } from "../../protocol/records/worker.ts";
+import { shellWords } from "../../util/shell-quote.ts";
+import { ask } from "../shared/call.ts";
+import type { Command } from "../shared/command.ts";
+import { targetOf } from "../shared/here.ts";
+import { printable } from "../shared/output.ts";
+import { age } from "../shared/table.ts";
+
+export const show: Command = {
+  summary: "everything about one worker",
+  usage: "NAME",
+  examples: ["perdure show coder", "perdure show api/coder --json"],
+  words: [1, 1],
+
+  async run({ words, out }) {
+    const worker = await ask("show", { target: targetOf(words[0] ?? "") });
+    out.result(worker, () => describe(worker));
+  },
+};
+
+function conversationLine({ id, provenance, proved, evidence }: SessionRecord): string {
+  const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "wrong"}: ${evidence}`;
+  return `${id}, ${provenance}; ${proof}`;
+}
+
+function transcriptLine({ transcript, version }: SessionRecord): string {
+  return `${transcript?.file}, ${transcript?.bytes} bytes${version === null ? "" : `, version ${version}`}`;
+}
+
+function describe(worker: WorkerDetail): string {
+  const last = worker.lastRun;
+  const lines: [string, string | null][] = [
+    ["state", worker.attention ? `${worker.state} (${worker.attention})` : worker.state],
+    ["generation", String(worker.generation)],
+    ["run", worker.run ? `${worker.run.id}, pid ${worker.run.pid}, for ${age(worker.run.startedAt)}` : null],
+    [
+      "last run",
+      !worker.run && last ? `${last.id}, ${last.reason}${last.exit === null ? "" : ` (exit ${last.exit})`}` : null,
+    ],
+    ["command", worker.command && shellWords(worker.command)],
+    ["folder", worker.conversation?.launchCwd ?? worker.cwd],
+    ["vendor", worker.vendor],
+    ["conversation", worker.conversation && conversationLine(worker.conversation)],
+    ["transcript", worker.conversation?.transcript ? transcriptLine(worker.conversation) : null],
+    ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],
+    ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
+    ["former names", worker.formerNames.join(", ") || null],
+    ["since", worker.createdAt],
+  ];
+  const shown = lines.filter((line): line is [string, string] => line[1] !== null);
+  return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(14)}${printable(value)}`)].join("\n");
+}

@@ -1,0 +1,117 @@
+import type { Environment } from "../../util/environment.ts";
+import { writeSync } from "node:fs";
+import { isErrno } from "../../state/files.ts";
+import type { PerdureError } from "../../protocol/errors.ts";
+
+/** Data on stdout, talk on stderr, one JSON document where one was asked for. */
+export interface Output {
+  json: boolean;
+  /** The result: as one document with `--json`, else as the text. */
+  result(value: object, text: () => string): void;
+  /** One line of a stream. */
+  item(value: object, text: () => string): void;
+  /** Talk, for people; silent with `--json`. */
+  note(text: string): void;
+  error(error: PerdureError): void;
+  readonly paint: Paint;
+  /** Of the terminal that the result goes to; without an end where it goes elsewhere. */
+  readonly columns: number;
+}
+
+export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
+
+export function createOutput(json: boolean, env: Environment): Output {
+  // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
+  const colourful = (fd: number): boolean =>
+    !json && !env.NO_COLOR && (isForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
+  return {
+    json,
+    get paint() {
+      return createPaint(colourful(1));
+    },
+    get columns() {
+      return (isTerminal(1) && process.stdout.columns) || Infinity;
+    },
+    result: (value, text) => write(1, json ? document(value) : ending(text())),
+    item: (value, text) => write(1, json ? `${harmless(JSON.stringify(value))}\n` : ending(text())),
+    note: (text) => {
+      if (!json) write(2, ending(text));
+    },
+    error: (error) => {
+      if (json) return write(1, document({ error: error.toJSON() }));
+      const paintTalk = createPaint(colourful(2));
+      const hint = error.hint === null ? "" : `\n  ${paintTalk.dim("→")} ${printable(error.hint)}`;
+      write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
+    },
+  };
+}
+
+export function isTerminal(fd: number): boolean {
+  return process.getBuiltinModule("node:tty").isatty(fd);
+}
+
+/** Somebody who shows our output to a person: colours, although it is a pipe. */
+function isForced({ FORCE_COLOR: forced }: Environment): boolean {
+  return forced !== undefined && forced !== "" && forced !== "0";
+}
+
+/** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
+export function printable(text: string): string {
+  return text.replace(OBEYED, escaped);
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function escaped(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** For what a script takes byte for byte: it is, unless a person would look at it on a terminal. */
+export function exact(text: string): string {
+  const shown = printable(text);
+  return shown !== text && isTerminal(1) ? shown : text;
+}
+
+/** JSON escapes the control characters below a space; these are obeyed, too, and only ever stand inside a text. */
+function harmless(json: string): string {
+  return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
+}
+
+function document(value: object): string {
+  return `${harmless(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
+}
+
+function ending(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** Not process.stdout: touching it changes the terminal's flags for the program that `run` becomes. */
+export function write(fd: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (isErrno(error, "EPIPE") && fd === 2) return; // nobody listens to the talk; the work goes on
+      if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has seen enough
+      if (!isErrno(error, "EAGAIN")) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+function createPaint(on: boolean): Paint {
+  const code =
+    (open: number, close: number) =>
+    (text: string): string =>
+      on ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: code(1, 22),
+    dim: code(2, 22),
+    red: code(31, 39),
+    green: code(32, 39),
+    yellow: code(33, 39),
+    cyan: code(36, 39),
+  };
+}

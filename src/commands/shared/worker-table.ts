@@ -1,0 +1,103 @@
+import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
+import type { Paint } from "./output.ts";
+import { age, shortId, table, type Cell } from "./table.ts";
+
+export interface TableForm {
+  /** With the project before the name. */
+  addresses?: boolean;
+  /** With what a person seldom looks for: pid and run. */
+  long?: boolean;
+  /** Of the terminal. */
+  columns?: number;
+}
+
+/** coder-2 before coder-10. */
+export function byName(a: WorkerSummary, b: WorkerSummary): number {
+  return a.address.localeCompare(b.address, "en", { numeric: true });
+}
+
+/** What a person with several agents looks at all day. Null when there is nobody to show. */
+export function workerTable(workers: readonly WorkerSummary[], paint: Paint, form: TableForm = {}): string | null {
+  if (workers.length === 0) return null;
+  const { addresses = false, long = false, columns = Infinity } = form;
+  const rows = workers.map((worker): Cell[] => [
+    { text: addresses ? worker.address : worker.name, paint: paint.bold },
+    vendorCell(worker, paint),
+    stateCell(worker, paint),
+    quiet(worker.run && age(worker.run.startedAt), paint),
+    quiet(worker.generation === 0 ? null : String(worker.generation), paint),
+    conversation(worker, paint),
+    { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
+    ...(long ? [quiet(worker.run && String(worker.run.pid), paint), quiet(worker.run && worker.run.id, paint)] : []),
+    {
+      text: noteOf(worker),
+      paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow,
+    },
+  ]);
+  const header = ["NAME", "VENDOR", "STATE", "UP ", "GEN", "CONVERSATION", "MAIL", ...(long ? ["PID", "RUN"] : []), ""];
+  return table(header, rows, paint.dim, columns);
+}
+
+/** What is unusual about it, or what it waits for, or how it ended. */
+export function noteOf(worker: WorkerSummary): string {
+  if (worker.attention !== null) return worker.attention;
+  if (worker.state === "blocked") return "waits for your answer";
+  const end = worker.lastEnd;
+  if (end === null) return "";
+  const ago = `${age(end.at)} ago`;
+  if (end.reason === "stopped") return ago;
+  const how = end.exit === null || end.exit > 128 ? end.reason : `${end.reason} ${end.exit}`;
+  return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
+}
+
+function quiet(text: string | null, paint: Paint): Cell {
+  return text === null ? { text: "-", paint: paint.dim } : { text };
+}
+
+function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
+  if (unproved === null) return quiet(vendor, paint);
+  return { text: `${vendor} (unproved)`, paint: paint.yellow };
+}
+
+/** A sign as well as a colour: not everybody sees both. */
+function stateCell(worker: WorkerSummary, paint: Paint): Cell {
+  const [sign, tone] = LOOKS[worker.state];
+  const unusual = worker.attention !== null && worker.run !== null;
+  return { text: `${sign} ${worker.state}`, paint: unusual ? paint.yellow : TONES[tone](paint) };
+}
+
+const TONES = {
+  quiet: (paint: Paint) => paint.dim,
+  ready: (paint: Paint) => (text: string) => paint.dim(paint.green(text)),
+  working: (paint: Paint) => paint.green,
+  coming: (paint: Paint) => paint.cyan,
+  waiting: (paint: Paint) => paint.yellow,
+  broken: (paint: Paint) => paint.red,
+} as const;
+
+const LOOKS: Readonly<Record<WorkerState, readonly [sign: string, tone: keyof typeof TONES]>> = {
+  stopped: ["○", "quiet"],
+  paused: ["○", "quiet"],
+  starting: ["◌", "coming"],
+  idle: ["●", "ready"],
+  busy: ["●", "working"],
+  blocked: ["◆", "waiting"],
+  held: ["◆", "waiting"],
+  displaced: ["◌", "waiting"],
+  "backing-off": ["◌", "waiting"],
+  "crash-looping": ["✗", "broken"],
+  unresumable: ["✗", "broken"],
+};
+
+/** Marked by whether the vendor has shown it: proved, not yet, or in another one. */
+function conversation({ session }: WorkerSummary, paint: Paint): Cell {
+  if (session === null) return { text: "-", paint: paint.dim };
+  const [mark, tone] = MARKS[String(session.proved) as `${typeof session.proved}`];
+  const id = shortId(session.id);
+  return {
+    text: `${id} ${mark}`,
+    paint: (text) => (tone === "red" ? paint.red(text) : `${paint.dim(id)} ${paint[tone](text.slice(id.length + 1))}`),
+  };
+}
+
+const MARKS = { true: ["✓", "green"], pending: ["?", "yellow"], false: ["✗", "red"] } as const;

@@ -1,0 +1,49 @@
+import type { Sign } from "../../protocol/records/conversation.ts";
+import { walkToAgent } from "../../launch/nesting.ts";
+import { isAlive, type ProcessInfo } from "../../runtime/process/index.ts";
+import type { RunRow } from "../../store/runs.ts";
+import type { SessionRow } from "../../store/conversations.ts";
+import type { Adapter, ProcessView } from "../../vendors/index.ts";
+import type { Watched } from "../services.ts";
+import { identityOf } from "../runs/identity.ts";
+
+/** What all runs of a vendor's folder share. */
+export interface Signs {
+  /** Whether a change there is told. */
+  watched: () => boolean;
+  recent: ProcessView;
+}
+
+/** The run's own agent process, which may outlive the wrapper; a nested one is never asked. */
+export class AgentWatch {
+  readonly #house: Watched;
+  readonly #adapter: Adapter;
+  /** Once it has shown a sign. */
+  found: ProcessInfo | null = null;
+
+  constructor(house: Watched, adapter: Adapter) {
+    this.#house = house;
+    this.#adapter = adapter;
+  }
+
+  signs(run: RunRow, { config_dir: configDir }: SessionRow): Sign[] {
+    const { processes, watch } = this.#house;
+    if (this.found && isAlive(processes, this.found)) return this.#adapter.look(configDir, this.found.pid, processes);
+    let signs: Sign[] = [];
+    const found = (pid: number): boolean => {
+      const shown = signs.length > 0 ? [] : this.#adapter.look(configDir, pid, processes);
+      if (shown.length === 0) return false;
+      signs = shown;
+      this.found = processes.look(pid);
+      return true;
+    };
+    if (isAlive(processes, identityOf(run))) walkToAgent(processes, run.pid, found);
+    else if (this.found === null) watch.allProcessesOf(run).some(({ pid }) => found(pid));
+    return signs;
+  }
+
+  /** What it has left behind. */
+  remains({ config_dir: configDir }: SessionRow): Sign[] {
+    return this.found ? (this.#adapter.remains?.(configDir, this.found) ?? []) : [];
+  }
+}

@@ -1,0 +1,71 @@
+import { isNews, seen, titled, told, UNKNOWN, type Attention } from "../../core/attention.ts";
+import { TITLE_SETTLE_MS } from "../../limits/index.ts";
+import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
+import type { RunRow } from "../../store/runs.ts";
+import type { Adapter } from "../../vendors/index.ts";
+import { dialogOn } from "../../vendors/shared/screen.ts";
+import { recordOfRun, type House } from "../services.ts";
+
+/** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
+export class AttentionWatch {
+  readonly #house: Pick<House, "db" | "writer" | "now" | "monotonicMs">;
+  readonly #run: RunRow;
+  readonly #adapter: Adapter;
+  #now: Attention = UNKNOWN;
+
+  constructor(house: Pick<House, "db" | "writer" | "now" | "monotonicMs">, run: RunRow, adapter: Adapter) {
+    this.#house = house;
+    this.#run = run;
+    this.#adapter = adapter;
+  }
+
+  /** For somebody: nothing will happen before that. */
+  get waits(): boolean {
+    return this.activity === "idle" || this.activity === "blocked";
+  }
+
+  get readsTitles(): boolean {
+    return this.#adapter.title !== undefined;
+  }
+
+  get activity(): Activity | null {
+    return this.#now.activity;
+  }
+
+  get reason(): BlockedReason | null {
+    return this.#now.reason;
+  }
+
+  /** A dialog may be in front of it, or it is blocked and has not said by what. */
+  wantsScreen(seldom: boolean): boolean {
+    const { by, activity, reason, worked, toldAtMs } = this.#now;
+    if (this.#adapter.dialogs === undefined) return false;
+    if (seldom || by === "screen" || (activity === "blocked" && reason === null)) return true;
+    return !worked && toldAtMs === null;
+  }
+
+  async told({ activity, blocked }: Sign): Promise<void> {
+    if (!activity) return;
+    const said = blocked === undefined ? { activity } : { activity, blocked };
+    await this.#become(told(this.#now, said, this.#house.monotonicMs()));
+  }
+
+  async titled(title: string): Promise<void> {
+    const said = this.#adapter.title?.(title);
+    if (!said) return;
+    const times = { nowMs: this.#house.monotonicMs(), settleMs: TITLE_SETTLE_MS };
+    await this.#become(titled(this.#now, said, times));
+  }
+
+  async seen(text: string): Promise<void> {
+    await this.#become(seen(this.#now, dialogOn(text, this.#adapter.dialogs)?.reason ?? null));
+  }
+
+  async #become(next: Attention): Promise<void> {
+    const before = this.#now;
+    this.#now = next;
+    if (!isNews(before, next)) return;
+    const { activity, reason } = next;
+    await this.#house.writer.write(() => recordOfRun(this.#house, "worker.attention", this.#run, { activity, reason }));
+  }
+}

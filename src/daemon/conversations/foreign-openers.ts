@@ -1,0 +1,56 @@
+import { STRANGER_LOOK_MS } from "../../limits/index.ts";
+import { agentChain } from "../../launch/nesting.ts";
+import type { ProcessInfo } from "../../runtime/process/index.ts";
+import type { RunRow } from "../../store/runs.ts";
+import type { SessionRow } from "../../store/conversations.ts";
+import type { Adapter, ProcessView } from "../../vendors/index.ts";
+import type { Watched } from "../services.ts";
+import { placeOf } from "./probe.ts";
+import { tellOfRun } from "../runs/identity.ts";
+
+/** Others that have opened a run's conversation behind our back: flagged, because the vendor will not refuse them. */
+export class StrangerWatch {
+  readonly #house: Watched;
+  readonly #adapter: Adapter;
+  readonly #recent: ProcessView;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #suspects: number[] = [];
+
+  pids: number[] = [];
+
+  constructor(house: Watched, adapter: Adapter, recent: ProcessView) {
+    this.#recent = recent;
+    this.#house = house;
+    this.#adapter = adapter;
+  }
+
+  /** Somebody has come: the next look is not put off. */
+  hurry(): void {
+    this.#lookedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  get suspicious(): boolean {
+    return this.#suspects.length > 0;
+  }
+
+  async look(run: RunRow, session: SessionRow | null, agent: ProcessInfo | null): Promise<void> {
+    const now = this.#house.monotonicMs();
+    if (!session || now - this.#lookedAtMs < STRANGER_LOOK_MS) return;
+    this.#lookedAtMs = now;
+    const own = agent ? [agent.pid] : agentChain(this.#house.processes, run.pid);
+    // Before the run's own agent is known, it would be taken for one.
+    if (own.length === 0) return;
+    // Before anybody is accused, it is looked anew.
+    const view = this.#suspects.length > 0 ? this.#house.processes : this.#recent;
+    const holders = this.#adapter.holders(placeOf(session), view).map(({ pid }) => pid);
+    const others = holders.filter((pid) => !own.includes(pid));
+    // Seen twice: a process between fork and exec has what its parent has, for a moment.
+    const strangers = others.filter((pid) => this.#suspects.includes(pid));
+    if (others.length > strangers.length) this.hurry();
+    const pids = strangers.filter((pid) => !this.pids.includes(pid));
+    this.#suspects = others;
+    this.pids = strangers;
+    if (pids.length === 0) return;
+    await tellOfRun(this.#house, run, "session.opened-elsewhere", { session: session.vendor_id, pids });
+  }
+}

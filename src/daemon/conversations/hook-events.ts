@@ -1,0 +1,42 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { HOOK_EVENT_BYTES_MAX } from "../../limits/index.ts";
+import type { Sign } from "../../protocol/records/conversation.ts";
+import { isErrno, readIfThere } from "../../state/files.ts";
+import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
+import { parseObject } from "../../vendors/shared/transcript.ts";
+
+/** What a run's hooks have left in its folder, in the order it was written. What says nothing is removed. */
+export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
+  const found = eventFiles(folder).flatMap((file) => {
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stat ? [{ file, atNs: stat.mtimeNs, bytes: stat.size }] : [];
+  });
+  return (
+    found
+      // A clock has ticks: of two in the same one, the name may tell which came first.
+      .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
+      .flatMap(({ file, bytes }) => {
+        const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
+        const sign = event && adapter.hear?.(event);
+        if (sign) return [{ sign, file }];
+        rmSync(file, { force: true });
+        return [];
+      })
+  );
+}
+
+export function clearEvents(folder: string): void {
+  for (const file of eventFiles(folder)) rmSync(file, { force: true });
+}
+
+function eventFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(EVENT_PREFIX))
+      .map((name) => join(folder, name));
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,232 @@
+import { watch, type FSWatcher } from "node:fs";
+import { RUN_POLL_MS, STRANGER_LIST_MS } from "../../limits/index.ts";
+import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
+import type { ProcessInfo } from "../../runtime/process/index.ts";
+import { recentProcesses } from "../../runtime/process/recent.ts";
+import { isErrno } from "../../state/files.ts";
+import { runById, type RunRow } from "../../store/runs.ts";
+import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../../store/conversations.ts";
+import { adapterOf } from "../../vendors/index.ts";
+import { Follower } from "./follower.ts";
+import { clearEvents, readEvents } from "./hook-events.ts";
+import type { Watched } from "../services.ts";
+import { probeSession } from "./probe.ts";
+import { settleProof } from "./proof.ts";
+import { applySign, notePrompt, noteTranscript } from "./bindings.ts";
+
+/** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
+const WRAPPER_DEPTH = 4;
+
+/** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
+export class SessionWatch {
+  readonly #house: Watched;
+  readonly #recent: ReturnType<typeof recentProcesses>;
+  readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
+  readonly #folders = new Map<string, FSWatcher>();
+  /** Folders that are not there yet. */
+  readonly #awaited = new Set<string>();
+  /** Last looks that are under way, by session. */
+  readonly #settling = new Map<number, Promise<void>>();
+
+  constructor(house: Watched) {
+    this.#house = house;
+    this.#recent = recentProcesses(house.processes, STRANGER_LIST_MS, house.monotonicMs);
+  }
+
+  /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
+  follow(run: RunRow, late = false): void {
+    const session = sessionOfRun(this.#house.db, run.id);
+    const adapter = session && adapterOf(session.vendor);
+    if (!adapter || this.#followers.has(run.id)) return;
+    const folder = adapter.signs(session.config_dir);
+    const signs = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
+    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late, signs), folder });
+    if (folder !== null) this.#watch(folder);
+  }
+
+  /** Its wrapper was started by another process than the one that claimed. */
+  movedTo(run: RunRow): void {
+    this.#followers.get(run.id)?.follower.movedTo(run);
+  }
+
+  stop(): void {
+    for (const run of this.#followers.keys()) this.#forget(run);
+  }
+
+  activityOf(run: string): Activity | null {
+    return this.#followers.get(run)?.follower.attention.activity ?? null;
+  }
+
+  /** What a blocked run waits for; null where that is not known, or where it is not blocked. */
+  reasonOf(run: string): BlockedReason | null {
+    return this.#followers.get(run)?.follower.attention.reason ?? null;
+  }
+
+  /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
+  titled(run: string, title: string): void {
+    const follower = this.#followers.get(run)?.follower;
+    if (follower?.attention.readsTitles) follower.shown((attention) => attention.titled(title));
+  }
+
+  /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */
+  seen(run: string, screenText: string): void {
+    this.#followers.get(run)?.follower.shown((attention) => attention.seen(screenText));
+  }
+
+  /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
+  screensWanted(seldom: boolean): Set<string> {
+    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.wantsScreen(seldom));
+    return new Set(wanted.map(([run]) => run));
+  }
+
+  strangersOf(run: string): readonly number[] {
+    return this.#followers.get(run)?.follower.strangers.pids ?? [];
+  }
+
+  foreignOf(run: string): string | null {
+    return this.#followers.get(run)?.follower.foreign ?? null;
+  }
+
+  agentOf(run: string): ProcessInfo | null {
+    return this.#followers.get(run)?.follower.agent ?? null;
+  }
+
+  hungMsOf(run: string): number | null {
+    return this.#followers.get(run)?.follower.silence.hungMs ?? null;
+  }
+
+  /** It has shown that it lives. */
+  stirred(run: string): void {
+    this.#followers.get(run)?.follower.silence.stir();
+  }
+
+  /** A hook has left a file in the run's folder. */
+  heard(run: string): void {
+    this.#followers.get(run)?.follower.heard();
+  }
+
+  /**
+   * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
+   * code, if it has one.
+   */
+  conclude(run: RunRow, exit: number | null): void {
+    const session = sessionOfRun(this.#house.db, run.id);
+    const adapter = session && adapterOf(session.vendor);
+    if (!adapter) return;
+    // The files stay until the change is on disk: applied twice, they lead to the same place.
+    const follower = this.#followers.get(run.id)?.follower;
+    // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
+    const unsettled = exit === 0 ? (follower?.unsettled() ?? null) : null;
+    const events = readEvents(this.#house.watch.runDir(run.id), adapter).map(({ sign }) => sign);
+    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.lastSigns() ?? [])];
+    for (const sign of last) {
+      applySign(this.#house, run.id, sign);
+      notePrompt(this.#house, run.id, sign);
+    }
+  }
+
+  /** After the end is on disk: a last look at what the vendor wrote. */
+  ended(run: string): void {
+    this.#forget(run);
+    const row = runById(this.#house.db, run);
+    const session = sessionOfRun(this.#house.db, run);
+    if (!row || !session) return;
+    const settling = this.#settle(row, session).finally(() => {
+      if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
+    });
+    this.#settling.set(session.id, settling);
+  }
+
+  /** When the last look at this conversation is over. */
+  async settled(session: number): Promise<void> {
+    await this.#settling.get(session);
+  }
+
+  #forget(run: string): void {
+    const followed = this.#followers.get(run);
+    if (!followed) return;
+    followed.follower.stop();
+    this.#followers.delete(run);
+    if (followed.folder === null || this.#isWatched(followed.folder)) return;
+    this.#folders.get(followed.folder)?.close();
+    this.#folders.delete(followed.folder);
+  }
+
+  #isWatched(folder: string): boolean {
+    return [...this.#followers.values()].some((each) => each.folder === folder);
+  }
+
+  async #settle(run: RunRow, session: SessionRow): Promise<void> {
+    try {
+      clearEvents(this.#house.watch.runDir(run.id));
+      const transcript = await probeSession(this.#house, session);
+      const ended = runById(this.#house.db, run.id);
+      if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
+      for (const { session_id: each } of sessionsOfRun(this.#house.db, run.id)) await this.#keep(each);
+    } catch (error) {
+      this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
+    }
+  }
+
+  /** One that the run left before anybody looked for its transcript is looked for now. */
+  async #keep(sessionId: number): Promise<void> {
+    const session = sessionById(this.#house.db, sessionId);
+    if (!session) return;
+    const found = session.transcript === null ? await probeSession(this.#house, session) : null;
+    if (found?.state === "good") {
+      await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
+    }
+    await this.#house.custody.keep(sessionId);
+  }
+
+  /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
+  #watch(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    try {
+      const watcher = watch(folder, (_event, file) => this.#changed(folder, file));
+      watcher.unref().on("error", (error) => {
+        this.#house.log(`cannot watch ${folder}: ${error.message}`);
+        this.#folders.delete(folder);
+      });
+      this.#folders.set(folder, watcher);
+    } catch (error) {
+      if (!isErrno(error, "ENOENT")) return this.#house.log(`cannot watch ${folder}: ${String(error)}`);
+      this.#watchLater(folder);
+    }
+  }
+
+  /** A file that is named after a process concerns one of them; another one, all of them. */
+  #changed(folder: string, file: string | null): void {
+    const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
+    const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
+    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
+    if (own) return own.nudge();
+    const named = !Number.isNaN(pid);
+    this.#recent.forget();
+    for (const follower of here) {
+      if (named && follower.agent !== null) follower.warn();
+      else follower.nudge();
+    }
+  }
+
+  /** Whose wrapper, or what that started, has started it: a first sign. */
+  #startedBy(here: Follower[], pid: number): Follower | undefined {
+    let info = Number.isNaN(pid) ? null : this.#house.processes.look(pid);
+    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
+      const { parentPid } = info;
+      const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
+      if (found) return found.agent === null ? found : undefined;
+      info = this.#house.processes.look(parentPid);
+    }
+    return undefined;
+  }
+
+  #watchLater(folder: string): void {
+    if (this.#awaited.has(folder)) return;
+    this.#awaited.add(folder);
+    setTimeout(() => {
+      this.#awaited.delete(folder);
+      if (this.#isWatched(folder)) this.#watch(folder);
+    }, RUN_POLL_MS).unref();
+  }
+}

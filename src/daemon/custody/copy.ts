@@ -1,0 +1,101 @@
+import { createHash, type Hash } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, copyFile, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CUSTODY_CHUNK_BYTES, CUSTODY_SEAM_BYTES } from "../../limits/index.ts";
+
+/** A copy and the hash of all of it, which goes on as the copy grows. */
+export interface Copy {
+  bytes: number;
+  hash: Hash;
+}
+
+export function digestOf({ hash }: Copy): string {
+  return hash.copy().digest("hex");
+}
+
+/** Whole or not at all. Where the file system can, it shares the bytes until one of the two is changed. */
+export async function copyWhole(source: string, target: string): Promise<Copy> {
+  const aside = `${target}.tmp`;
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    await copyFile(source, aside, constants.COPYFILE_FICLONE);
+    // First: a copy of what may only be read may only be read.
+    await chmod(aside, 0o600);
+    const handle = await open(aside, "r+");
+    try {
+      const copy = await hashed(handle, Number.POSITIVE_INFINITY);
+      await handle.datasync();
+      await rename(aside, target);
+      return copy;
+    } finally {
+      await handle.close();
+    }
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+/** What the source has beyond the copy. Null when the copy's end is not what the source has there. */
+export async function appendTail(source: string, target: string, copy: Copy): Promise<Copy | null> {
+  const [from, to] = [await open(source, "r"), await open(target, "r+")];
+  try {
+    if (!(await isSeam(from, to, copy.bytes))) return null;
+    const hash = copy.hash.copy();
+    let bytes = copy.bytes;
+    // A crash in the middle of this leaves bytes that the record knows nothing of: they are written over.
+    await to.truncate(bytes);
+    for await (const chunk of chunksOf(from, bytes, Number.POSITIVE_INFINITY)) {
+      await to.write(chunk, 0, chunk.length, bytes);
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    await to.datasync();
+    return { bytes, hash };
+  } finally {
+    await from.close();
+    await to.close();
+  }
+}
+
+async function isSeam(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
+  const from = Math.max(0, bytes - CUSTODY_SEAM_BYTES);
+  const [there, here] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
+  return there.length === bytes - from && there.equals(here);
+}
+
+/** Of the first so many bytes of a file; null when it has fewer. */
+export async function hashOf(file: string, bytes: number): Promise<Copy | null> {
+  const handle = await open(file, "r");
+  try {
+    const copy = await hashed(handle, bytes);
+    return copy.bytes === bytes ? copy : null;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function hashed(handle: FileHandle, most: number): Promise<Copy> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of chunksOf(handle, 0, most)) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, hash };
+}
+
+async function* chunksOf(handle: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to;) {
+    const chunk = await read(handle, at, Math.min(CUSTODY_CHUNK_BYTES, to - at));
+    if (chunk.length === 0) return;
+    yield chunk;
+    at += chunk.length;
+  }
+}
+
+async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, at);
+  return buffer.subarray(0, bytesRead);
+}

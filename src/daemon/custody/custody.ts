@@ -1,0 +1,242 @@
+import { rmSync, statSync } from "node:fs";
+import { copyFile, link, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
+import type { Restored } from "../../protocol/records/worker.ts";
+import type { Transcript } from "../../protocol/records/conversation.ts";
+import { isErrno } from "../../state/files.ts";
+import { custodyIds, custodyOf, custodyToDrop, dropCustody, setCustody, type CustodyRow } from "../../store/custody.ts";
+import { sessionById, setTranscript, type SessionRow } from "../../store/conversations.ts";
+import { workerById } from "../../store/workers.ts";
+import { adapterOf } from "../../vendors/index.ts";
+import { parseObject } from "../../vendors/shared/transcript.ts";
+import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
+import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
+import { record, type House } from "../services.ts";
+import { askerOf, probeSession } from "../conversations/probe.ts";
+
+type Keeper = Pick<House, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+
+/**
+ * Copies of the workers' conversations, kept from the vendors' clean-ups: made when a turn or a run ends and while an
+ * agent works, put back before a resume if the vendor lost the original. Copied, not linked: a link shares damage.
+ */
+export class Custody {
+  readonly #house: Keeper;
+  /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
+  readonly #copies = new Map<number, Copy>();
+  /** One at a time for each conversation. */
+  readonly #underWay = new Map<number, Promise<void>>();
+
+  constructor(house: Keeper) {
+    this.#house = house;
+  }
+
+  /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
+  async keep(sessionId: number, file?: string): Promise<void> {
+    await this.#alone(sessionId, async () => {
+      try {
+        const found = sessionById(this.#house.db, sessionId);
+        const session = found && { ...found, transcript: file ?? found.transcript };
+        if (session) await (adapterOf(session.vendor)?.archive ? this.#print(session) : this.#copy(session));
+      } catch (error) {
+        this.#house.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
+      }
+    });
+  }
+
+  /** What is there now is the conversation, by the operator's word: the copy begins anew. */
+  async renew(sessionId: number): Promise<void> {
+    await this.#house.writer.write(() => dropCustody(this.#house.db, sessionId));
+    this.#copies.delete(sessionId);
+    await this.keep(sessionId);
+  }
+
+  /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
+  async restore(session: SessionRow, assertUnused: () => void = () => undefined): Promise<Restored | null> {
+    const before = sizeOf(session.transcript);
+    return this.#alone(session.id, async () => {
+      const kept = custodyOf(this.#house.db, session.id);
+      if (kept === null || (await this.whole(kept)) === null) return null;
+      // To read all of it took a while, and somebody else may have put it back, or gone on with it.
+      if (sizeOf(session.transcript) !== before) return null;
+      assertUnused();
+      const archive = adapterOf(session.vendor)?.archive;
+      if (archive) {
+        const { code, stderr } = await askerOf(this.#house, session)(archive.takeIn(this.#file(session.id)));
+        if (code !== 0) this.#house.log(`custody: ${session.vendor} did not take ${session.vendor_id} back: ${stderr}`);
+        if (code !== 0) return null;
+      } else {
+        if (session.transcript === null) return null;
+        await this.#putBack(session.id, session.transcript);
+      }
+      return this.#noteRestored(session, kept);
+    });
+  }
+
+  /** The copy, if all of it is there and as it was put away; read from beginning to end. */
+  async whole(kept: CustodyRow): Promise<Copy | null> {
+    try {
+      const copy = await hashOf(this.#file(kept.session_id), kept.bytes);
+      return copy && digestOf(copy) === kept.sha256 ? copy : null;
+    } catch (error) {
+      if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
+   * unless `thorough`. Damaged, if somebody has changed what was said.
+   */
+  async compare(session: SessionRow, found: Transcript, thorough = false): Promise<Transcript> {
+    const kept = custodyOf(this.#house.db, session.id);
+    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.archive) return found;
+    if (!thorough && sameSource(kept, found.file)) return found;
+    if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
+    const copy = await hashOf(found.file, kept.bytes);
+    if (copy && digestOf(copy) === kept.sha256) return found;
+    const { file, bytes } = found;
+    return { state: "damaged", file, bytes, why: "its beginning is not what it was: somebody has changed it" };
+  }
+
+  /** Copies beyond the bounds, and what is left of ones that were given up. */
+  async sweep(): Promise<void> {
+    const { db, writer, now } = this.#house;
+    const old = custodyToDrop(db, now() - CUSTODY_KEPT_MS, CUSTODY_BYTES_MAX);
+    if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
+    const kept = new Set(custodyIds(db).map(String));
+    for (const name of this.#folders()) {
+      if (kept.has(name) || this.#underWay.has(Number(name))) continue;
+      this.#copies.delete(Number(name));
+      rmSync(join(this.#house.paths.custody, name), { recursive: true, force: true });
+    }
+  }
+
+  async #copy(session: SessionRow): Promise<void> {
+    const source = session.transcript;
+    if (adapterOf(session.vendor)?.uncopied !== undefined) return;
+    const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
+    if (source === null || !stat?.isFile() || stat.size === 0n) return;
+    const kept = custodyOf(this.#house.db, session.id);
+    const before = { source_bytes: Number(stat.size), source_changed: String(stat.mtimeNs) };
+    if (kept && sameSource(kept, source)) return;
+    if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
+      return this.#house.log(`custody: ${session.vendor_id} has ${stat.size} bytes, and is not copied any more`);
+    }
+    // They only grow: one that got shorter has lost something, which the copy may still have.
+    if (before.source_bytes < Math.max(kept?.bytes ?? 0, session.transcript_bytes ?? 0)) return;
+    const target = this.#file(session.id);
+    const known = kept && (await this.#known(kept));
+    const grown = known && (await appendTail(source, target, known));
+    // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
+    if (known && !grown && (await probeSession(this.#house, session)).state !== "good") return;
+    if (known && !grown) await rename(target, `${target}.before`);
+    const copy = grown ?? (await copyWhole(source, target));
+    this.#copies.set(session.id, copy);
+    await this.#copyCompanions(session);
+    await this.#note(session, copy, before);
+  }
+
+  /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
+  async #known(kept: CustodyRow): Promise<Copy | null> {
+    const copy = this.#copies.get(kept.session_id);
+    if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
+    return this.whole(kept);
+  }
+
+  async #print(session: SessionRow): Promise<void> {
+    const archive = adapterOf(session.vendor)?.archive;
+    if (!archive) return;
+    const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendor_id));
+    if (code !== 0 || stdout.length === 0) return;
+    // Half of one is worse than none.
+    if (parseObject(stdout) === null) return;
+    const target = this.#file(session.id);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    if (statSync(target, { throwIfNoEntry: false })) await rename(target, `${target}.before`);
+    await writeFile(`${target}.new`, stdout, { mode: 0o600 });
+    const copy = await copyWhole(`${target}.new`, target);
+    await rm(`${target}.new`);
+    await this.#note(session, copy, { source_bytes: copy.bytes, source_changed: "" });
+  }
+
+  async #copyCompanions(session: SessionRow): Promise<void> {
+    for (const file of companionsOf(session)) {
+      const target = join(dirname(this.#file(session.id)), "companions", basename(file));
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      if (statSync(file, { throwIfNoEntry: false })?.isFile()) await copyFile(file, target);
+    }
+  }
+
+  async #note(
+    session: SessionRow,
+    copy: Copy,
+    source: Pick<CustodyRow, "source_bytes" | "source_changed">,
+  ): Promise<void> {
+    const row = { session_id: session.id, bytes: copy.bytes, sha256: digestOf(copy), kept_ms: this.#house.now() };
+    await this.#house.writer.write(() => {
+      // The session may have been dropped meanwhile; its copy then goes with the next sweep.
+      const now = sessionById(this.#house.db, session.id);
+      if (now === null) return;
+      setCustody(this.#house.db, { ...row, ...source });
+      // From now on a shorter one is a loss.
+      if (now.transcript === null || copy.bytes <= (now.transcript_bytes ?? 0)) return;
+      const boot = this.#house.processes.bootId();
+      setTranscript(this.#house.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
+    });
+  }
+
+  /** What is left of the original stays beside it, under another name. */
+  async #putBack(sessionId: number, transcript: string): Promise<void> {
+    await mkdir(dirname(transcript), { recursive: true, mode: 0o700 });
+    const aside = join(dirname(transcript), `.${basename(transcript)}.perdure`);
+    await copyFile(this.#file(sessionId), aside);
+    if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, freeName(`${transcript}.lost`));
+    try {
+      // Not over a file that the vendor may have made in this very moment.
+      await link(aside, transcript);
+    } finally {
+      await rm(aside);
+    }
+    const companions = join(dirname(this.#file(sessionId)), "companions");
+    for (const name of namesIn(companions)) {
+      const target = join(dirname(transcript), name);
+      if (!statSync(target, { throwIfNoEntry: false })) await copyFile(join(companions, name), target);
+    }
+  }
+
+  async #noteRestored(session: SessionRow, kept: CustodyRow): Promise<Restored> {
+    const missingBytes = Math.max(0, (session.transcript_bytes ?? 0) - kept.bytes);
+    const { db, writer, processes } = this.#house;
+    const worker = workerById(db, session.worker_id);
+    await writer.write(() => {
+      const { transcript, version } = session;
+      setTranscript(db, session.id, { file: transcript ?? "", bytes: kept.bytes, version, boot: processes.bootId() });
+      const subject = { workerId: session.worker_id, ...(worker && { projectId: worker.project_id }) };
+      record(this.#house, "session.restored", subject, { session: session.vendor_id, bytes: kept.bytes, missingBytes });
+    });
+    return { bytes: kept.bytes, missingBytes };
+  }
+
+  #file(sessionId: number): string {
+    return join(this.#house.paths.custody, String(sessionId), "transcript");
+  }
+
+  #folders(): string[] {
+    return namesIn(this.#house.paths.custody).filter((name) => /^[0-9]+$/.test(name));
+  }
+
+  async #alone<T>(sessionId: number, act: () => Promise<T>): Promise<T> {
+    const before = this.#underWay.get(sessionId);
+    const turn = Promise.withResolvers<void>();
+    this.#underWay.set(sessionId, turn.promise);
+    try {
+      await before;
+      return await act();
+    } finally {
+      if (this.#underWay.get(sessionId) === turn.promise) this.#underWay.delete(sessionId);
+      turn.resolve();
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { statSync } from "node:fs";
+import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
+import { decideLaunch } from "../../core/launch.ts";
+import { startsBy } from "../../protocol/start-command.ts";
+import type { DrillCheck, DrillResult } from "../../protocol/records/findings.ts";
+import type { Transcript } from "../../protocol/records/conversation.ts";
+import { findProgram } from "../../runtime/find-program.ts";
+import { installedVersion } from "../../launch/installed-version.ts";
+import { custodyOf } from "../../store/custody.ts";
+import { sessionById, type SessionRow } from "../../store/conversations.ts";
+import type { WorkerRow } from "../../store/workers.ts";
+import { adapterOf } from "../../vendors/index.ts";
+import type { House } from "../services.ts";
+import { bindingOf } from "../launch/plan.ts";
+import { placeOf, probeSession } from "../conversations/probe.ts";
+import { storedCommand } from "../launch/spec.ts";
+
+/** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
+export async function drill(house: House, address: string, worker: WorkerRow): Promise<DrillResult> {
+  const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const checks = [
+    ...startable(worker, session),
+    ...(session === null ? [] : await conversationChecks(house, address, worker, session)),
+  ];
+  const broken = checks.find(({ ok }) => !ok);
+  const { vendor } = worker;
+  return {
+    address,
+    ok: broken === undefined,
+    reason: broken?.detail ?? null,
+    hint: broken?.hint ?? null,
+    vendor,
+    unproved: (vendor !== null && adapterOf(vendor)?.unproved) || null,
+    session: session?.vendor_id ?? null,
+    checks,
+  };
+}
+
+function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] {
+  const command = storedCommand(worker);
+  // A name that only a library claims: there is nothing to start.
+  if (command === null) return [];
+  const { name } = worker;
+  const again = startsBy(name, worker.keeping !== null);
+  const environment = JSON.parse(worker.environment) as Record<string, string>;
+  const cwd = session?.launch_cwd ?? worker.cwd ?? "/";
+  const program = findProgram(command[0] ?? "", environment.PATH, cwd);
+  const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
+  const version = "file" in program ? installedVersion(program.file) : null;
+  return [
+    "file" in program
+      ? passed("program", version === null ? program.file : `${program.file}, version ${version}`)
+      : failed("program", program.missing, `install it, or give its path: perdure run ${name} -- COMMAND`),
+    isFolder(cwd)
+      ? passed("folder", cwd)
+      : failed("folder", `its folder is gone: ${cwd}`, session ? elsewhere(name, session) : `mkdir -p ${cwd}`),
+    lacking.length === 0
+      ? passed("environment", `${Object.keys(environment).length} variables recorded`)
+      : failed(
+          "environment",
+          `the recorded environment lacks ${lacking.join(" and ")}`,
+          `start it once from a login shell: ${again}`,
+        ),
+  ];
+}
+
+function elsewhere(name: string, { vendor, vendor_id: id }: SessionRow): string {
+  return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
+}
+
+async function conversationChecks(
+  house: House,
+  address: string,
+  worker: WorkerRow,
+  session: SessionRow,
+): Promise<DrillCheck[]> {
+  const adapter = adapterOf(session.vendor);
+  if (adapter === null) {
+    return [failed("vendor", `perdure has no adapter for ${session.vendor}`, "use the perdure that bound it")];
+  }
+  const kept = custodyOf(house.db, session.id);
+  const whole = kept !== null && (await house.custody.whole(kept)) !== null;
+  const seen = await house.custody.compare(session, await probeSession(house, session), true);
+  const others = adapter.holders(placeOf(session), house.processes).filter(({ pid }) => !isOwn(house, worker, pid));
+  const decision = decideLaunch({
+    address,
+    name: worker.name,
+    inPane: worker.keeping !== null,
+    vendor: session.vendor,
+    aside: false,
+    fresh: false,
+    binding: bindingOf(house, session, whole),
+    transcript: seen,
+    holder: others[0] ?? null,
+  });
+  const lost = seen.state === "absent" || seen.state === "empty";
+  const refused = decision.step === "refuse" && !(others.length === 0 && lost && whole) ? decision : null;
+  return [
+    session.transcript === null || isFolder(session.config_dir)
+      ? passed("config dir", session.config_dir)
+      : failed(
+          "config dir",
+          `its config dir is gone: ${session.config_dir}`,
+          `put it back, or: ls ${session.config_dir}`,
+        ),
+    refused === null
+      ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
+      : failed("conversation", refused.message, refused.hint),
+    custodyCheck(worker, adapter.uncopied, seen, { kept: kept !== null, whole }),
+  ];
+}
+
+function custodyCheck(
+  { name, keeping }: WorkerRow,
+  uncopied: string | undefined,
+  seen: Transcript,
+  copy: { kept: boolean; whole: boolean },
+): DrillCheck {
+  const again = startsBy(name, keeping !== null);
+  if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
+  if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
+  if (copy.kept) {
+    return failed("custody", "the copy that is kept of it is damaged", `made anew at the next start: ${again}`);
+  }
+  if (seen.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
+  if (seen.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
+  return failed("custody", "no copy is kept of its conversation", `made at the next start: ${again}`);
+}
+
+function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean): string {
+  if (fromCopy) return "the vendor has lost it; it would be put back from the copy that is kept";
+  if (seen.state === "good")
+    return `${seen.bytes} bytes${sha256 === null ? "" : `, as kept (sha256 ${sha256.slice(0, 12)}…)`}`;
+  return seen.state === "unseen" ? "its vendor alone can see it" : "nothing was said in it yet";
+}
+
+/** The worker's own agent, which runs right now. */
+function isOwn(house: House, worker: WorkerRow, pid: number): boolean {
+  const ours = house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
+  return ours && worker.holder_run !== null && house.processes.variable(pid, "PERDURE_RUN") === worker.holder_run;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function passed(check: string, detail: string): DrillCheck {
+  return { check, ok: true, detail, hint: null };
+}
+
+function failed(check: string, detail: string, hint: string): DrillCheck {
+  return { check, ok: false, detail, hint };
+}

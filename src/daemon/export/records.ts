@@ -1,0 +1,138 @@
+import { mkdirSync, realpathSync, rmSync } from "node:fs";
+import { dirname, isAbsolute, join, sep } from "node:path";
+import { readConfigAt } from "../../project/config/read.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
+import { isErrno, writeFileAtomic } from "../../state/files.ts";
+import { realPath } from "../../state/paths.ts";
+import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
+import { allProjects, projectById, type ProjectRow } from "../../store/projects.ts";
+import { runsOfWorker } from "../../store/runs.ts";
+import { savedOfProject } from "../../store/saved.ts";
+import { sessionById } from "../../store/conversations.ts";
+import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { iso } from "../names/describe.ts";
+import type { House } from "../services.ts";
+import { describeSaved } from "../saved/saved.ts";
+import { storedCommand } from "../launch/spec.ts";
+
+type Recorder = Pick<House, "db" | "log" | "onCommit">;
+
+/**
+ * For tools that read files: `<worker>.session.json` and `sessions/<saved>.json` in the project's `[records] dir`. They
+ * follow the store a moment later, and are never read back.
+ */
+export class Records {
+  readonly #house: Recorder;
+  /** By project: what lies there, so that only what changed is written. */
+  readonly #written = new Map<number, Map<string, string>>();
+  #seen: number;
+  #isDue = false;
+
+  constructor(house: Recorder) {
+    this.#house = house;
+    this.#seen = lastEventSeq(house.db);
+  }
+
+  start(): void {
+    for (const project of allProjects(this.#house.db)) this.#refresh(project);
+    this.#house.onCommit(() => {
+      if (this.#isDue || isOnlyMailAfter(this.#house.db, this.#seen)) return;
+      this.#isDue = true;
+      setImmediate(() => {
+        this.#isDue = false;
+        this.#catchUp();
+      });
+    });
+  }
+
+  /** Everything that a record tells of is an event, too. */
+  #catchUp(): void {
+    const { db } = this.#house;
+    const last = lastEventSeq(db);
+    const changed = projectsChanged(db, this.#seen);
+    this.#seen = last;
+    for (const id of changed) {
+      const project = projectById(db, id);
+      if (project) this.#refresh(project);
+    }
+  }
+
+  #refresh(project: ProjectRow): void {
+    try {
+      const folder = recordsFolder(project);
+      if (folder === null) return;
+      const before = this.#written.get(project.id) ?? new Map<string, string>();
+      const now = this.#recordsOf(project, folder);
+      for (const [file, text] of now) if (before.get(file) !== text) write(file, text);
+      for (const file of before.keys()) if (!now.has(file)) rmSync(file, { force: true });
+      this.#written.set(project.id, now);
+    } catch (error) {
+      // A project that was moved away, a file that cannot be read: nobody's start depends on a record.
+      this.#house.log(`records of ${project.slug}: ${String(error)}`);
+    }
+  }
+
+  #recordsOf(project: ProjectRow, folder: string): Map<string, string> {
+    const { db } = this.#house;
+    const workers = workersOfProject(db, project.id)
+      .filter(({ ephemeral }) => ephemeral === 0)
+      .map((worker) => [join(folder, `${worker.name}.session.json`), this.#workerRecord(project, worker)] as const);
+    const saved = savedOfProject(db, project.id).map(
+      (each) => [join(folder, "sessions", `${each.name}.json`), describeSaved(this.#house, project, each)] as const,
+    );
+    return new Map([...workers, ...saved].map(([file, value]) => [file, `${JSON.stringify(value, null, 2)}\n`]));
+  }
+
+  #workerRecord(project: ProjectRow, worker: WorkerRow): object {
+    const [last] = runsOfWorker(this.#house.db, worker.id, 1);
+    const session = worker.session_id === null ? null : sessionById(this.#house.db, worker.session_id);
+    return {
+      agent_id: last?.id ?? null,
+      cli_command: storedCommand(worker),
+      session_name: `${project.slug}/${worker.name}`,
+      session_id: session?.vendor_id ?? null,
+      spawned_at: last ? iso(last.started_ms) : null,
+    };
+  }
+}
+
+/** Inside the project, whatever its file says: repositories come from strangers, and the daemon would write for them. */
+function recordsFolder(project: ProjectRow): string | null {
+  const dir = configured(project);
+  if (dir === null || isAbsolute(dir)) return null;
+  const root = realpathSync(project.root);
+  const folder = join(root, dir);
+  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && isMadeBelow(each, root))
+    ? folder
+    : null;
+}
+
+/** No link on the way leads out of the project, neither one that is there nor one that was put there meanwhile. */
+function isMadeBelow(folder: string, root: string): boolean {
+  if (!isWithin(realPath(folder), root)) return false;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return isWithin(realpathSync(folder), root);
+}
+
+function isWithin(folder: string, root: string): boolean {
+  return folder === root || isBelow(folder, root);
+}
+
+function configured(project: ProjectRow): string | null {
+  try {
+    return readConfigAt(project.root)?.records?.dir ?? null;
+  } catch (error) {
+    // Whoever uses the file is told what is wrong with it.
+    if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
+    throw error;
+  }
+}
+
+function isBelow(folder: string, root: string): boolean {
+  return folder.startsWith(`${root}${sep}`);
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileAtomic(file, text);
+}

@@ -1,0 +1,74 @@
+import { PANE_LOOK_MS, PANE_LOOKS_SELDOM } from "../../limits/index.ts";
+import { looksSuspended } from "../../runtime/tmux/suspended.ts";
+import type { TmuxServer } from "../../runtime/tmux/server.ts";
+import type { Pane } from "../../runtime/tmux/panes.ts";
+import { runById } from "../../store/runs.ts";
+import type { House } from "../services.ts";
+import type { Panes } from "./tmux-handle.ts";
+import { goOn, SCREEN_LINES } from "./screens.ts";
+
+/**
+ * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
+ * may have a dialog in front, and now and then of each, because one that Ctrl-Z has sent away waits for ever.
+ */
+export class PaneLooks {
+  readonly #house: () => House;
+  readonly #panes: Panes;
+  readonly #titles = new Map<string, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #round = 0;
+  #looking = false;
+
+  constructor(house: () => House, panes: Panes) {
+    this.#house = house;
+    this.#panes = panes;
+  }
+
+  begin(server: TmuxServer): void {
+    server.onTitle(({ run }, title) => {
+      if (run === null) return;
+      this.#titles.set(run, title);
+      this.#house().sessions.stirred(run);
+    });
+    this.#timer ??= setInterval(() => void this.#look(), PANE_LOOK_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  /** Its run is over. */
+  forget(run: string): void {
+    this.#titles.delete(run);
+  }
+
+  async #look(): Promise<void> {
+    // A round that takes longer than a second is not overtaken by the next one.
+    if (this.#looking) return;
+    this.#looking = true;
+    this.#round++;
+    try {
+      for (const [run, title] of this.#titles) this.#house().sessions.titled(run, title);
+      const runs = this.#house().sessions.screensWanted(this.#round % PANE_LOOKS_SELDOM === 0);
+      if (runs.size > 0) await this.#capture(runs);
+    } catch (error) {
+      this.#house().log(`panes: ${String(error)}`);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #capture(runs: ReadonlySet<string>): Promise<void> {
+    const tmux = this.#panes.ifThere();
+    const wanted = ((await tmux?.panes()) ?? []).filter(
+      (pane): pane is Pane & { run: string } => pane.run !== null && runs.has(pane.run) && !pane.dead,
+    );
+    for (const { id, run } of wanted) {
+      const text = await tmux?.capture(id, { lines: SCREEN_LINES });
+      if (text === undefined) return;
+      this.#house().sessions.seen(run, text);
+      const row = looksSuspended(text) ? runById(this.#house().db, run) : null;
+      if (row) goOn(this.#house(), row);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { recounted, type Attempts, type RestartRules } from "../../core/restart.ts";
+import {
+  HEALTHY_RUN_MS,
+  RESTART_BUDGET,
+  RESTART_WAIT_MS,
+  RESTART_WAIT_MS_MAX,
+  RESTART_WINDOW_MS,
+} from "../../limits/index.ts";
+import type { RunRow } from "../../store/runs.ts";
+
+export const RULES: RestartRules = {
+  budget: RESTART_BUDGET,
+  windowMs: RESTART_WINDOW_MS,
+  // Tests do not wait for seconds.
+  firstWaitMs: Number(process.env.PERDURE_RESTART_WAIT_MS) || RESTART_WAIT_MS,
+  longestWaitMs: RESTART_WAIT_MS_MAX,
+  healthyMs: HEALTHY_RUN_MS,
+};
+
+/** As the last daemon would have counted: since somebody last stopped it. The newest run comes first. */
+export function attemptsIn(runs: readonly RunRow[], nowMs: number, monotonicMs: number): Attempts {
+  const asked = runs.findIndex((run) => run.stopped_by !== null || run.displaced_ms !== null);
+  const since = asked < 0 ? runs : runs.slice(0, asked);
+  const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.started_ms);
+  return recounted(agesMs, monotonicMs, RULES);
+}

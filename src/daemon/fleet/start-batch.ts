@@ -1,0 +1,47 @@
+import { START_TOGETHER_MS } from "../../limits/index.ts";
+import { Gate } from "../../util/semaphore.ts";
+
+/**
+ * Workers that come up together get ready a few at once, and start in one breath: those that started first would else take
+ * the processor from those that are still getting ready. One that takes long is not waited for.
+ */
+export class Departure {
+  readonly #gate: Gate;
+  #gettingReady = 0;
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(width: number) {
+    this.#gate = new Gate(width);
+  }
+
+  /** `start` calls `ready`, once, and goes on when that resolves. */
+  async pass<T>(start: (ready: () => Promise<void>) => Promise<T>): Promise<T> {
+    this.#gettingReady++;
+    const leave = await this.#gate.enter();
+    let left = false;
+    const gotReady = (): void => {
+      if (left) return;
+      left = true;
+      leave();
+      this.#gettingReady--;
+      if (this.#gettingReady === 0) this.#go();
+    };
+    try {
+      return await start(async () => {
+        const word = new Promise<void>((resolve) => this.#waiting.push(resolve));
+        this.#timer ??= setTimeout(() => this.#go(), START_TOGETHER_MS);
+        gotReady();
+        await word;
+      });
+    } finally {
+      gotReady();
+    }
+  }
+
+  #go(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}

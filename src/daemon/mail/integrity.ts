@@ -1,0 +1,29 @@
+import type { Attachment } from "../../protocol/records/mail.ts";
+import { sha256 } from "../../util/sha256.ts";
+import { DamagedRow } from "../../store/failure.ts";
+import type { MessageRow } from "../../store/messages.ts";
+
+interface Digested {
+  id: string;
+  from: number | null;
+  project: number;
+  to: number | null;
+  body: string;
+  replyTo: string | null;
+  expectsReply: boolean;
+  attachments: readonly Attachment[];
+}
+
+/** All the sender chose, and nothing that could be another at a retry: its run, the time, what the name is by now. */
+export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: Digested): string {
+  const files = attachments.map(({ name, sha256: hash }) => [name, hash]);
+  return sha256(JSON.stringify([id, from, project, to, body, replyTo, expectsReply, files]));
+}
+
+/** A message is given to nobody unless it is, to the letter, what was taken in. */
+export function assertWhole(row: MessageRow, attachments: readonly Attachment[]): void {
+  const { id, from_worker: from, project_id: project, to_worker: to, body, reply_to: replyTo } = row;
+  const expectsReply = row.expects_reply === 1;
+  if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
+  throw new DamagedRow(`message ${row.seq} is not what was taken in`);
+}

@@ -1,0 +1,136 @@
+import {
+  EVENT_ROWS_DEFAULT,
+  MAIL_SWEEP_MS,
+  OFFER_VISIBLE_MS,
+  SENDER_BURST,
+  SENDER_PER_SECOND,
+} from "../../limits/index.ts";
+import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
+import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
+import type { House } from "../services.ts";
+import type { MailClock } from "./clock.ts";
+import { askKey } from "./keys.ts";
+import { settle } from "./transition.ts";
+
+type Keeper = Pick<House, "db" | "writer" | "now" | "monotonicMs" | "log">;
+
+/** What the daemon keeps in mind about mail; everything that has to last is in the store. */
+export class Mail {
+  readonly #house: Keeper;
+  readonly #allowances = new Map<number, Allowance>();
+  /** Until when each offer is its run's, by the monotonic clock. */
+  readonly #deadlines = new Map<number, number>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+  /** Asks that somebody waits for right now, on a live connection. */
+  readonly #waiting = new Map<string, Waiting & { connections: number }>();
+  readonly #clock: MailClock;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(house: Keeper, clock: MailClock) {
+    this.#house = house;
+    this.#clock = clock;
+  }
+
+  /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
+  start(): void {
+    for (const { seq } of allOffers(this.#house.db)) this.offered(seq);
+    this.#clock.keep().catch((error: unknown) => this.#house.log(`mail: ${String(error)}`));
+    this.#timer = setInterval(() => void this.sweep(), MAIL_SWEEP_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
+  waitBeforeSending(worker: number): number {
+    const rate = { burst: SENDER_BURST, perSecond: SENDER_PER_SECOND };
+    const { allowance, waitMs } = spend(this.#allowances.get(worker) ?? null, this.#house.monotonicMs(), rate);
+    this.#allowances.set(worker, allowance);
+    return waitMs;
+  }
+
+  offered(seq: number): void {
+    this.#deadlines.set(seq, this.#house.monotonicMs() + OFFER_VISIBLE_MS);
+  }
+
+  get waiting(): Iterable<Waiting> {
+    return this.#waiting.values();
+  }
+
+  /** What a worker waits for is looked at again: its run is over, or lost its name. */
+  tellAskers(worker: number): void {
+    for (const { ask, from } of this.#waiting.values()) if (from === worker) this.tell(askKey(ask));
+  }
+
+  /** Somebody waits for this answer until the returned function is called. */
+  wait(waiting: Waiting): () => void {
+    const known = this.#waiting.get(waiting.ask) ?? { ...waiting, connections: 0 };
+    known.connections++;
+    this.#waiting.set(waiting.ask, known);
+    return () => {
+      known.connections--;
+      if (known.connections === 0) this.#waiting.delete(waiting.ask);
+    };
+  }
+
+  /** Called when something changed for this key, after it is on disk; returns how to stop. */
+  listen(key: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(key);
+    };
+  }
+
+  /** Inside a change, or after it: a change is one turn of the event loop, and those who listen come after it. */
+  tell(key: string): void {
+    const listeners = this.#listeners.get(key);
+    if (!listeners) return;
+    setImmediate(() => {
+      for (const listener of listeners) listener();
+    });
+  }
+
+  /** What has expired, and offers that took too long. */
+  async sweep(): Promise<void> {
+    try {
+      await this.#expire();
+      await this.#returnLate();
+    } catch (error) {
+      this.#house.log(`mail: ${String(error)}`);
+    }
+  }
+
+  async #expire(): Promise<void> {
+    for (;;) {
+      const due = expiredBy(this.#house.db, this.now(), EVENT_ROWS_DEFAULT);
+      if (due.length === 0) return;
+      await this.#house.writer.write(() => {
+        // Read again: somebody may have read it in the very change before this one.
+        for (const { seq } of due) this.#settle(seq, "expire", "its time was over");
+      });
+    }
+  }
+
+  async #returnLate(): Promise<void> {
+    const now = this.#house.monotonicMs();
+    const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
+    if (late.length === 0) return;
+    await this.#house.writer.write(() => {
+      for (const seq of late) this.#settle(seq, "return", "nobody said that it was read");
+    });
+    // One that was offered anew meanwhile has a time of its own.
+    for (const seq of late) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
+  }
+
+  #settle(seq: number, event: "expire" | "return", reason: string): void {
+    const message = messageBySeq(this.#house.db, seq);
+    if (message) settle({ ...this.#house, mail: this }, message, event, { run: message.offer_run, reason });
+  }
+}

@@ -1,0 +1,52 @@
+import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX } from "../../limits/index.ts";
+import type { CallParams } from "../../protocol/calls/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { ProcessInfo } from "../../runtime/process/index.ts";
+import type { ProjectRow } from "../../store/projects.ts";
+import type { RunRow } from "../../store/runs.ts";
+import type { WorkerRow } from "../../store/workers.ts";
+
+/** Who has the name, since when, and the command that takes over. */
+export function heldError(
+  project: ProjectRow,
+  worker: WorkerRow,
+  run: RunRow | null,
+  processes: ProcessInfo[],
+  because: "held" | "displacing",
+): PerdureError {
+  const address = `${project.slug}/${worker.name}`;
+  const since = new Date(run?.started_ms ?? 0).toISOString();
+  const pid = processes[0]?.pid ?? run?.pid;
+  const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
+  const state = because === "held" ? "is held" : "is being taken over; it is still held";
+  return new PerdureError("held", `${address} ${state} by run ${run?.id}, pid ${pid}${survivor}, since ${since}.`, {
+    hint: `perdure takeover ${address}`,
+    details: {
+      address,
+      run: run?.id,
+      pid,
+      since,
+      generation: worker.generation,
+      processes: processes.map(({ pid: each, command }) => ({ pid: each, command })),
+    },
+  });
+}
+
+export function checkSizes(params: CallParams<"claim">): void {
+  const command = JSON.stringify(params.command).length;
+  const environment = JSON.stringify(params.environment).length;
+  if (command > COMMAND_BYTES_MAX) {
+    throw new PerdureError("usage", `The command line has ${command} bytes, at most ${COMMAND_BYTES_MAX} are kept.`, {
+      hint: "put long text in a file",
+    });
+  }
+  if (environment > ENVIRONMENT_BYTES_MAX) {
+    throw new PerdureError(
+      "usage",
+      `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`,
+      {
+        hint: "unset large variables first",
+      },
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import { SIGHTING_CERTAIN_MS } from "../../limits/index.ts";
+import type { ProcessInfo } from "../../runtime/process/index.ts";
+
+/**
+ * Spares a look into the environment at every poll. A pid that comes back can share the start tick only while that tick
+ * lasts: once a process was seen with its run some time after it was first seen at all, pid and start time are enough to
+ * know it again. Before a signal everything is looked at, always.
+ */
+export class Sighting {
+  #process = "";
+  #firstAtMs = 0;
+  #certain = false;
+
+  certain(found: ProcessInfo, nowMs: number): boolean {
+    this.#meet(found, nowMs);
+    return this.#certain;
+  }
+
+  /** With its run in its environment, just now. */
+  seen(found: ProcessInfo, nowMs: number): void {
+    this.#meet(found, nowMs);
+    this.#certain = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
+  }
+
+  #meet({ pid, startedAt }: ProcessInfo, nowMs: number): void {
+    const process = `${pid} ${startedAt}`;
+    if (process === this.#process) return;
+    this.#process = process;
+    this.#firstAtMs = nowMs;
+    this.#certain = false;
+  }
+}

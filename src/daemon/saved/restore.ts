@@ -1,0 +1,174 @@
+import type { CallParams } from "../../protocol/calls/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { checkName, nameKey } from "../../protocol/names.ts";
+import type { ProjectRow } from "../../store/projects.ts";
+import {
+  activeSaved,
+  savedByName,
+  savedOfProject,
+  sessionsOfSaved,
+  setActiveSaved,
+  setSavedSession,
+  touchSaved,
+  type SavedRow,
+} from "../../store/saved.ts";
+import { sessionById } from "../../store/conversations.ts";
+import type { WorkerRow } from "../../store/workers.ts";
+import { drill } from "../custody/drill.ts";
+import { record, type House } from "../services.ts";
+import { bind } from "../conversations/bindings.ts";
+import { findOrInsert, unknownSaved } from "./saved.ts";
+import type { Member } from "../calls/up.ts";
+
+type Wish = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
+
+interface Fault {
+  name: string;
+  reason: string;
+  hint: string;
+}
+
+/**
+ * The saved session the fleet is to be in: every worker goes to its conversation there, or nothing is changed at all.
+ * Returns those that are to begin anew.
+ */
+export async function enterSaved(
+  house: House,
+  project: ProjectRow,
+  members: readonly Member[],
+  wish: Wish,
+): Promise<Set<number>> {
+  const none = new Set<number>();
+  if (wish.session === null && wish.resume === null) return none;
+  const known = savedByName(house.db, project.id, nameKey(wish.resume ?? wish.session ?? ""));
+  if (wish.resume !== null && known === null) {
+    throw unknownSaved(wish.resume, savedOfProject(house.db, project.id));
+  }
+  const active = activeSaved(house.db, project.id);
+  if (known === null) return beginSaved(house, project, members, wish.session ?? "", active);
+  return resumeSaved(house, project, members, known, wish);
+}
+
+/**
+ * A new name. The conversations of now are its own, unless they are another saved session's: then it begins with new ones,
+ * so that working in the one does not move the other.
+ */
+async function beginSaved(
+  house: House,
+  project: ProjectRow,
+  members: readonly Member[],
+  given: string,
+  active: SavedRow | null,
+): Promise<Set<number>> {
+  const name = checkName(given, "name for a saved session");
+  const anew = active === null ? [] : members.map(({ worker }) => worker);
+  assertNoneRuns(house, anew, name);
+  await house.writer.write(() => {
+    const saved = findOrInsert(house, project, name);
+    if (active === null) {
+      for (const { worker } of members)
+        if (worker.session_id !== null) setSavedSession(house.db, saved.id, worker.id, worker.session_id);
+    }
+    enter(house, project, saved);
+  });
+  return new Set(anew.map(({ id }) => id));
+}
+
+async function resumeSaved(
+  house: House,
+  project: ProjectRow,
+  members: readonly Member[],
+  saved: SavedRow,
+  { allowFresh, resume }: Wish,
+): Promise<Set<number>> {
+  const kept = new Map(sessionsOfSaved(house.db, saved.id).map((row) => [row.worker_id, row.session_id]));
+  const mayBeginAnew = new Set(allowFresh.map(nameKey));
+  const anew = new Set<number>();
+  const faults: Fault[] = [];
+  for (const member of members) {
+    const { worker } = member;
+    const fault = await faultOf(house, project, member, kept.get(worker.id) ?? null, saved);
+    if (fault === null) continue;
+    // Only the one who asks for exactly these conversations is refused those that were never there.
+    const allowed = mayBeginAnew.has(worker.name_key) || (resume === null && !kept.has(worker.id));
+    if (allowed && !isRunning(house, worker)) anew.add(worker.id);
+    else faults.push(fault);
+  }
+  if (faults.length > 0) throw refusal(saved, faults);
+  await house.writer.write(() => {
+    // First: what is bound from here on is this one's, and the one before stays as it was.
+    enter(house, project, saved);
+    for (const { worker } of members) {
+      const session = kept.get(worker.id);
+      if (session === undefined || anew.has(worker.id) || worker.session_id === session) continue;
+      if (isRunning(house, worker)) throw startedMeanwhile(worker);
+      bind(house, worker, session);
+    }
+  });
+  return anew;
+}
+
+async function faultOf(
+  house: House,
+  project: ProjectRow,
+  { worker, entry }: Member,
+  session: number | null,
+  { name }: SavedRow,
+): Promise<Fault | null> {
+  const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
+  // A program that is in no conversation has none to come back to.
+  if (entry.vendor === null && session === null) return null;
+  if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
+  if (isRunning(house, worker)) {
+    return worker.session_id === session
+      ? null
+      : fault("it is running in another conversation", `perdure stop ${worker.name}`);
+  }
+  if (sessionById(house.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
+    return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
+  }
+  const asIfStopped = { ...worker, session_id: session, ...launchOf(entry) };
+  const { ok, reason, hint } = await drill(house, `${project.slug}/${worker.name}`, asIfStopped);
+  return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
+}
+
+function launchOf({ command, cwd, environment }: Member["entry"]): Pick<WorkerRow, "command" | "cwd" | "environment"> {
+  return { command: JSON.stringify(command), cwd, environment: JSON.stringify(environment) };
+}
+
+function isRunning(house: House, { id }: WorkerRow): boolean {
+  return house.fleet.liveRun(id) !== null;
+}
+
+function assertNoneRuns(house: House, workers: readonly WorkerRow[], name: string): void {
+  const running = workers.filter((worker) => isRunning(house, worker)).map((worker) => worker.name);
+  if (running.length === 0) return;
+  throw new PerdureError("refused", `${running.join(", ")}: running in another saved session than ${name}.`, {
+    hint: "perdure down, then this again",
+  });
+}
+
+/** Inside a change. From now on it follows what the workers do. */
+function enter(house: House, project: ProjectRow, saved: SavedRow): void {
+  touchSaved(house.db, saved.id, house.now());
+  setActiveSaved(house.db, project.id, saved.id);
+  record(house, "saved.entered", { projectId: project.id }, { name: saved.name });
+}
+
+function startedMeanwhile({ name }: WorkerRow): PerdureError {
+  return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
+    hint: `perdure stop ${name}, then this again`,
+  });
+}
+
+function refusal({ name }: SavedRow, faults: Fault[]): PerdureError {
+  const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
+  return new PerdureError(
+    "refused",
+    [`${name} cannot be restored as a whole; nothing was started.`, ...lines].join("\n"),
+    {
+      hint: "put right what is named, or let it begin anew: --allow-fresh NAME",
+      details: { faults },
+    },
+  );
+}

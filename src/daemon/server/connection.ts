@@ -1,0 +1,209 @@
+import type { Socket } from "node:net";
+import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS } from "../../limits/index.ts";
+import { callSchemas, hello, type CallName } from "../../protocol/calls/index.ts";
+import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { FrameGatherer, FrameReader } from "../../protocol/frames.ts";
+import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
+import type { ResponseFrame, Welcome } from "../../protocol/wire.ts";
+import { actorOf, authorise, type Actor } from "../permissions/actor.ts";
+import { handlers } from "../calls/index.ts";
+import type { CallContext } from "../calls/context.ts";
+import { Scope, type Side } from "./call-context.ts";
+import { failureError, failureKind } from "../../store/failure.ts";
+
+export type Surroundings = Pick<CallContext, "house" | "stopDaemon" | "stats">;
+
+/** One client: hello first, then calls, several at a time. Too many and it is not read from, never cut off. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #around: Surroundings;
+  readonly #frames = new FrameReader();
+  readonly #outgoing = new FrameGatherer();
+  readonly #closed = new AbortController();
+  readonly #held = new Set<string>();
+  #actor: Actor | null = null;
+  #inFlight = 0;
+  #draining = false;
+  /** Streams that wait until the other side has read. */
+  readonly #streams: (() => void)[] = [];
+  #isGoingOn = false;
+  readonly #side: Side = {
+    closed: this.#closed.signal,
+    send: (id, item) => this.#sendItem(id, item),
+    hold: (run) => this.#hold(run),
+  };
+  readonly #helloTimer: NodeJS.Timeout;
+
+  constructor(socket: Socket, around: Surroundings) {
+    this.#socket = socket;
+    this.#around = around;
+    this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
+    socket.on("data", (chunk: Buffer) => {
+      this.#frames.push(chunk);
+      this.#pump();
+    });
+    socket.on("drain", () => this.#pump());
+    socket.on("error", (error) => this.#around.house.log(`connection: ${error.message}`));
+    socket.on("close", () => this.#onClose());
+  }
+
+  /** Takes no further calls; resolves when those under way are answered. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    this.#closed.abort();
+    for (const goOn of this.#streams.splice(0)) goOn();
+    while (this.#inFlight > 0 && !this.#socket.destroyed) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    this.#flush();
+    // Until what was answered has left, not only until it was handed over.
+    await new Promise<void>((resolve) => this.#socket.end(resolve));
+  }
+
+  #pump(): void {
+    if (!this.#isBacklogged()) for (const goOn of this.#streams.splice(0)) goOn();
+    try {
+      while (!this.#draining && !this.#isFull()) {
+        const frame = this.#frames.next();
+        if (frame === undefined) break;
+        if (this.#actor === null) this.#greet(frame.value);
+        else this.#start(frame.value);
+      }
+    } catch (error) {
+      return this.#refuse(error);
+    }
+    if (this.#isFull()) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  #isFull(): boolean {
+    return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#isBacklogged();
+  }
+
+  #greet(value: unknown): void {
+    clearTimeout(this.#helloTimer);
+    const parsed = hello.safeParse(value);
+    if (!parsed.success) throw new PerdureError("usage", "The first frame must be a hello.");
+    if (parsed.data.protocol !== PROTOCOL_VERSION) throw otherVersion(parsed.data.protocol, parsed.data.version);
+    this.#actor = actorOf(this.#around.house, parsed.data.token);
+    const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
+    this.#write({ id: 0, result: welcome });
+  }
+
+  #start(value: unknown): void {
+    const request = value as { id?: unknown; call?: unknown; params?: unknown } | null;
+    const id = request?.id;
+    if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) {
+      throw new PerdureError("usage", "A call needs an id that is a positive whole number.");
+    }
+    this.#inFlight++;
+    void this.#answer(id, request?.call, request?.params);
+  }
+
+  async #answer(id: number, call: unknown, params: unknown): Promise<void> {
+    try {
+      this.#write({ id, result: await this.#call(id, call, params) });
+    } catch (thrown) {
+      const kind = failureKind(thrown);
+      if (kind !== null) this.#around.house.onStoreFailure(kind, thrown);
+      const error = kind === null ? asPerdureError(thrown) : failureError(kind, thrown);
+      if (error.code === "internal")
+        this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
+      this.#write({ id, error: error.toJSON() });
+    }
+    this.#inFlight--;
+    this.#goOnSoon();
+  }
+
+  #call(id: number, call: unknown, params: unknown): Promise<unknown> {
+    if (typeof call !== "string" || !Object.hasOwn(callSchemas, call)) {
+      throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, {
+        hint: "this daemon may be older: perdure daemon stop (workers live on), then try again",
+      });
+    }
+    const name = call as CallName;
+    const parsed = callSchemas[name].safeParse(params);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      throw new PerdureError(
+        "usage",
+        `${name}: ${issue?.path.join(".") ?? "params"}: ${issue?.message ?? "not valid"}.`,
+        { hint: "it is missing, too long, or of another kind" },
+      );
+    }
+    const actor = this.#actor ?? { kind: "operator" };
+    authorise(this.#around.house, actor, name);
+    // Each schema belongs to the handler of the same name; TypeScript cannot follow the pair through the index.
+    const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
+    return handler(parsed.data, new Scope(id, actor, this.#around, this.#side));
+  }
+
+  async #sendItem(id: number, item: unknown): Promise<void> {
+    if (this.#write({ id, item }) || this.#closed.signal.aborted) return;
+    await new Promise<void>((resolve) => this.#streams.push(resolve));
+  }
+
+  #hold(run: string): void {
+    this.#held.add(run);
+    if (!this.#closed.signal.aborted) this.#around.house.watch.arrived(run, this);
+  }
+
+  /** Returns false when the other side should be given time to read. */
+  #write(frame: ResponseFrame): boolean {
+    if (this.#socket.destroyed || !this.#socket.writable) return true;
+    this.#goOnSoon();
+    try {
+      this.#outgoing.add(frame);
+    } catch (error) {
+      this.#outgoing.add({ id: frame.id, error: asPerdureError(error).toJSON() });
+    }
+    return !this.#isBacklogged();
+  }
+
+  /** One commit answers many calls: they are told together, and only then more is read. */
+  #goOnSoon(): void {
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    process.nextTick(() => {
+      this.#isGoingOn = false;
+      this.#flush();
+      this.#pump();
+    });
+  }
+
+  #flush(): void {
+    if (this.#outgoing.bytes === 0 || !this.#socket.writable) return;
+    this.#socket.write(this.#outgoing.take());
+  }
+
+  #isBacklogged(): boolean {
+    const { writableNeedDrain, writableLength, writableHighWaterMark } = this.#socket;
+    return writableNeedDrain || this.#outgoing.bytes + writableLength >= writableHighWaterMark;
+  }
+
+  /** Broken framing or a refused hello: said once, then closed, because nothing after it can be understood. */
+  #refuse(error: unknown): void {
+    this.#write({ id: 0, error: asPerdureError(error).toJSON() });
+    this.#flush();
+    this.#draining = true;
+    this.#socket.end();
+    this.#socket.removeAllListeners("data").resume();
+  }
+
+  #onClose(): void {
+    clearTimeout(this.#helloTimer);
+    this.#closed.abort();
+    // There is nobody left to wait for.
+    for (const goOn of this.#streams.splice(0)) goOn();
+    for (const run of this.#held) this.#around.house.watch.left(run, this);
+  }
+}
+
+function otherVersion(theirs: number, version: string): PerdureError {
+  const older = theirs < PROTOCOL_VERSION;
+  return new PerdureError(
+    "version",
+    `The daemon (perdure ${VERSION}, protocol ${PROTOCOL_VERSION}) cannot talk to perdure ${version} (protocol ${theirs}).`,
+    { hint: older ? "upgrade this perdure" : "restart the daemon: perdure daemon stop (workers live on)" },
+  );
+}

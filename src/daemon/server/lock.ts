@@ -1,0 +1,76 @@
+import { truncateSync } from "node:fs";
+import { connect } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DAEMON_LOCK_WAIT_MS } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+
+const POLL_MS = 20;
+const SERVICE_POLL_MS = 500;
+
+export interface Lock {
+  release(): void;
+}
+
+/** Null when another daemon serves. One that is starting or leaving is waited for. */
+export async function lockOrYield(file: string, socket: string): Promise<Lock | null> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    const lock = takeLock(file);
+    if (lock) return lock;
+    if (await answers(socket)) return null;
+    if (waited > DAEMON_LOCK_WAIT_MS) {
+      throw new PerdureError("unavailable", `Another daemon holds ${file} but does not answer.`, {
+        hint: "perdure doctor",
+      });
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** For a service: another daemon may serve now, and leaves when nothing needs it. */
+export async function lockPatiently(file: string): Promise<Lock> {
+  for (;;) {
+    const lock = takeLock(file);
+    if (lock) return lock;
+    await sleep(SERVICE_POLL_MS);
+  }
+}
+
+function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(socket);
+    probe.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    probe.once("connect", () => probe.destroy());
+  });
+}
+
+/**
+ * One daemon per state dir. Node has no flock, but SQLite's exclusive transaction is a lock of the kernel: it goes
+ * with the process however that ends, so there is no stale lock to clean up and no moment of doubt.
+ */
+export function takeLock(file: string): Lock | null {
+  const database = openLock(file);
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (isCode(error, SQLITE_BUSY)) return null;
+    if (!isCode(error, SQLITE_NOTADB)) throw error;
+    // Garbage, so nobody holds it. Emptied, not removed: a faster starter may have locked this very file meanwhile, and
+    // a new file beside it would be a second lock.
+    truncateSync(file);
+    return takeLock(file);
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
+
+function openLock(file: string): DatabaseSync {
+  return new DatabaseSync(file, { timeout: 0 });
+}
+
+function isCode(error: unknown, code: number): boolean {
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === code;
+}

@@ -1,0 +1,66 @@
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CONNECTIONS_MAX, DRAIN_MS_MAX, SOCKET_BUFFER_BYTES_MAX } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { encodeFrame } from "../../protocol/frames.ts";
+import { Connection, type Surroundings } from "./connection.ts";
+
+/** The socket and whoever is connected to it. */
+export class DaemonServer {
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  #onQuiet: () => void = () => undefined;
+
+  readonly #log: (line: string) => void;
+
+  constructor(around: Surroundings) {
+    this.#log = (line) => around.house.log(line);
+    this.#server = createServer({ highWaterMark: SOCKET_BUFFER_BYTES_MAX }, (socket) => this.#accept(socket, around));
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Called each time the last connection has gone. */
+  onQuiet(listener: () => void): void {
+    this.#onQuiet = listener;
+  }
+
+  /** The lock is ours, so whatever lies at the path is a leftover of a daemon that died. */
+  async listen(path: string): Promise<void> {
+    rmSync(path, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ path, backlog: 511 }, resolve);
+    });
+    this.#server.removeAllListeners("error");
+    // Out of file descriptors, say: those who are connected go on, and so does listening.
+    this.#server.on("error", (error) => this.#log(`accept: ${error.message}`));
+    chmodSync(path, 0o600);
+  }
+
+  async drain(): Promise<void> {
+    this.#server.close();
+    const drained = Promise.all([...this.#connections].map((connection) => connection.drain()));
+    await Promise.race([drained, sleep(DRAIN_MS_MAX, undefined, { ref: false })]);
+  }
+
+  #accept(socket: Socket, around: Surroundings): void {
+    if (this.#connections.size >= CONNECTIONS_MAX) {
+      const busy = new PerdureError("unavailable", `The daemon has ${CONNECTIONS_MAX} connections already.`, {
+        hint: "try again in a moment",
+      });
+      socket.on("error", () => socket.destroy());
+      socket.end(encodeFrame({ id: 0, error: busy.toJSON() }));
+      return;
+    }
+    const connection = new Connection(socket, around);
+    this.#connections.add(connection);
+    socket.on("close", () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.#onQuiet();
+    });
+  }
+}

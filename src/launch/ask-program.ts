@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { ASK_PROGRAM_BYTES_MAX, ASK_PROGRAM_MS } from "../limits/index.ts";
+import type { Variables } from "../protocol/records/conversation.ts";
+import type { Answer, Ask } from "../vendors/adapter.ts";
+import { isErrno } from "../state/files.ts";
+import { findProgram } from "../runtime/find-program.ts";
+
+export interface Asked {
+  /** The program and what stands before its arguments. */
+  command: readonly string[];
+  cwd: string;
+  environment: Readonly<Record<string, string>>;
+  variables: Variables;
+}
+
+/** A vendor's own program, asked for something it alone knows. What cannot be started answers so, like one that failed. */
+export function asker({ command, cwd, environment, variables }: Asked): Ask {
+  return async (args) => {
+    const [word = "", ...before] = command;
+    const program = findProgram(word, environment.PATH, cwd);
+    if ("missing" in program) return { code: 127, stdout: "", stderr: program.missing };
+    const env = withVariables(environment, variables);
+    // In a group of its own: what it started goes with it.
+    const child = spawn(program.file, [...before, ...args], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return answerOf(child);
+  };
+}
+
+function answerOf(child: ReturnType<typeof spawn>): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const texts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const text = (name: "stdout" | "stderr"): string => Buffer.concat(texts[name]).toString("utf8");
+  let bytes = 0;
+  const end = (): void => {
+    endGroup(child.pid);
+    // Something it started may hold on to its output, and is not of its group.
+    resolve({ code: null, stdout: text("stdout"), stderr: text("stderr") });
+  };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > ASK_PROGRAM_BYTES_MAX) end();
+      else texts[name].push(chunk);
+    });
+  }
+  const timer = setTimeout(end, ASK_PROGRAM_MS);
+  child.on("error", (error) => resolve({ code: 126, stdout: "", stderr: error.message }));
+  child.on("close", (code) => resolve({ code, stdout: text("stdout"), stderr: text("stderr") }));
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!isErrno(error, "ESRCH")) throw error; // all of it has ended by itself
+  }
+}
+
+export function withVariables(env: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {
+  const changed = new Map(Object.entries(env));
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  }
+  return Object.fromEntries(changed);
+}

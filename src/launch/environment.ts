@@ -1,0 +1,67 @@
+import type { Environment } from "../util/environment.ts";
+import type { ClaimGrant } from "../protocol/records/worker.ts";
+import { VENDOR_SESSION_VARIABLES, VENDOR_VARIABLES } from "../vendors/environment.ts";
+
+/** Recorded for later starts: what a program needs to find itself, its user, its proxies and its keys. */
+const RECORDED = [
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TZ|LANG|LANGUAGE|TERM|COLORTERM|EDITOR|VISUAL|PAGER|TMPDIR)$/,
+  /^LC_[A-Z]+$/,
+  /^XDG_[A-Z]+_(HOME|DIR|DIRS)$/,
+  /^(SSH_AUTH_SOCK|GIT_(SSH|SSH_COMMAND|AUTHOR_[A-Z]+|COMMITTER_[A-Z]+)|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS)$/,
+  /^(https?|all|no|ftp)_proxy$/i,
+  /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE)$/,
+  ...VENDOR_VARIABLES,
+];
+
+export function recordedEnvironment(env: Environment, alsoNames: readonly string[]): Record<string, string> {
+  const also = new Set(alsoNames);
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (also.has(entry[0]) || RECORDED.some((pattern) => pattern.test(entry[0]))),
+  );
+  const lasting = kept.filter(
+    ([name]) => also.has(name) || !VENDOR_SESSION_VARIABLES.some((pattern) => pattern.test(name)),
+  );
+  return Object.fromEntries(lasting.filter(([name]) => !OURS.has(name)));
+}
+
+/** The variables that say who a worker is. Inherited ones belong to an outer run and are always replaced. */
+const OURS = new Set([
+  "PERDURE_PROJECT",
+  "PERDURE_NAME",
+  "PERDURE_RUN",
+  "PERDURE_GENERATION",
+  "PERDURE_SOCKET",
+  "PERDURE_TOKEN",
+  "PERDURE_SIGIGN",
+  "PERDURE_NOFILE",
+  "PERDURE_PREDECESSOR_CONTEXT",
+  "AI_AGENT_ID",
+  "PI_INTERCOM_STABLE_ID",
+  "PI_INTERCOM_SESSION_NAME",
+  "PI_INTERCOM_SCOPE_ID",
+]);
+
+/** What a process inherits from us if it is nobody's run. */
+export function workerlessEnvironment(env: Environment): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !OURS.has(entry[0]),
+  );
+  return Object.fromEntries(kept);
+}
+
+export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<string, string> {
+  return {
+    ...workerlessEnvironment(env),
+    PERDURE_PROJECT: grant.project,
+    PERDURE_NAME: grant.name,
+    PERDURE_RUN: grant.run,
+    PERDURE_GENERATION: String(grant.generation),
+    PERDURE_SOCKET: grant.socket,
+    PERDURE_TOKEN: grant.token,
+    AI_AGENT_ID: grant.run,
+    PI_INTERCOM_STABLE_ID: grant.address,
+    PI_INTERCOM_SESSION_NAME: grant.name,
+    PI_INTERCOM_SCOPE_ID: grant.project,
+  };
+}

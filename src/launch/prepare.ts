@@ -1,0 +1,107 @@
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Environment } from "../util/environment.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/worker.ts";
+import { FREE_PORT } from "../vendors/adapter.ts";
+import { freePort } from "../vendors/shared/free-port.ts";
+import { adapterOf } from "../vendors/index.ts";
+import { withVariables } from "./ask-program.ts";
+import { workerEnvironment } from "./environment.ts";
+import { findProgram } from "../runtime/find-program.ts";
+
+/** All that has to be known to become, or to start, the wrapper of a claimed run. */
+export interface Launch {
+  grant: ClaimGrant;
+  /** With the program's absolute path. */
+  command: string[];
+  cwd: string;
+  session: LaunchOrder["session"];
+  environment: Record<string, string>;
+}
+
+/** For who starts several at once: a vendor's program that makes ids is not run twice at a time. */
+type InTurn = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
+
+/** Gets everything ready for the start of a run that was claimed. `bind` tells the daemon which conversation was minted. */
+export async function prepareLaunch(
+  grant: ClaimGrant,
+  env: Environment,
+  bind: (session: string) => Promise<LaunchOrder>,
+  inTurn: InTurn = (_vendor, act) => act(),
+): Promise<Launch> {
+  const own = workerEnvironment(env, grant);
+  const given = grant.mint ? await bind(await mint(grant, grant.mint, own, inTurn)) : grant.launch;
+  if (given === null) throw new Error("a claim to run was granted without anything to run");
+  const order = given.freePort ? withPort(given, String(await freePort())) : given;
+  const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
+  furnish(grant.runDir, order);
+  return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
+}
+
+async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>, inTurn: InTurn): Promise<string> {
+  const identity = adapterOf(order.vendor)?.identity;
+  if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
+  const { command, cwd } = launchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
+  const environment = withVariables(own, order.variables);
+  const { args, from } = order;
+  // codex fails when two of it make its database at once.
+  return inTurn(order.vendor, () => identity.mint({ command, args, name: grant.name, cwd, environment, from }));
+}
+
+function withPort(order: LaunchOrder, port: string): LaunchOrder {
+  return {
+    ...order,
+    command: order.command.map((word) => (word === FREE_PORT ? port : word)),
+    files: order.files.map(({ name, text }) => ({ name, text: text.replaceAll(FREE_PORT, port) })),
+  };
+}
+
+/** What the launch needs in the run's folder: files of ours, and links to what is the user's. */
+function furnish(runDir: string, { files, mirrors }: LaunchOrder): void {
+  for (const { name, text } of files) {
+    mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(runDir, name), text, { mode: 0o600 });
+  }
+  for (const mirror of mirrors) {
+    const { name, of, leave = [] } = mirror;
+    mkdirSync(join(runDir, name), { recursive: true, mode: 0o700 });
+    const ours = new Set([...files.map((file) => file.name), ...leave.map((entry) => join(name, entry))]);
+    const entries = [...mirrored(mirror)].filter((entry) => !ours.has(join(name, entry)));
+    for (const entry of entries) symlinkSync(join(of, entry), join(runDir, name, entry));
+  }
+}
+
+/** What is to be linked, with what the program would make itself. */
+function mirrored({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"][number]): Set<string> {
+  for (const folder of folders) mkdirSync(join(of, folder), { recursive: true, mode: 0o700 });
+  const there = readdirSync(of);
+  return new Set([...(only ? there.filter((entry) => only.includes(entry)) : there), ...files]);
+}
+
+/** The command with its program's path, in its folder; or an error that says which of the two is gone. */
+export function launchOf(
+  worker: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">,
+  env: Environment,
+  session: { vendor: string; id: string } | null = null,
+): { command: string[]; cwd: string } {
+  const cwd = worker.cwd ?? process.cwd();
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    const bound =
+      session && `perdure adopt ${worker.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
+    throw new PerdureError("not-found", `The folder of ${worker.address} is gone: ${cwd}`, {
+      hint: bound ? `go on elsewhere: ${bound}` : `start it where it should be: perdure run ${worker.name} -- COMMAND`,
+    });
+  }
+  const words = worker.command ?? [];
+  return { command: [programOf(words, env, cwd), ...words.slice(1)], cwd };
+}
+
+/** The absolute path of a command's program, or an error before anything was claimed for it. */
+export function programOf(command: readonly string[], env: Environment, cwd: string): string {
+  const program = findProgram(command[0] ?? "", env.PATH, cwd);
+  if ("file" in program) return program.file;
+  throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {
+    hint: "check the spelling, or give its path",
+  });
+}

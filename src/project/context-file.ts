@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { PerdureError } from "../protocol/errors.ts";
+import { fileNameOf } from "../protocol/foreign-id.ts";
+import type { Config } from "./config/read.ts";
+import { findProject } from "./find.ts";
+
+// The anchor is the context file of one run: there after a crash, gone (archived) after a clean end.
+
+export interface AnchorSettings {
+  /** A folder inside the project. */
+  dir: string;
+  /** Without the dot. */
+  ext: string;
+}
+
+const DEFAULTS: AnchorSettings = { dir: ".ai", ext: "md" };
+
+/** Flags before the project's file before the user's. */
+export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, user: Config): AnchorSettings {
+  const dir = flags.dir ?? project.context?.dir ?? user.context?.dir ?? DEFAULTS.dir;
+  const ext = flags.ext ?? project.context?.ext ?? user.context?.ext ?? DEFAULTS.ext;
+  checkDir(dir);
+  checkExt(ext);
+  return { dir, ext };
+}
+
+/** Without an id the project has one agent and one file; with one, each id has a file of its own. */
+export function anchorFile(root: string, { dir, ext }: AnchorSettings, agentId: string | undefined): string {
+  if (!agentId) return join(root, dir, `session-context.${ext}`);
+  return join(anchorFolder(root, dir), `${fileNameOf(agentId)}.${ext}`);
+}
+
+/** The newest context file that an earlier run of a worker never archived. */
+export function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
+  const { here } = findProject(cwd);
+  const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
+  return files.find((file) => existsSync(file)) ?? null;
+}
+
+export function anchorFolder(root: string, dir: string): string {
+  return join(root, dir, "session-context.d");
+}
+
+export function archiveFolder(root: string, dir: string): string {
+  return join(root, dir, "sessions");
+}
+
+/** `2026-11-15-21-07[-id]-description`, in local time, never longer than a file name may be. */
+export function archiveName(now: Date, agentId: string | undefined, description: string): string {
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const stamp = [now.getFullYear(), now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes()]
+    .map(two)
+    .join("-");
+  return [stamp, ...(agentId ? [fileNameOf(agentId)] : []), slug(description)].join("-");
+}
+
+/** As a person in that folder would type it. */
+export function asSeenFrom(cwd: string, file: string): string {
+  return relative(cwd, file);
+}
+
+function slug(description: string): string {
+  const ascii = description.normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
+  const words = ascii
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return words.slice(0, 80).replace(/-+$/, "") || "session";
+}
+
+/** The file is somebody's repository: it must not name a folder outside it. */
+function checkDir(dir: string): void {
+  if (dir !== "" && !dir.startsWith("/") && !dir.split("/").includes("..") && !dir.includes("\0")) return;
+  throw new PerdureError("usage", `The context folder ${JSON.stringify(dir)} is not inside the project.`, {
+    hint: 'a relative path without "..", such as .ai',
+  });
+}
+
+function checkExt(ext: string): void {
+  if (/^[A-Za-z0-9]{1,16}$/.test(ext)) return;
+  throw new PerdureError("usage", `${JSON.stringify(ext)} is not a file extension.`, {
+    hint: "letters and digits, such as md or org",
+  });
+}

@@ -1,0 +1,131 @@
+import { relative } from "node:path";
+import { isPerdureError } from "../../protocol/errors.ts";
+import { shellWords } from "../../util/shell-quote.ts";
+import { parseToml } from "../config/read.ts";
+import { CONFIG_FILE } from "../find.ts";
+import type { Fleet, FleetWorker } from "./read.ts";
+import { isTable } from "../config/shape.ts";
+
+// What a person sees before a fleet file is trusted. Made from what the file says, not from how it is written: a value of `env`
+// is found in whatever way it was put there, and a layout meant to deceive is gone. Whoever prints it makes it `printable`.
+
+export interface ChangedLine {
+  /** With a blank: the table that the lines below are in. */
+  sign: "+" | "-" | " ";
+  text: string;
+}
+
+/** Every setting that came, went or changed; nothing if only comments and layout did. Values of `env` are `…`. */
+export function fleetChanges(trusted: string | null, present: string): ChangedLine[] {
+  const before = tablesBefore(trusted);
+  const after = tablesOf(present);
+  return [...new Set([...after.keys(), ...before.keys()])].flatMap((name) => {
+    const [old, now] = [before.get(name), after.get(name)];
+    const lines = tableChanges(old ?? new Map(), now ?? new Map());
+    const sign = old === undefined ? "+" : now === undefined ? "-" : " ";
+    const header: ChangedLine[] =
+      name === "" || (sign === " " && lines.length === 0) ? [] : [{ sign, text: `[${name}]` }];
+    return [...header, ...lines];
+  });
+}
+
+/** A line for each worker: its command line with the names of its variables, and where it runs. */
+export function whatItRuns({ root, workers }: Fleet): string[] {
+  const line = (worker: FleetWorker): string =>
+    `${worker.name}: ${commandLine(worker)} in ${relative(root, worker.cwd) || "."}`;
+  // A line break in a word would make a line that looks like another worker's.
+  return workers.map((worker) => line(worker).replaceAll("\n", "\\n"));
+}
+
+function commandLine({ env, vendor, command, args, declared }: FleetWorker): string {
+  const variables = Object.keys(env).map((name) => `${name}=${HIDDEN}`);
+  const words = [...(command ?? [vendor ?? ""]), ...(declared?.new ?? []), ...args];
+  return [...variables, shellWords(words)].join(" ");
+}
+
+const HIDDEN = "…";
+
+/** The settings of a table by their keys. */
+type Table = Map<string, Setting>;
+interface Setting {
+  /** As it is shown. */
+  text: string;
+  /** As it is compared. */
+  value: string;
+}
+
+function tableChanges(before: Table, after: Table): ChangedLine[] {
+  return [...new Set([...after.keys(), ...before.keys()])].flatMap((key) => {
+    const [old, now] = [before.get(key), after.get(key)];
+    if (old?.value === now?.value) return [];
+    const lines: ChangedLine[] = [];
+    if (old) lines.push({ sign: "-", text: old.text });
+    if (now) lines.push({ sign: "+", text: old?.text === now.text ? `${now.text} (another value)` : now.text });
+    return lines;
+  });
+}
+
+/** Nothing, if it was never trusted or can no longer be read: then everything is shown as new. */
+function tablesBefore(text: string | null): Map<string, Table> {
+  try {
+    return text === null ? new Map<string, Table>() : tablesOf(text);
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    return new Map<string, Table>();
+  }
+}
+
+/** What stands above all tables is in one without a name; each worker is a table of its own. */
+function tablesOf(text: string): Map<string, Table> {
+  const top: Table = new Map();
+  const tables = new Map([["", top]]);
+  for (const [key, value] of Object.entries(parseToml({ text, file: CONFIG_FILE }))) {
+    if (!isTable(value)) addSetting(top, [key], value);
+    else if (key === "workers") addWorkers(tables, value);
+    else addSettings(newTable(tables, [key]), isSecret(key) ? [key] : [], value);
+  }
+  return tables;
+}
+
+function addWorkers(tables: Map<string, Table>, workers: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(workers)) {
+    if (isTable(value)) addSettings(newTable(tables, ["workers", name]), [], value);
+    else addSetting(newTable(tables, ["workers"]), [name], value);
+  }
+}
+
+function newTable(tables: Map<string, Table>, path: string[]): Table {
+  const table = tables.get(dotted(path)) ?? new Map<string, Setting>();
+  tables.set(dotted(path), table);
+  return table;
+}
+
+function addSettings(table: Table, path: string[], value: Record<string, unknown>): void {
+  for (const [key, inner] of Object.entries(value)) {
+    if (isTable(inner) && Object.keys(inner).length > 0) addSettings(table, [...path, key], inner);
+    else addSetting(table, [...path, key], inner);
+  }
+}
+
+function addSetting(table: Table, path: string[], value: unknown): void {
+  const shown = path.some(isSecret) ? HIDDEN : written(value, true);
+  table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: written(value, false) });
+}
+
+function isSecret(key: string): boolean {
+  return key.toLowerCase() === "env";
+}
+
+/** As TOML on one line; control characters are escaped on the way. */
+function written(value: unknown, hiding: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((item) => written(item, hiding)).join(", ")}]`;
+  if (!isTable(value)) return typeof value === "string" ? JSON.stringify(value) : String(value);
+  const pairs = Object.entries(value).map(
+    ([key, inner]) => `${dotted([key])} = ${hiding && isSecret(key) ? HIDDEN : written(inner, hiding)}`,
+  );
+  return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
+}
+
+function dotted(path: readonly string[]): string {
+  return path.map((key) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key))).join(".");
+}

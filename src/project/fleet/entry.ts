@@ -1,0 +1,89 @@
+import type { Declared } from "../../protocol/records/conversation.ts";
+import type { WorkerDefaults, WorkerEntry } from "../config/read.ts";
+import { configError, type ConfigSource } from "../config/shape.ts";
+
+/** One `[workers.*]` with the defaults it is read against. */
+export interface Entry {
+  key: string;
+  own: WorkerEntry;
+  defaults: WorkerDefaults;
+  source: ConfigSource;
+}
+
+/** What an entry starts: an agent by its vendor, a program with declared words, or any program. */
+export interface Program {
+  vendor: string | null;
+  command: string[] | null;
+  args: string[];
+  declared: Declared | null;
+}
+
+/** The one vendor without a program of its own: the entry brings it, and says how it is told. */
+const CUSTOM = "custom";
+
+export function programOf(entry: Entry): Program {
+  const { own, defaults } = entry;
+  const command = own.command ?? null;
+  const declares = own.new !== undefined || own.resume !== undefined;
+  const vendor = own.vendor ?? (command !== null && !declares ? null : (defaults.vendor ?? null));
+  if (vendor === null && command === null) {
+    throw entryError(entry, null, " has neither vendor nor command.", 'vendor = "…", here or in [defaults]');
+  }
+  if (vendor !== CUSTOM && declares) {
+    const key = own.new === undefined ? "resume" : "new";
+    throw entryError(entry, key, `.${key} is for vendor = "${CUSTOM}" only.`, `vendor = "${CUSTOM}", or take it out`);
+  }
+  if (vendor !== CUSTOM && vendor !== null && command !== null) {
+    const hint = `take one of them out; args = […] has more words for the vendor's program`;
+    throw entryError(entry, "command", " has a vendor and a command.", hint);
+  }
+  // The arguments of one vendor's program mean nothing to another's.
+  const args = own.args ?? (vendor === (defaults.vendor ?? null) ? defaults.args : undefined) ?? [];
+  checkWords(entry, "args", args);
+  checkWords(entry, "command", command ?? []);
+  if (command !== null && (command[0] ?? "") === "") {
+    throw entryError(entry, "command", ".command names no program.", 'command = ["my-agent"]');
+  }
+  return { vendor, command, args, declared: vendor === CUSTOM ? declaredOf(entry) : null };
+}
+
+function declaredOf(entry: Entry): Declared {
+  const { command, new: begin = [], resume = [] } = entry.own;
+  const hint = 'command = ["my-agent"], new = ["--id", "{id}"], resume = ["--continue", "{id}"]';
+  if (command === undefined) throw entryError(entry, null, ` is ${CUSTOM} and has no command.`, hint);
+  for (const [key, words] of Object.entries({ new: begin, resume })) {
+    checkWords(entry, key, words);
+    if (words.some((word) => word.includes("{id}"))) continue;
+    throw entryError(entry, key, ` is ${CUSTOM} and needs ${key}, with {id} in one of its words.`, hint);
+  }
+  return { new: begin, resume };
+}
+
+/** The defaults' variables and the entry's own, which win. No value is ever repeated in an error. */
+export function variablesOf(entry: Entry): Record<string, string> {
+  const env: Record<string, string> = { ...entry.defaults.env, ...entry.own.env };
+  for (const [name, value] of Object.entries(env)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      const message = `.env: ${JSON.stringify(name)} is not a variable's name.`;
+      throw entryError(entry, "env", message, "letters, digits and _, not beginning with a digit");
+    }
+    if (/^(PERDURE_|PI_INTERCOM_)|^AI_AGENT_ID$/.test(name)) {
+      throw entryError(entry, "env", `.env: ${name} is set by perdure itself.`, "take it out");
+    }
+    if (value.includes("\0")) throw entryError(entry, "env", `.env: ${name} has a NUL character in it.`);
+  }
+  return env;
+}
+
+/** What is said goes on after the entry's name (`.copy is …`, ` has …`); at the line of the key, the entry's own or the defaults'. */
+export function entryError(entry: Entry, key: string | null, said: string, hint?: string): Error {
+  const { own, defaults, source } = entry;
+  const inherited = key !== null && !Object.hasOwn(own, key) && Object.hasOwn(defaults, key);
+  const path = inherited ? ["defaults", key] : ["workers", entry.key, ...(key !== null && key in own ? [key] : [])];
+  return configError(source, path, `workers.${entry.key}${said}`, hint);
+}
+
+/** The kernel ends a word at a NUL. */
+function checkWords(entry: Entry, key: string, words: readonly string[]): void {
+  if (words.some((word) => word.includes("\0"))) throw entryError(entry, key, `.${key} has a NUL character in it.`);
+}

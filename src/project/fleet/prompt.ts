@@ -1,0 +1,69 @@
+import { readFileSync, statSync } from "node:fs";
+import { relative } from "node:path";
+import { PROMPT_BYTES_MAX } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { nearest } from "../../protocol/names.ts";
+import { own } from "../../util/own.ts";
+import { isErrno } from "../../state/files.ts";
+import { entryError, type Entry } from "./entry.ts";
+import { pathInside } from "../path-inside.ts";
+
+/** What `{{…}}` in a prompt stands for. */
+export interface PromptWords {
+  readonly name: string;
+  readonly project: string;
+  readonly peers: string;
+  readonly root: string;
+}
+
+/** A prompt's text, from a file inside the project. */
+export interface Prompt {
+  /** As a person would type it. */
+  file: string;
+  text: string;
+}
+
+export function readPrompt(entry: Entry, path: string, root: string): Prompt {
+  const file = pathInside(root, path);
+  const quoted = JSON.stringify(path);
+  if (file === null) {
+    throw entryError(entry, "prompt", `.prompt ${quoted} is not inside the project.`, 'such as "prompts/coder.md"');
+  }
+  const bad = (why: string): Error => entryError(entry, "prompt", `.prompt ${quoted} ${why}.`, `edit ${file}`);
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) throw bad("is not a file");
+    if (stats.size > PROMPT_BYTES_MAX) throw bad(`has ${stats.size} bytes; at most ${PROMPT_BYTES_MAX} are taken`);
+    const text = readFileSync(file, "utf8");
+    if (text.trim() === "") throw bad("is empty");
+    if (text.includes("\0")) throw bad("has a NUL character in it");
+    return { file: relative(process.cwd(), file), text };
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) throw bad("does not exist");
+    if (isErrno(error, "EACCES")) throw bad("cannot be read: permission denied");
+    throw error;
+  }
+}
+
+/** Once over the text: what a word stands for is not looked at again. */
+export function renderPrompt({ file, text }: Prompt, words: PromptWords): string {
+  const table: Readonly<Record<string, string>> = { ...words };
+  const rendered = text.replace(/\{\{([^{}\n]*)\}\}/g, (whole, word: string, at: number) => {
+    const value = own(table, word.trim());
+    if (value !== undefined) return value;
+    const [best] = nearest(word.trim(), Object.keys(table));
+    const line = text.slice(0, at).split("\n").length;
+    throw new PerdureError("usage", `${file}:${line}: unknown ${whole}.`, {
+      hint: best
+        ? `did you mean {{${best}}}?`
+        : `known: ${Object.keys(table)
+            .map((each) => `{{${each}}}`)
+            .join(" ")}`,
+    });
+  });
+  const bytes = Buffer.byteLength(rendered);
+  if (bytes <= PROMPT_BYTES_MAX) return rendered;
+  throw new PerdureError("usage", `${file} becomes ${bytes} bytes; at most ${PROMPT_BYTES_MAX} are taken.`, {
+    hint: `edit ${file}`,
+  });
+}

@@ -1,0 +1,161 @@
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Declared } from "../../protocol/records/conversation.ts";
+import { readConfigText, type Config } from "../config/read.ts";
+import { fleetRoot, repositoryOf, type FoundProject } from "../find.ts";
+import { entryError, programOf, variablesOf, type Entry } from "./entry.ts";
+import { fleetNames } from "./names.ts";
+import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
+import { pathInside } from "../path-inside.ts";
+import { configError, type ConfigSource } from "../config/shape.ts";
+import { isCopyable } from "../worktree/copy.ts";
+import { worktreeBranch, worktreePath, type Worktree } from "../worktree/paths.ts";
+
+// The fleet file as it is meant: every worker with its defaults, its place and its first prompt. Whether its vendor exists is
+// for those to say who know the vendors.
+
+export interface FleetWorker {
+  name: string;
+  /** Its key in the file: several workers come from one entry with a `count`. */
+  entry: string;
+  /** Null for a plain program. */
+  vendor: string | null;
+  /** Only of a plain program and of one with declared words; `args` follow it. */
+  command: string[] | null;
+  args: string[];
+  declared: Declared | null;
+  /** Absolute, in its worktree if it has one; there or not yet. */
+  cwd: string;
+  worktree: Worktree | null;
+  group: string | null;
+  env: Record<string, string>;
+  mode: "tmux" | "turn";
+  restart: "never" | "on-failure" | "always";
+  /** The text of the first turn of a new conversation. */
+  prompt: string | null;
+}
+
+export interface Fleet {
+  /** As a person would type it. */
+  file: string;
+  /** What was read, to be trusted. */
+  text: string;
+  /** The main working tree: all paths are meant from here. */
+  root: string;
+  project: string | null;
+  workers: FleetWorker[];
+}
+
+/**
+ * The fleet of the project's main tree, wherever one stands: two files would fight for the same names, and a worktree has an old
+ * one. Null without a file or without workers in it. The slug is what prompts call the project, if it is known to be another.
+ */
+export function readFleet(found: FoundProject, slug?: string): Fleet | null {
+  const root = fleetRoot(found);
+  const ground = { root, repository: repositoryOf(found) };
+  const read = readConfigText(root);
+  if (read === null || Object.keys(read.config.workers ?? {}).length === 0) return null;
+  const { config, source } = read;
+  const names = fleetNames(config, source);
+  const peers = [...names.values()].flat();
+  const project = slug ?? config.project ?? found.base;
+  const workers = [...names].flatMap(([key, made]) => {
+    const entry = entryOf(key, config, source);
+    const program = programOf(entry);
+    const prompt = promptOf(entry, program.vendor, root);
+    return made.map((name) => {
+      const place = placeOf(entry, name, ground);
+      return {
+        name,
+        entry: key,
+        ...program,
+        ...place,
+        group: entry.own.group ?? entry.defaults.group ?? null,
+        env: variablesOf(entry),
+        mode: modeOf(entry, program.vendor),
+        restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
+        prompt: prompt && render(prompt, name, peers, project, place.worktree?.path ?? root),
+      };
+    });
+  });
+  if (config.defaults?.copy !== undefined && workers.every(({ worktree }) => worktree === null)) {
+    throw configError(
+      source,
+      ["defaults", "copy"],
+      "defaults.copy is for worktrees, and no worker has one.",
+      COPY_HINT,
+    );
+  }
+  return { file: source.file, text: source.text, root, project: config.project ?? null, workers };
+}
+
+/** At the line of an entry's key: for what only others can judge. What is said goes on after the entry's name. */
+export function fleetError(
+  { root, file }: Fleet,
+  key: string,
+  ...about: [key: string, said: string, hint: string]
+): Error {
+  const read = readConfigText(root);
+  if (read === null) return new PerdureError("not-found", `${file} is gone.`, { hint: "put it back" });
+  return entryError(entryOf(key, read.config, read.source), ...about);
+}
+
+const COPY_HINT = "worktree = true, or take copy out";
+
+function entryOf(key: string, config: Config, source: ConfigSource): Entry {
+  return { key, own: config.workers?.[key] ?? {}, defaults: config.defaults ?? {}, source };
+}
+
+/** The tree that the file's paths are meant in, and the repository beside which worktrees are made. */
+interface Ground {
+  root: string;
+  repository: string;
+}
+
+function placeOf(entry: Entry, name: string, ground: Ground): Pick<FleetWorker, "cwd" | "worktree"> {
+  const worktree = worktreeOf(entry, name, ground);
+  const folder = worktree?.path ?? ground.root;
+  const wanted = entry.own.cwd ?? entry.defaults.cwd ?? ".";
+  const cwd = pathInside(folder, wanted);
+  if (cwd !== null) return { cwd, worktree };
+  const hint = 'a relative path without "..", such as "services/api"';
+  throw entryError(entry, "cwd", `.cwd ${JSON.stringify(wanted)} is not inside ${folder}.`, hint);
+}
+
+function worktreeOf(entry: Entry, name: string, { root, repository }: Ground): Worktree | null {
+  const { own, defaults } = entry;
+  if (!(own.worktree ?? defaults.worktree ?? false)) {
+    if (own.copy !== undefined) throw entryError(entry, "copy", ".copy is for worktrees, and it has none.", COPY_HINT);
+    return null;
+  }
+  const copy = own.copy ?? defaults.copy ?? [];
+  for (const file of copy) {
+    if (isCopyable(root, file)) continue;
+    const hint = 'a relative path without "..", such as ".env"';
+    throw entryError(entry, "copy", `.copy ${JSON.stringify(file)} is not a file inside the project.`, hint);
+  }
+  return { path: worktreePath(repository, name), branch: worktreeBranch(name), copy };
+}
+
+/** Only an agent takes a prompt. */
+function promptOf(entry: Entry, vendor: string | null, root: string): Prompt | null {
+  const { own, defaults } = entry;
+  if (vendor === null && own.prompt !== undefined) {
+    throw entryError(entry, "prompt", ".prompt is for agents, and this is a plain program.", "take it out");
+  }
+  const path = vendor === null ? undefined : (own.prompt ?? defaults.prompt);
+  return path === undefined ? null : readPrompt(entry, path, root);
+}
+
+/** Only an agent has turns. */
+function modeOf(entry: Entry, vendor: string | null): FleetWorker["mode"] {
+  const { own, defaults } = entry;
+  if (vendor === null && own.mode === "turn") {
+    throw entryError(entry, "mode", '.mode "turn" is for agents, and this is a plain program.', 'mode = "tmux"');
+  }
+  return own.mode ?? (vendor === null ? undefined : defaults.mode) ?? "tmux";
+}
+
+function render(prompt: Prompt, name: string, everybody: string[], project: string, root: string): string {
+  const peers = everybody.filter((each) => each !== name).join(", ") || "nobody";
+  return renderPrompt(prompt, { name, project, peers, root });
+}

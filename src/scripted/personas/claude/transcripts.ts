@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isErrno, readIfThere } from "../../../state/files.ts";
+import { Refusal, type Conversation, type Sessions, type Turn } from "../../persona.ts";
+import { asObject, readLines, Transcript, type Format } from "../../transcript.ts";
+import { uuid } from "../../uuid.ts";
+
+export const VERSION = "2.1.325";
+
+/** `projects/<slug>/<uuid>.jsonl`. Found by its id in any slug, and continued there. */
+export function sessionsIn(projects: string, name: string | null): Sessions {
+  const find = (id: string): string | null => {
+    const files = foldersIn(projects).map((folder) => join(projects, folder, `${id}.jsonl`));
+    return files.find((file) => existsSync(file)) ?? null;
+  };
+  return {
+    mint: uuid,
+    begin(id, cwd): Conversation {
+      if (find(id) !== null) throw new Refusal(`Error: Session ID ${id} is already in use.`);
+      return new Transcript(id, join(projects, slugOf(cwd), `${id}.jsonl`), formatOf(id, name, null));
+    },
+    resume(id): Conversation {
+      const file = find(id);
+      const lines = readLines((file === null ? null : readIfThere(file)) ?? "");
+      const turns = lines.flatMap((line) => turnOf(line) ?? []);
+      if (file === null || turns.length === 0) throw new Refusal(`No conversation found with session ID: ${id}`);
+      const title = lines.findLast(({ type }) => type === "custom-title")?.customTitle;
+      const leaf = lines.findLast((line) => turnOf(line) !== null)?.uuid;
+      const format = formatOf(id, name, typeof leaf === "string" ? leaf : null);
+      return new Transcript(id, file, format, { turns, name: typeof title === "string" ? title : null });
+    },
+  };
+}
+
+/** Different folders can get the same one. Longer than 200, it is cut and gets a checksum of the path. */
+export function slugOf(cwd: string): string {
+  const slug = cwd.replace(/[^A-Za-z0-9]/g, "-");
+  if (slug.length <= 200) return slug;
+  let sum = 0;
+  for (let at = 0; at < cwd.length; at++) sum = (sum * 31 + cwd.charCodeAt(at)) | 0;
+  return `${slug.slice(0, 200)}-${Math.abs(sum).toString(36)}`;
+}
+
+/** The turns are a tree: each names the one before it. */
+function formatOf(id: string, name: string | null, leaf: string | null): Format {
+  let parentUuid = leaf;
+  const opening =
+    name === null
+      ? []
+      : [
+          { type: "custom-title", customTitle: name, sessionId: id },
+          { type: "agent-name", agentName: name, sessionId: id },
+        ];
+  return {
+    opening: () => opening,
+    line({ role, text }, cwd) {
+      const line = {
+        parentUuid,
+        isSidechain: false,
+        type: role === "user" ? "user" : "assistant",
+        message: role === "user" ? { role, content: text } : { role: "assistant", content: [{ type: "text", text }] },
+        uuid: uuid(),
+        timestamp: new Date().toISOString(),
+        cwd,
+        sessionId: id,
+        version: VERSION,
+      };
+      parentUuid = line.uuid;
+      return line;
+    },
+  };
+}
+
+function turnOf({ type, message }: Readonly<Record<string, unknown>>): Turn | null {
+  const { content } = asObject(message);
+  if (type === "user" && typeof content === "string") return { role: "user", text: content };
+  if (type !== "assistant" || !Array.isArray(content)) return null;
+  const { text } = asObject(content[0]);
+  return typeof text === "string" ? { role: "agent", text } : null;
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Service } from "../../persona.ts";
+import { asObject, parseLine, type Transcript } from "../../transcript.ts";
+import { sayJson } from "../../write.ts";
+import { VERSION, type Rollouts } from "./rollouts.ts";
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** `app-server`: JSON-RPC, one message a line. As much of it as opens a conversation and names it. */
+export function appServer(home: string, rollouts: Rollouts): Service {
+  const server = new AppServer(home, rollouts);
+  return {
+    async serve(lines) {
+      for await (const line of lines) if (line.trim() !== "") server.hear(line);
+      return 0;
+    },
+  };
+}
+
+class AppServer {
+  readonly #home: string;
+  readonly #rollouts: Rollouts;
+  readonly #threads = new Map<string, { thread: Transcript; cwd: string }>();
+  #initialized = false;
+
+  constructor(home: string, rollouts: Rollouts) {
+    this.#home = home;
+    this.#rollouts = rollouts;
+  }
+
+  hear(line: string): void {
+    const message = parseLine(line);
+    const { id, method } = message ?? {};
+    if (id === undefined) return; // a notification: `initialized`
+    const call = METHODS.get(String(method));
+    if (call === undefined) return refuse(id, `Invalid request: unknown variant \`${String(method)}\``);
+    if (!this.#initialized && call !== METHODS.get("initialize")) return refuse(id, "Not initialized");
+    call(this, id, asObject(message?.params));
+  }
+
+  initialize(id: unknown): void {
+    this.#initialized = true;
+    const about = { codexHome: this.#home, platformFamily: "unix", platformOs: process.platform };
+    sayJson({ id, result: { userAgent: `scripted/${VERSION}`, ...about } });
+    // Word of something else comes between the calls: whoever asks must look for its own answer.
+    notify("remoteControl/status/changed", { status: "disabled", environmentId: null });
+  }
+
+  startThread(id: unknown, params: Params): void {
+    const cwd = typeof params.cwd === "string" ? params.cwd : process.cwd();
+    const thread = this.#rollouts.begin(this.#rollouts.mint(), cwd);
+    this.#threads.set(thread.id, { thread, cwd });
+    const view = describe(thread, cwd, null);
+    sayJson({ id, result: { thread: view, model: "scripted", modelProvider: "scripted", cwd } });
+    notify("thread/started", { thread: view });
+  }
+
+  /** This, and not the start, is what writes the file. */
+  nameThread(id: unknown, { threadId, name }: Params): void {
+    const entry = this.#threads.get(String(threadId));
+    if (entry === undefined || typeof name !== "string") {
+      return refuse(id, `no rollout found for thread id ${String(threadId)}`);
+    }
+    entry.thread.open();
+    this.#rollouts.name(entry.thread.id, name);
+    sayJson({ id, result: {} });
+    notify("thread/name/updated", { threadId, threadName: name });
+  }
+}
+
+const METHODS: ReadonlyMap<string, (server: AppServer, id: unknown, params: Params) => void> = new Map([
+  ["initialize", (server, id) => server.initialize(id)],
+  ["thread/start", (server, id, params) => server.startThread(id, params)],
+  ["thread/name/set", (server, id, params) => server.nameThread(id, params)],
+]);
+
+function describe(thread: Transcript, cwd: string, name: string | null): object {
+  const about = { preview: "", ephemeral: false, modelProvider: "scripted", status: { type: "idle" } };
+  return {
+    id: thread.id,
+    sessionId: thread.id,
+    ...about,
+    path: thread.file,
+    cwd,
+    cliVersion: VERSION,
+    name,
+    turns: [],
+  };
+}
+
+function notify(method: string, params: object): void {
+  sayJson({ method, params, emittedAtMs: Date.now() });
+}
+
+function refuse(id: unknown, message: string): void {
+  sayJson({ error: { code: -32600, message }, id });
+}

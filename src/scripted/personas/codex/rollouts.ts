@@ -1,0 +1,104 @@
+import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isErrno, readIfThere } from "../../../state/files.ts";
+import { Refusal, type Sessions, type Turn } from "../../persona.ts";
+import { asObject, parseLine, readLines, Transcript, type Format } from "../../transcript.ts";
+import { isUuid, timedUuid } from "../../uuid.ts";
+import type { WriterLocks } from "./locks.ts";
+
+export const VERSION = "0.166.0";
+
+/** `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`, one writer each; names lie in an index beside. */
+export class Rollouts implements Sessions {
+  readonly #home: string;
+  readonly #locks: WriterLocks;
+
+  constructor(home: string, locks: WriterLocks) {
+    this.#home = home;
+    this.#locks = locks;
+  }
+
+  mint(): string {
+    return timedUuid();
+  }
+
+  begin(id: string, cwd: string): Transcript {
+    this.#locks.take(id);
+    return new Transcript(id, this.#newFile(id), formatOf(id, cwd));
+  }
+
+  resume(id: string): Transcript {
+    const failed = "Error: thread/resume: thread/resume failed:";
+    const file = this.find(id);
+    if (file === null) throw new Refusal(`${failed} no rollout found for thread id ${id} (code -32600)`);
+    this.#locks.take(id);
+    const content = readIfThere(file) ?? "";
+    const meta = readLines(content).find(({ type }) => type === "session_meta");
+    if (asObject(meta?.payload).id !== id) {
+      throw new Refusal(`${failed} failed to read thread: rollout at ${file} is empty (code -32603)`);
+    }
+    const turns = readLines(content).flatMap(turnOf);
+    return new Transcript(id, file, formatOf(id, String(asObject(meta?.payload).cwd)), { turns });
+  }
+
+  find(id: string): string | null {
+    const folder = join(this.#home, "sessions");
+    try {
+      const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+      const file = files.find((each) => each.endsWith(`-${id}.jsonl`));
+      return file === undefined ? null : join(folder, file);
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return null;
+      throw error;
+    }
+  }
+
+  /** An id is itself, known or not; of a name's conversations the newest; null for a name that nobody has. */
+  resolve(idOrName: string): string | null {
+    if (isUuid(idOrName)) return idOrName;
+    const index = readIfThere(join(this.#home, INDEX)) ?? "";
+    const entry = index
+      .split("\n")
+      .map(parseLine)
+      .findLast((line) => line?.thread_name === idOrName);
+    return typeof entry?.id === "string" ? entry.id : null;
+  }
+
+  name(id: string, name: string): void {
+    const line = { id, thread_name: name, updated_at: new Date().toISOString() };
+    mkdirSync(this.#home, { recursive: true });
+    appendFileSync(join(this.#home, INDEX), `${JSON.stringify(line)}\n`);
+  }
+
+  #newFile(id: string): string {
+    const now = new Date();
+    const two = (value: number): string => String(value).padStart(2, "0");
+    const date = [String(now.getFullYear()), two(now.getMonth() + 1), two(now.getDate())];
+    const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two);
+    return join(this.#home, "sessions", ...date, `rollout-${date.join("-")}T${time.join("-")}-${id}.jsonl`);
+  }
+}
+
+const INDEX = "session_index.jsonl";
+
+function formatOf(id: string, cwd: string): Format {
+  const stamped = (type: string, payload: object): object => ({ timestamp: new Date().toISOString(), type, payload });
+  return {
+    opening: () => {
+      const about = { originator: "codex_scripted", cli_version: VERSION, source: "cli", model_provider: "scripted" };
+      return [stamped("session_meta", { id, session_id: id, timestamp: new Date().toISOString(), cwd, ...about })];
+    },
+    line: ({ role, text }) => {
+      const content = [{ type: role === "user" ? "input_text" : "output_text", text }];
+      return stamped("response_item", { type: "message", role: role === "user" ? "user" : "assistant", content });
+    },
+  };
+}
+
+function turnOf({ type, payload }: Readonly<Record<string, unknown>>): Turn[] {
+  const { role, content } = asObject(payload);
+  const { text } = asObject(Array.isArray(content) ? content[0] : null);
+  if (type !== "response_item" || typeof text !== "string") return [];
+  if (role === "user") return [{ role: "user", text }];
+  return role === "assistant" ? [{ role: "agent", text }] : [];
+}

@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { readIfThere } from "../../state/files.ts";
+import { homeDir } from "../../state/paths.ts";
+import { readFlags } from "../flags.ts";
+import {
+  Refusal,
+  type Conversation,
+  type Launch,
+  type Layout,
+  type Sessions,
+  type Turn,
+  type Voice,
+} from "../persona.ts";
+import { ownStart, registryFile } from "../presence.ts";
+import { parseLine, readLines, Transcript, type Format } from "../transcript.ts";
+import { uuid } from "../uuid.ts";
+import { plainVoice } from "../voices.ts";
+import { sayJson } from "../write.ts";
+
+const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--name N] [--model M] [--layout L] [--script "cmd; cmd"]
+                 [-p|--print] [--json] [PROMPT]`;
+
+/** Its own clothes: the simplest agent that keeps a transcript and tells that it lives. */
+export const scripted: Layout = {
+  title: null,
+  headless: (prompt) => ["-p", "--", prompt],
+
+  read(argv, env): Launch {
+    const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
+      return usage(problem.startsWith("Unknown") ? `there is no option ${flag}` : problem);
+    });
+    if (values.help) throw new Refusal(USAGE, 0);
+    if (values.version) throw new Refusal(VERSION, 0);
+    const { resume, fork, "session-id": id } = values;
+    if (resume !== undefined && id !== undefined) throw usage("--resume and --session-id exclude each other");
+    if (positionals.length > 1) throw usage("the prompt is one word: quote it");
+    const home = homeOf(env);
+    return {
+      session: resume === undefined ? { kind: "new", id: id ?? null } : { kind: "resume", id: resume },
+      name: values.name ?? null,
+      model: values.model ?? "none",
+      prompt: positionals[0] ?? null,
+      headless: values.print ? (values.json ? jsonVoice : plainVoice) : null,
+      sessions: sessionsIn(join(home, "sessions"), fork ?? null),
+      presence: registryFile(join(home, "live"), ({ session, cwd, name, status }) => {
+        return { pid: process.pid, procStart: ownStart(), session, cwd, name, status };
+      }),
+    };
+  },
+};
+
+const FLAGS = {
+  "session-id": { type: "string" },
+  resume: { type: "string" },
+  fork: { type: "string" },
+  name: { type: "string" },
+  model: { type: "string" },
+  print: { type: "boolean", short: "p" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+function usage(problem: string): Refusal {
+  return new Refusal(`perdure-scripted: ${problem}\n${USAGE}`, 2);
+}
+
+function homeOf(env: Environment): string {
+  if (env.PERDURE_SCRIPTED_HOME) return env.PERDURE_SCRIPTED_HOME;
+  return join(env.XDG_DATA_HOME || join(homeDir(env), ".local", "share"), "perdure-scripted");
+}
+
+function sessionsIn(folder: string, stem: string | null): Sessions {
+  const fileOf = (id: string): string => {
+    // It becomes a file's name.
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id))
+      throw new Refusal(`${JSON.stringify(id)} cannot be a session's id.`);
+    return join(folder, `${id}.jsonl`);
+  };
+  const read = (id: string): { cwd: string; turns: Turn[] } => {
+    const content = readIfThere(fileOf(id));
+    if (content === null) throw new Refusal(`There is no session ${id}.`);
+    const header = parseLine(content.split("\n")[0] ?? "");
+    if (header?.type !== "session" || header.id !== id) {
+      throw new Refusal(
+        `Session ${id} cannot be read: ${content === "" ? "its file is empty" : "its first line is broken"}.`,
+      );
+    }
+    return { cwd: String(header.cwd), turns: turnsOf(content) };
+  };
+  let branch = stem;
+  return {
+    mint: uuid,
+    begin(id, cwd): Conversation {
+      const file = fileOf(id);
+      if (existsSync(file)) throw new Refusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
+      // Only the first one is the branch: `/new` begins with nothing.
+      const turns = branch === null ? [] : read(branch).turns;
+      branch = null;
+      return new Transcript(id, file, formatOf(id, cwd, [...turns]), { turns });
+    },
+    resume(id): Conversation {
+      const { cwd, turns } = read(id);
+      return new Transcript(id, fileOf(id), formatOf(id, cwd), { turns });
+    },
+  };
+}
+
+function formatOf(id: string, cwd: string, inherited: readonly Turn[] = []): Format {
+  const line = ({ role, text }: Turn): object => ({ type: role, text });
+  return {
+    opening: () => [
+      { type: "session", id, cwd, createdAt: new Date().toISOString(), version: VERSION },
+      ...inherited.map(line),
+    ],
+    line,
+  };
+}
+
+function turnsOf(content: string): Turn[] {
+  return readLines(content).flatMap(({ type, text }): Turn[] => {
+    if (typeof text !== "string") return [];
+    return type === "user" || type === "agent" ? [{ role: type, text }] : [];
+  });
+}
+
+const jsonVoice: Voice = {
+  session: ({ session }) => sayJson({ type: "init", session }),
+  ready: () => undefined,
+  answer: (text, { session }) => sayJson({ type: "answer", session, text }),
+  notice: (text) => sayJson({ type: "notice", text }),
+  end: () => undefined,
+};

@@ -1,0 +1,27 @@
+import { basename } from "node:path";
+import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./programs.ts";
+
+export interface AgentProcess {
+  program: VendorProgram;
+  /** Run by an interpreter: it may be a loader, whose own work is done by a process of the same vendor below it. */
+  interpreted: boolean;
+}
+
+/** The vendor's program that this command line runs, directly or through an interpreter; null for anything else. */
+export function agentOf(argv: readonly string[]): AgentProcess | null {
+  const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
+  const [first = "", second = ""] = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
+  const interpreted = /^(node|bun|deno)$/.test(first);
+  // `node -e TEXT` runs no file, whatever the text ends with.
+  if (interpreted && /^-(e|p|pe|-eval|-print)$/.test(argv[1] ?? "")) return null;
+  const name = interpreted ? second : first;
+  const known =
+    VENDOR_PROGRAMS.find(({ program }) => program === name) ??
+    (interpreted ? programOfScript(words[1] ?? "") : undefined);
+  const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);
+  return program && { program, interpreted };
+}
+
+function programOfScript(file: string): VendorProgram | undefined {
+  return VENDOR_PROGRAMS.find((each) => each.scripts?.some((script) => file.endsWith(`/${each.package}/${script}`)));
+}

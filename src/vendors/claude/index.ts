@@ -1,0 +1,207 @@
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import type {
+  Activity,
+  BlockedReason,
+  Holder,
+  SessionPlace,
+  Sign,
+  Transcript,
+} from "../../protocol/records/conversation.ts";
+import { own } from "../../util/own.ts";
+import { readIfThere } from "../../state/files.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { findFile } from "../shared/find-file.ts";
+import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { hookCommand, hookScript, tellAtStart } from "../shared/hook-script.ts";
+import { registryEntries, registryEntry, type RegistryEntry, type Started } from "../shared/live-registry.ts";
+import { listTranscripts, wordsIn } from "../shared/listing.ts";
+import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { claudeScreen } from "./screen.ts";
+
+/** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
+export const claude: Adapter = {
+  vendor: "claude",
+  command: ["claude"],
+  tested: ["2.1.325"],
+  unproved: null,
+  leaks: [
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_ENV_FILE",
+  ],
+  read: (args) => readArguments(args, ARGUMENTS),
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: true,
+  probe,
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+  sweepsAfterDays,
+  holders,
+  plan,
+  firstPrompt: true,
+  signs: (configDir) => join(configDir, "sessions"),
+  look,
+  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+  hear,
+  ...claudeScreen,
+  tell: tellAtStart,
+};
+
+const ARGUMENTS: ArgumentTable = {
+  // Those whose value could be taken for something else.
+  valued:
+    wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
+    --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
+    --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
+    --plugin-url --debug-file --environment --autocompact --name -n`),
+  optional: wordSet(
+    "-r --resume --from-pr --teleport --cloud -d --debug -w --worktree --prompt-suggestions --remote-control",
+  ),
+  many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
+    --tools`),
+  aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
+    setup-token stop kill ultrareview update upgrade --version -v --help -h`),
+  conflicts: {
+    "--resume": "perdure chooses the conversation",
+    "-r": "perdure chooses the conversation",
+    "--continue": "it takes whatever conversation is newest in the folder",
+    "-c": "it takes whatever conversation is newest in the folder",
+    "--session-id": "perdure chooses the id",
+    "--fork-session": "it would leave the worker's conversation",
+    "--from-pr": "it takes another conversation",
+    "--teleport": "it takes another conversation",
+    "--no-session-persistence": "nothing could be resumed",
+    "--bg": "the process would leave its run",
+    "--background": "the process would leave its run",
+    "--cloud": "the conversation would not be on this machine",
+    "--desktop": "the conversation would not be in this process",
+  },
+  headless: new Set(["-p", "--print"]),
+};
+
+/** With the variable set, `.claude.json` moves into the folder too: so set and unset are never exchanged. */
+function config(env: Environment): ConfigDir {
+  if (env.CLAUDE_CONFIG_DIR) {
+    return { dir: env.CLAUDE_CONFIG_DIR, variables: { CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR } };
+  }
+  const home = homeDir(env);
+  return { dir: join(home, ".claude"), variables: { CLAUDE_CONFIG_DIR: null, HOME: home } };
+}
+
+async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+  const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
+  const known = lastSeen === null ? null : await judge(lastSeen);
+  if (known !== null && known.state !== "absent") return known;
+  const file = await findFile(join(configDir, "projects"), 1, (name) => name === `${id}.jsonl`);
+  return file === null ? { state: "absent" } : judge(file);
+}
+
+function idOfFile(path: string): string | null {
+  return /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = { header: false, read: readLine };
+
+/** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
+function readLine(line: Readonly<Record<string, unknown>>): Line {
+  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
+  const said =
+    line.type === "user" && line.isMeta !== true && "content" in message ? wordsIn(message.content) : undefined;
+  return {
+    session: textOf(line.sessionId),
+    version: textOf(line.version),
+    seenIn: textOf(line.cwd) ?? undefined,
+    spoken: "uuid" in line,
+    // What a tool answered has the same form, and is not text.
+    words: said?.startsWith("<") === true ? undefined : said,
+  };
+}
+
+/** Thirty days, unless the user's settings say otherwise. */
+function sweepsAfterDays(configDir: string): number | null {
+  const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
+  const days = settings?.cleanupPeriodDays;
+  return typeof days === "number" ? days : 30;
+}
+
+/** One entry per live process, following `/clear` and `/rename`. */
+function sessionOf({ fields }: RegistryEntry): string | null {
+  return textOf(fields.sessionId);
+}
+
+function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+  return registryEntries(join(configDir, "sessions"), processes)
+    .filter((entry) => sessionOf(entry) === id)
+    .map(({ pid }) => ({ pid, evidence: "claude's registry of live processes" }));
+}
+
+const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
+
+/** Ours come first: some of the user's options take all words that follow. */
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args, runDir } = request;
+  const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
+  const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
+  const given = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
+  // Later the title is the user's: /rename.
+  if (step !== "resume" && !given("--name", "-n")) identity.push("--name", name);
+  const said = asWord(firstPrompt(request, given(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
+  // Two --settings do not add up; without our hooks the registry still tells.
+  if (given("--settings")) return { args: [...identity, ...args, ...said], files: [] };
+  const hook = (event: string): object[] => [
+    { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
+  ];
+  const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
+  const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
+  return {
+    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...said],
+    files: [settings, hookScript(runDir)],
+  };
+}
+
+function look(configDir: string, pid: number, processes: Started): Sign[] {
+  const entry = registryEntry(join(configDir, "sessions"), pid, processes);
+  const session = entry && sessionOf(entry);
+  if (!entry || session === null) return [];
+  const activity = activityOf(entry.fields.status);
+  const blocked = activity === "blocked" ? own(WAITING_FOR, textOf(entry.fields.waitingFor) ?? "") : undefined;
+  return [{ session, evidence: "registry of live processes", activity, blocked }];
+}
+
+/** In its own words. */
+const WAITING_FOR: Readonly<Record<string, BlockedReason>> = {
+  "permission prompt": "permission",
+  "sandbox request": "permission",
+  "input needed": "question",
+  "dialog open": "question",
+};
+
+function activityOf(status: unknown): Activity | undefined {
+  if (status === "waiting") return "blocked";
+  return status === "busy" || status === "idle" ? status : undefined;
+}
+
+const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", UserPromptSubmit: "busy", Stop: "idle" };
+
+function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+  const session = textOf(event.session_id);
+  const name = textOf(event.hook_event_name);
+  if (session === null || name === null) return null;
+  const source = textOf(event.source);
+  return {
+    session,
+    evidence: `${name} hook${source ? ` (${source})` : ""}`,
+    transcript: textOf(event.transcript_path) ?? undefined,
+    activity: own(HEARD, name),
+  };
+}

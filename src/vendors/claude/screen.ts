@@ -1,0 +1,36 @@
+import type { Adapter } from "../adapter.ts";
+import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { Dialog } from "../shared/screen.ts";
+
+/** Before its first sign. Later its registry tells, and its title never: that looks the same at work and in a dialog. */
+const DIALOGS: readonly Dialog[] = [
+  [
+    "trust",
+    /^Quick safety check: Is this a project you created or one you trust\?/,
+    /^(?:❯ )?Yes, I trust this folder$/,
+  ],
+  ["login", /^Detected a custom API key in your environment$/, /^Do you want to use this API key\?$/],
+  ["login", /^Select login method:$/, /^(?:❯ )?1\. Claude account /],
+];
+
+/** It stands where an answer would, or where the output of a tool does: then an answer follows. */
+const HELD: HeldForms = {
+  marked: [
+    ["login", /^⎿ +(?:Not logged in|Login expired|OAuth token revoked|Login reached its time limit) · /],
+    ["login", /^⎿ +Invalid (?:API key|auth token) · Fix external /],
+    ["login", /^⎿ +Please run \/login · API Error: 40[13]\b/],
+    ["limit", /^⎿ +You've (?:hit|reached) your [\w' -]{0,40}limit\b/],
+    ["limit", /^⎿ +You're out of (?:extra usage|usage credits)\b/],
+    ["limit", /^⎿ +(?:Usage limit reached(?: · |$)|Credit balance (?:is )?too low\b)/],
+  ],
+  spoken: /^(?:● |❯ \S)/,
+  lastWords: [
+    ["login", /^(?:Not logged in|Login expired|OAuth token revoked|Invalid API key|Invalid auth token) · /],
+    ["login", /^(?:Please run \/login · |Failed to authenticate\. )API Error: 40[13]\b/],
+    ["login", /^(?:Failed to authenticate: OAuth |Session expired\. Please run \/login)/],
+    ["limit", /^(?:You've (?:hit|reached) your [\w' -]{0,40}limit|You're out of|Credit balance (?:is )?too low)\b/],
+  ],
+};
+
+/** What a terminal with claude in it shows. */
+export const claudeScreen: Pick<Adapter, "dialogs" | "held"> = { dialogs: DIALOGS, held: HELD };

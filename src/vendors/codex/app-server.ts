@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { MintRequest } from "../adapter.ts";
+import { endGroup } from "../shared/child-group.ts";
+import { parseObject, textOf } from "../shared/transcript.ts";
+
+/**
+ * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the
+ * beginning. Naming it is what writes the file.
+ */
+export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
+  const [program = "", ...before] = command;
+  // In a group of its own, so that what a launcher started goes with it.
+  const options = { cwd, env: environment, detached: true };
+  const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
+  const server = new AppServer(child);
+  try {
+    return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
+  } finally {
+    // Without a network it would linger for seconds; all it had to write is written.
+    endGroup(child.pid);
+  }
+}
+
+/** A new one, or a branch of another. */
+async function openThread(server: AppServer, name: string, cwd: string, from: string | null): Promise<string> {
+  await server.call("initialize", { clientInfo: { name: "perdure", version: VERSION } });
+  server.notify("initialized");
+  const { thread } = await (from === null
+    ? server.call("thread/start", { cwd })
+    : server.call("thread/fork", { threadId: from, cwd, excludeTurns: true }));
+  const id = textOf(typeof thread === "object" && thread !== null && "id" in thread ? thread.id : null);
+  if (id === null) throw cannotOpen("it answered without an id");
+  await server.call("thread/name/set", { threadId: id, name });
+  return id;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** JSON-RPC, one message a line. */
+class AppServer {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+  #last = 0;
+  #errors = "";
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    child.stderr?.on("data", (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-2_000)));
+    child.stdin?.on("error", () => undefined); // it ended early, which `failed` reports
+    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
+  }
+
+  call(method: string, params: object): Promise<Answer> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#write({ id, method, params });
+    });
+  }
+
+  notify(method: string): void {
+    this.#write({ method });
+  }
+
+  /** Never resolves; rejects when it cannot be started, ends, or takes too long. */
+  failed(): Promise<never> {
+    return new Promise((_, reject) => {
+      const timer = setTimeout(() => reject(cannotOpen(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
+      timer.unref();
+      this.#child.once("error", (error) => reject(cannotOpen(error.message)));
+      this.#child.once("close", (code) => reject(cannotOpen(`it ended with ${code}: ${this.#errors.trim()}`)));
+    });
+  }
+
+  #write(message: object): void {
+    this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #hear(line: string): void {
+    const message = parseObject(line);
+    const waiting = typeof message?.id === "number" ? this.#waiting.get(message.id) : undefined;
+    if (!message || !waiting) return; // a notification
+    const { result, error } = message;
+    if (error !== undefined) waiting.reject(cannotOpen(JSON.stringify(error)));
+    else waiting.resolve(typeof result === "object" && result !== null ? { ...result } : {});
+  }
+}
+
+function cannotOpen(why: string): PerdureError {
+  return new PerdureError("unavailable", `codex app-server could not open a conversation: ${why}.`, {
+    hint: "start codex once by hand to see what it needs; perdure needs 0.166 or newer",
+  });
+}

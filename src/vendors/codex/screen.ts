@@ -1,0 +1,29 @@
+import type { Outward } from "../../protocol/records/conversation.ts";
+import type { Adapter } from "../adapter.ts";
+import type { HeldForm, HeldForms } from "../shared/blocked-exit.ts";
+import type { Dialog } from "../shared/screen.ts";
+
+const DIALOGS: readonly Dialog[] = [
+  ["trust", /^Trust this folder\? /, /^(?:› )?1\. Trust and continue$/],
+  ["login", /^Choose how you want to use Codex\.$/, /^(?:> )?1\. Sign in with ChatGPT$/],
+];
+
+const SAID: readonly HeldForm[] = [
+  ["login", /^(?:■|ERROR:) unexpected status 401 Unauthorized\b/],
+  ["login", /^(?:■|ERROR:) Your (?:access token|authentication session) could not be refreshed\b/],
+  ["login", /^(?:■|ERROR:) Missing environment variable: `/],
+  ["limit", /^(?:■|ERROR:) You've hit your usage limit\b/],
+  ["limit", /^(?:■|ERROR:) (?:You're|Your workspace is) out of credits\b/],
+  ["limit", /^(?:■|ERROR:) (?:Quota exceeded\.|exceeded retry limit, last status: 429\b)/],
+];
+
+const HELD: HeldForms = { marked: SAID, spoken: /^(?:• |› (?!Ask Codex to do anything))/, lastWords: [] };
+
+/** `[ ! ] Action Required | api`, which blinks; `⠇ api` while it works; else the folder, or what the user has chosen. */
+function title(text: string): Outward | null {
+  if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
+  return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
+}
+
+/** What a terminal with codex in it shows. */
+export const codexScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };

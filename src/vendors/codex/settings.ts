@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { PerdureError } from "../../protocol/errors.ts";
+import { readIfThere } from "../../state/files.ts";
+
+/**
+ * A profile is a file beside codex's own settings. Its app-server takes no profile, but takes settings: those that say
+ * with which provider a conversation is opened, and nothing that must not be seen on a command line.
+ */
+export function profileSettings(configDir: string, profile: string): string[] {
+  const file = join(configDir, `${profile}.config.toml`);
+  const text = readIfThere(file);
+  if (text === null) return [];
+  try {
+    const { model_provider: provider, model_providers: providers } = parse(text);
+    return [
+      ...(typeof provider === "string" ? ["-c", `model_provider=${inline(provider)}`] : []),
+      ...(isTable(providers) ? ["-c", `model_providers=${inline(mapTable(providers, withoutSecrets))}`] : []),
+    ];
+  } catch (cause) {
+    throw new PerdureError("usage", `codex's profile ${file} cannot be read.`, { hint: "correct it", cause });
+  }
+}
+
+const SEEN = new Set(["name", "base_url", "wire_api", "env_key", "requires_openai_auth"]);
+
+function withoutSecrets(provider: unknown): unknown {
+  if (!isTable(provider)) return provider;
+  return Object.fromEntries(Object.entries(provider).filter(([key]) => SEEN.has(key)));
+}
+
+function mapTable(table: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]));
+}
+
+function isTable(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function inline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inline).join(",")}]`;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const pairs = Object.entries(value).map(([key, each]) => `${quotedKey(key)}=${inline(each)}`);
+  return `{${pairs.join(",")}}`;
+}
+
+function quotedKey(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+}

@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import { own } from "../../util/own.ts";
+import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "../shared/arguments.ts";
+import { foregroundIn } from "./log.ts";
+import { copilotScreen } from "./screen.ts";
+import { asOption, firstPrompt } from "../shared/first-prompt.ts";
+import { hookCommand, hookScript, TOLD_FILE } from "../shared/hook-script.ts";
+import { listTranscripts } from "../shared/listing.ts";
+import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+
+/**
+ * Copilot: takes an id of our choice. One process may have several conversations open: its log tells which is in front, and
+ * a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
+ */
+export const copilot: Adapter = {
+  vendor: "copilot",
+  command: ["copilot"],
+  tested: ["1.0.102"],
+  unproved: null,
+  leaks: [
+    "COPILOT_AGENT_SESSION_ID",
+    "COPILOT_LOADER_PID",
+    "COPILOT_PROJECT_DIR",
+    "COPILOT_CLI",
+    "COPILOT_CLI_BINARY_VERSION",
+    "COPILOT_CLI_RESOLVED_DIST_DIR",
+  ],
+  read: (args) => readArguments(args, ARGUMENTS),
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: false,
+  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+    probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+  holders,
+  plan,
+  firstPrompt: true,
+  signs: (configDir) => join(configDir, "session-state"),
+  look,
+  hear,
+  ...copilotScreen,
+  tell: (text) => ({ name: TOLD_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
+};
+
+const CHOSEN = "perdure chooses the conversation";
+const NOT_HERE = "the conversation would not be on this machine";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet(`-i --interactive -p --prompt --model --reasoning-effort --context --auto-tier --agent -n --name
+    --session-id -C --log-dir --extension-sdk-path --log-level --stream --output-format --add-dir --attachment
+    --disable-mcp-server --enable-mcp-server --add-github-mcp-toolset --add-github-mcp-tool --plugin-dir
+    --additional-mcp-config --mcp-github-auth --max-autopilot-continues --mode --environment-host
+    --environment-compute-id --dynamic-retrieval --max-ai-credits --usage-output-file`),
+  optional: wordSet("-r --resume --connect --share --bash-env --mouse"),
+  many: wordSet(`--allow-tool --deny-tool --available-tools --excluded-tools --secret-env-vars --allow-url
+    --deny-url`),
+  aside: wordSet(`app login help init config update version workflow sessions memories plugin mcp skill instruction lsp
+    sandbox completion -v --version -h --help`),
+  conflicts: {
+    "--resume": CHOSEN,
+    "-r": CHOSEN,
+    "--session-id": CHOSEN,
+    "--continue": "it takes whatever conversation is newest",
+    "--connect": NOT_HERE,
+    "--environment-host": NOT_HERE,
+    "--acp": "another program would choose the conversation",
+  },
+  headless: wordSet("-p --prompt"),
+};
+
+function config(env: Environment): ConfigDir {
+  if (env.COPILOT_HOME) return { dir: env.COPILOT_HOME, variables: { COPILOT_HOME: env.COPILOT_HOME } };
+  const home = homeDir(env);
+  return { dir: join(home, ".copilot"), variables: { COPILOT_HOME: null, HOME: home } };
+}
+
+function idOfFile(path: string): string | null {
+  return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/events\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+// Its first line names the conversation; what stands before that is skipped.
+const FORM: TranscriptForm = { header: false, atBirth: true, read: readLine };
+
+function readLine(line: Readonly<Record<string, unknown>>): Line {
+  const data = fieldsOf(line.data);
+  const start = line.type === "session.start" ? data : {};
+  const words = line.type === "user.message" ? textOf(data.content) : null;
+  return {
+    session: textOf(start.sessionId),
+    version: textOf(start.copilotVersion),
+    cwd: textOf(fieldsOf(start.context).cwd) ?? undefined,
+    spoken: !(textOf(line.type) ?? "").startsWith("session."),
+    words: words ?? undefined,
+  };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+const HOOKS = {
+  sessionStart: "start",
+  userPromptSubmitted: "prompt",
+  postToolUse: "tool",
+  notification: "notification",
+  agentStop: "stop",
+} as const;
+
+/**
+ * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not even
+ * the user's. Ours come first: some of the user's options take all words that follow.
+ */
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, name, args, runDir } = request;
+  const resumes = step === "resume";
+  const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
+  const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
+  const given = resumes
+    ? wordsOf(args, ARGUMENTS)
+        .filter((word) => !isName(word))
+        .map(({ text }) => text)
+    : args;
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
+  const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
+  const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
+  const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
+  return {
+    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...said, ...given],
+    files: [
+      { name: "plugin/plugin.json", text: `${JSON.stringify(plugin)}\n` },
+      { name: "plugin/hooks.json", text: `${JSON.stringify({ version: 1, hooks })}\n` },
+      hookScript(runDir),
+    ],
+  };
+}
+
+function isName({ kind, text, option }: Word): boolean {
+  if (kind === "value") return option === "-n" || option === "--name";
+  return kind === "option" && /^(?:-n|--name$|--name=)/.test(text);
+}
+
+/**
+ * The conversation in front, at once, by its log. Where that does not tell, the mark it keeps open; if there are several,
+ * one of them is in front and it cannot be said which.
+ */
+function look(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
+  const files = processes.openFiles(pid);
+  const log = files.find((file) => /\/process-[0-9]+-([0-9]+)\.log$/.exec(file)?.[1] === String(pid));
+  const session = log === undefined ? null : foregroundIn(log);
+  if (session !== null) return [{ session, evidence: "its own log" }];
+  const marked = marksOf(configDir, pid, files);
+  return marked.length === 1 ? marked.map((each) => ({ session: each, evidence: "in-use mark" })) : [];
+}
+
+function marksOf(configDir: string, pid: number, files: readonly string[]): string[] {
+  const folder = `${join(configDir, "session-state")}/`;
+  const marks = files.filter((file) => file.startsWith(folder) && file.endsWith(`/inuse.${pid}.hold`));
+  return marks.map((file) => file.slice(folder.length).split("/")[0] ?? "");
+}
+
+/** In front, or kept open behind that. One that shows nothing yet was told on its command line where to go. */
+function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+  return processes.commandLines().flatMap(({ pid, argv }) => {
+    if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
+    const shown = look(configDir, pid, processes);
+    const marks = marksOf(configDir, pid, processes.openFiles(pid));
+    if ([...shown.map(({ session }) => session), ...marks].includes(id)) {
+      return [{ pid, evidence: "copilot's log and in-use marks" }];
+    }
+    const named = shown.length === 0 && argv.some((word) => word === id || word === `--resume=${id}`);
+    return named ? [{ pid, evidence: "its command line" }] : [];
+  });
+}
+
+/**
+ * Which event it is, what is in it tells. Only the first of a conversation means that it is in front: those behind it go on
+ * and tell of it, too. Agents below the agent have ids of their own, which are no conversations.
+ */
+function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+  const session = textOf(event.sessionId);
+  if (session === null || "parentAgentId" in event) return null;
+  if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };
+  const heard = (evidence: string, activity: Sign["activity"], blocked?: BlockedReason): Sign => {
+    return { session, evidence, activity, ...(blocked ? { blocked } : {}), stays: true };
+  };
+  if ("stopReason" in event) return heard("agentStop hook", "idle");
+  if ("prompt" in event) return heard("userPromptSubmitted hook", "busy");
+  if ("toolResult" in event) return heard("postToolUse hook", "busy");
+  const asks = own(ASKS, textOf(event.notification_type) ?? "");
+  return asks ? heard("notification hook", "blocked", asks) : null;
+}
+
+const ASKS: Readonly<Record<string, BlockedReason>> = {
+  permission_prompt: "permission",
+  elicitation_dialog: "question",
+};

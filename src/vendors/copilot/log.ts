@@ -1,0 +1,42 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { isErrno } from "../../state/files.ts";
+
+const SAYS = "Registering foreground session: ";
+const LINE = new RegExp(`^\\S+Z \\[INFO\\] ${SAYS}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`, "gm");
+/** More than a line that tells, so that none is missed between two looks. */
+const OVERLAP_BYTES = 256;
+
+/**
+ * The conversation that was in front last, by a process's own log, read from its end. Null when it does not tell: without a
+ * terminal, with the log turned down, or so long ago that nobody would look for it every second.
+ */
+export function foregroundIn(log: string): string | null {
+  const file = openIfThere(log);
+  if (file === null) return null;
+  try {
+    const { size } = fstatSync(file);
+    const until = Math.max(0, size - AGENT_LOG_BYTES_MAX);
+    const buffer = Buffer.alloc(TRANSCRIPT_LOOK_BYTES);
+    for (let end = size; end > until;) {
+      const from = Math.max(until, end - buffer.length);
+      const part = buffer.subarray(0, readSync(file, buffer, 0, end - from, from));
+      const found = part.includes(SAYS) ? [...part.toString("latin1").matchAll(LINE)].at(-1)?.[1] : undefined;
+      if (found !== undefined) return found;
+      end = from === until ? until : from + OVERLAP_BYTES;
+    }
+    return null;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openIfThere(file: string): number | null {
+  try {
+    return openSync(file, "r");
+  } catch (error) {
+    // Somebody else's, or cleared away since it was seen.
+    if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return null;
+    throw error;
+  }
+}

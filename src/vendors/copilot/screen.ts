@@ -1,0 +1,20 @@
+import type { Adapter } from "../adapter.ts";
+import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { Dialog } from "../shared/screen.ts";
+
+const DIALOGS: readonly Dialog[] = [
+  ["trust", /^Confirm folder trust$/, /^Do you trust the files in this folder\?$/],
+  // It waits for input as ever, and takes none.
+  ["login", /^Please use \/login to sign in to use Copilot$/, /^❯/, / · \/ commands · /],
+];
+
+const HELD: HeldForms = {
+  marked: [["login", /^✗ (?:Authentication failed with provider at |You must be logged in to send messages\.)/]],
+  spoken: /^(?:● (?!Request failed )|❯ \S)/,
+  lastWords: [
+    ["login", /^(?:Error: )?(?:Authentication failed with provider at |No authentication information found\b)/],
+  ],
+};
+
+/** What a terminal with copilot in it shows. Its title has only what was said. */
+export const copilotScreen: Pick<Adapter, "dialogs" | "held"> = { dialogs: DIALOGS, held: HELD };

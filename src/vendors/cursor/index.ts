@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { MINT_WAIT_MS } from "../../limits/index.ts";
+import type { Environment } from "../../util/environment.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { isSessionId, type SessionPlace, type Transcript } from "../../protocol/records/conversation.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, MintRequest, PlanRequest } from "../adapter.ts";
+import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { findFile } from "../shared/find-file.ts";
+
+/**
+ * Cursor, from its documentation and from what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
+ * an unknown id begins a new chat without a word. So a chat whose store is gone is refused before the start. None of
+ * this was seen: the program is on no registry.
+ */
+export const cursor: Adapter = {
+  vendor: "cursor",
+  command: ["cursor-agent"],
+  tested: [],
+  unproved: "written from its documentation, never run",
+  leaks: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
+  read: (args) => readArguments(args, ARGUMENTS),
+  config,
+  identity: { kind: "minted", mint },
+  forks: false,
+  probe,
+  list: async () => [],
+  uncopied: "it keeps a database that only its own program reads",
+  holders: () => [],
+  plan,
+  firstPrompt: false,
+  signs: () => null,
+  look: () => [],
+};
+
+const CHOSEN = "perdure chooses the chat";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet("-a --api-key -m --model --output-format -H --header --workspace --mode --sandbox"),
+  optional: wordSet("--resume"),
+  aside: wordSet(`login logout status whoami about models mcp update upgrade ls create-chat generate-rule rule worker
+    install-shell-integration uninstall-shell-integration help -v --version -h --help`),
+  conflicts: {
+    "--resume": CHOSEN,
+    "--continue": "it takes whatever chat is newest",
+    "--workspace": "perdure starts it in the folder the chat began in",
+    "--cloud": "the chat would not be on this machine",
+    "-c": "the chat would not be on this machine",
+  },
+  headless: wordSet("-p --print"),
+};
+
+function config(env: Environment): ConfigDir {
+  if (env.CURSOR_CONFIG_DIR)
+    return { dir: env.CURSOR_CONFIG_DIR, variables: { CURSOR_CONFIG_DIR: env.CURSOR_CONFIG_DIR } };
+  const home = homeDir(env);
+  const xdg = env.XDG_CONFIG_HOME || null;
+  const dir = xdg === null ? join(home, ".cursor") : join(xdg, "cursor");
+  return { dir, variables: { CURSOR_CONFIG_DIR: null, XDG_CONFIG_HOME: xdg, HOME: home } };
+}
+
+/** Its store may lie in a folder of the chat's own, or of the workspace's. Of a database the size tells nothing. */
+async function probe({ id, configDir }: SessionPlace): Promise<Transcript> {
+  const chats = join(configDir, "chats");
+  const own = join(chats, id, "store.db");
+  const file = statSync(own, { throwIfNoEntry: false })?.isFile() ? own : await inWorkspace(chats, id);
+  return file === null ? { state: "absent" } : { state: "good", file, bytes: 0, version: null };
+}
+
+async function inWorkspace(chats: string, id: string): Promise<string | null> {
+  const folder = await findFile(chats, 1, (name) => name === id);
+  const file = folder && join(folder, "store.db");
+  return file && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : null;
+}
+
+/** From another folder the same id would be another chat. */
+function plan({ session, args }: PlanRequest): LaunchPlan {
+  return { args: ["--resume", session, ...args], files: [] };
+}
+
+async function mint({ command, cwd, environment }: MintRequest): Promise<string> {
+  const [program = "", ...before] = command;
+  const child = spawn(program, [...before, "create-chat"], {
+    cwd,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: MINT_WAIT_MS,
+  });
+  let said = "";
+  let complained = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (complained += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  const id = said.trim().split(/\s+/).at(-1) ?? "";
+  if (code === 0 && isSessionId(id)) return id;
+  throw new PerdureError(
+    "unavailable",
+    `cursor-agent create-chat could not open a chat: ${complained.trim() || said.trim() || `exit ${code}`}.`,
+    {
+      hint: "cursor-agent login; cursor-agent create-chat",
+    },
+  );
+}

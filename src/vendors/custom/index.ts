@@ -1,0 +1,47 @@
+import type { Environment } from "../../util/environment.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest } from "../adapter.ts";
+
+/**
+ * Any program with a declared way to begin a conversation under an id and to resume it. Where it keeps them nobody knows:
+ * so nothing is proved, and nothing copied; the id is ours, and the program must refuse one that it does not have.
+ */
+export const custom: Adapter = {
+  vendor: "custom",
+  command: [],
+  tested: [],
+  unproved: "only its own program knows whether it resumed",
+  leaks: [],
+  read: () => ({ converses: true, headless: false, conflict: null }),
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: false,
+  probe: async () => ({ state: "unseen" }),
+  list: async () => [],
+  uncopied: "only its own program knows where it keeps them",
+  holders: () => [],
+  plan,
+  firstPrompt: true,
+  signs: () => null,
+  look: () => [],
+};
+
+function config(env: Environment): ConfigDir {
+  const home = homeDir(env);
+  return { dir: home, variables: { HOME: home } };
+}
+
+/** The declared words, then the user's. One with a place for the first prompt is left out where there is none to say. */
+function plan({ step, session, name, args, prompt: said, declared }: PlanRequest): LaunchPlan {
+  const words = (step === "resume" ? declared?.resume : declared?.new) ?? [];
+  const prompt = step === "new" ? said : null;
+  const wanted = prompt === null ? words.filter((word) => !word.includes("{prompt}")) : words;
+  return {
+    args: [...wanted.map((word) => filled(word, { id: session, name, prompt: prompt ?? "" })), ...args],
+    files: [],
+  };
+}
+
+function filled(word: string, values: Readonly<Record<string, string>>): string {
+  return word.replaceAll(/\{(id|name|prompt)\}/g, (_, key: string) => values[key] ?? "");
+}

@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { own } from "../../util/own.ts";
+import type { Environment } from "../../util/environment.ts";
+import type { Activity, Holder, SessionPlace, Sign, Variables } from "../../protocol/records/conversation.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { asOption, firstPrompt } from "../shared/first-prompt.ts";
+import { geminiHome, OVERLAY_MARK, overlayOf } from "./overlay.ts";
+import { list, probe } from "./transcripts.ts";
+import { tellAtStart } from "../shared/hook-script.ts";
+import { textOf } from "../shared/transcript.ts";
+import { geminiScreen } from "./screen.ts";
+
+/**
+ * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen
+ * to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
+ */
+export const gemini: Adapter = {
+  vendor: "gemini",
+  command: ["gemini"],
+  tested: ["0.61.0"],
+  unproved: null,
+  leaks: [
+    "GEMINI_CLI",
+    "GEMINI_CLI_NO_RELAUNCH",
+    "GEMINI_SESSION_ID",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_CWD",
+    "GEMINI_PLANS_DIR",
+    OVERLAY_MARK,
+  ],
+  restored,
+  deafLoader: true,
+  read: (args) => readArguments(args, ARGUMENTS),
+  config,
+  // Its first eight characters are all that a file's name has of it: nothing but chance may choose them.
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  // A branch is made only under an id of its own choice, and only at the start that goes on in it.
+  forks: false,
+  probe,
+  list,
+  holders,
+  plan,
+  firstPrompt: true,
+  signs: (configDir) => join(configDir, ".gemini", "tmp"),
+  look: () => [],
+  hear,
+  ...geminiScreen,
+  tell: tellAtStart,
+};
+
+/** Says something and stays for more. */
+const SAYING = "--prompt-interactive";
+
+const CHOSEN = "perdure chooses the conversation";
+const ANOTHER_FOLDER = "the conversation would be in another folder every time";
+const ELSEWHERE = "in a sandbox its conversations are out of reach";
+const CLIENT = "its client would choose the conversation";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet(`-m --model -p --prompt -i --prompt-interactive --approval-mode --policy --admin-policy
+    --allowed-mcp-server-names --allowed-tools -e --extensions --session-file --session-id --delete-session
+    --include-directories -o --output-format`),
+  optional: wordSet("-r --resume -w --worktree"),
+  aside: wordSet(`mcp extensions extension skills skill hooks hook gemma --list-extensions -l --list-sessions
+    --delete-session --version -v --help -h`),
+  conflicts: {
+    "--resume": CHOSEN,
+    "-r": CHOSEN,
+    "--session-id": "perdure chooses the id",
+    "--session-file": "it takes another conversation",
+    "--worktree": ANOTHER_FOLDER,
+    "-w": ANOTHER_FOLDER,
+    "--sandbox": ELSEWHERE,
+    "-s": ELSEWHERE,
+    "--acp": CLIENT,
+    "--experimental-acp": CLIENT,
+  },
+  headless: wordSet("-p --prompt"),
+};
+
+/** The folder in which `.gemini` is. Which folders are trusted is written by rename, past any link: so it is told apart. */
+function config(env: Environment): ConfigDir {
+  const dir = geminiHome(env);
+  const trusted = env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(dir, ".gemini", "trustedFolders.json");
+  return { dir, variables: { GEMINI_CLI_HOME: dir, GEMINI_CLI_TRUSTED_FOLDERS_PATH: trusted } };
+}
+
+/** Another worker that was started from inside this one does not belong in its overlay. */
+function restored(env: Environment): Variables {
+  return env[OVERLAY_MARK] ? { GEMINI_CLI_HOME: geminiHome(env) } : {};
+}
+
+/** Of a process and the one it loads, which have the same words, the one in front. */
+function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+  const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
+  const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
+  const pids = new Set(found.map(({ pid }) => pid));
+  return found
+    .filter(({ parentPid }) => !pids.has(parentPid))
+    .map(({ pid }) => ({ pid, evidence: "its command line" }));
+}
+
+/** `node gemini …`, `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …` */
+function isGemini(argv: readonly string[]): boolean {
+  const [interpreter = "", script = ""] = argv.filter((word, at) => at === 0 || !word.startsWith("-"));
+  return /(^|\/)(node|bun|deno)$/.test(interpreter) && /(^|\/)gemini(\.js)?$/.test(script);
+}
+
+function isGiven(argv: readonly string[], id: string): boolean {
+  return argv.some((word, at) => word === id && /^(-r|--resume|--session-id)$/.test(argv[at - 1] ?? ""));
+}
+
+/**
+ * Each with the word its hook is called with. PreCompress is not among them: it comes before every call of the model. Nor are
+ * those of tools: the one before comes before the question whether it may run, the one after brings all its output.
+ */
+const HOOKS = {
+  SessionStart: "start",
+  BeforeAgent: "prompt",
+  AfterAgent: "stop",
+  Notification: "notification",
+} as const;
+
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, args, runDir, configDir } = request;
+  const identity = [step === "resume" ? "--resume" : "--session-id", session];
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asOption(SAYING, firstPrompt(request, headless, ARGUMENTS, "-i", SAYING));
+  return { args: [...identity, ...said, ...args], ...overlayOf(configDir, runDir, HOOKS) };
+}
+
+const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", BeforeAgent: "busy", AfterAgent: "idle" };
+
+/** Where its transcript is, a resumed one does not know at its start: it tells of the stub. */
+function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+  const session = textOf(event.session_id);
+  const name = textOf(event.hook_event_name);
+  if (session === null || name === null) return null;
+  const source = textOf(event.source) ?? textOf(event.notification_type);
+  const evidence = `${name} hook${source ? ` (${source})` : ""}`;
+  if (event.notification_type === "ToolPermission") {
+    return { session, evidence, activity: "blocked", blocked: isQuestion(event.details) ? "question" : "permission" };
+  }
+  return { session, evidence, activity: own(HEARD, name) };
+}
+
+/** Of its tools, the one that asks the user something asks for permission too, and that is the question. */
+function isQuestion(details: unknown): boolean {
+  return typeof details === "object" && details !== null && "type" in details && details.type === "ask_user";
+}

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Variables } from "../../protocol/records/conversation.ts";
+import { readIfThere } from "../../state/files.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { LaunchFile, Mirror } from "../adapter.ts";
+import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+
+// A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
+// a settings file by variable only from root.
+
+/** `<overlay>:<the user's home>`: who is in the overlay finds back out of it, and its hooks know whose they are. */
+export const OVERLAY_MARK = "GEMINI_CLI_PERDURE_HOME";
+
+/** The user's own home of gemini, also when this is said inside a worker, whose home is an overlay. */
+export function geminiHome(env: Environment): string {
+  const home = env.GEMINI_CLI_HOME;
+  if (!home) return homeDir(env);
+  const mark = env[OVERLAY_MARK] ?? "";
+  return mark.startsWith(`${home}:`) ? mark.slice(home.length + 1) : home;
+}
+
+export interface Overlay {
+  files: LaunchFile[];
+  mirrors: Mirror[];
+  variables: Variables;
+}
+
+export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<string, string>>): Overlay {
+  const settings = { name: ".gemini/settings.json", text: settingsWith(home, runDir, hooks) };
+  return {
+    files: [settings, hookScript(runDir, notIts(runDir))],
+    mirrors: [
+      { name: ".gemini", of: join(home, ".gemini"), folders: FOLDERS, files: FILES, leave: LEFT },
+      beside(home),
+    ],
+    variables: { GEMINI_CLI_HOME: runDir, [OVERLAY_MARK]: `${runDir}:${home}` },
+  };
+}
+
+/** What gemini makes when it needs it, and what must then be in the user's home. */
+const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
+const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
+/** A lock on a file that the overlay may have a copy of. */
+const LEFT = ["projects.json.lock"];
+
+function beside(home: string): Mirror {
+  return { name: "", of: home, only: [".env", ".agents"] };
+}
+
+/**
+ * True for a hook of another process than the worker's own: for commands of its tools gemini sets a variable, and what
+ * they start inherits it. A worker that was started from inside this one has lost the mark.
+ */
+function notIts(runDir: string): string {
+  return `case "$GEMINI_CLI:$${OVERLAY_MARK}" in :${quoted(runDir)}:*) false ;; esac`;
+}
+
+type Fields = Record<string, unknown>;
+
+function settingsWith(home: string, runDir: string, events: Readonly<Record<string, string>>): string {
+  const settings = userSettings(join(home, ".gemini", "settings.json"));
+  const general = fieldsOf(settings.general);
+  const hooks = fieldsOf(settings.hooks);
+  for (const [event, word] of Object.entries(events)) {
+    const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
+    hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
+  }
+  // Its own tidying takes a stub for a broken conversation, and deletes every file of the same ending with it.
+  const sessionRetention = { ...fieldsOf(general.sessionRetention), enabled: false };
+  return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
+}
+
+/** JSON with comments, as gemini reads it. */
+function userSettings(file: string): Fields {
+  const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
+  const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) =>
+    each[0] === '"' ? each : " ",
+  );
+  if (plain.trim() === "") return {};
+  try {
+    return fieldsOf(JSON.parse(plain));
+  } catch (cause) {
+    throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

@@ -1,0 +1,40 @@
+import type { Outward } from "../../protocol/records/conversation.ts";
+import type { Adapter } from "../adapter.ts";
+import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { Dialog } from "../shared/screen.ts";
+
+const DIALOGS: readonly Dialog[] = [
+  ["trust", /^Do you trust the files in this folder\?$/, /^(?:● )?1\. Trust folder /],
+  ["login", /^How would you like to authenticate for this project\?$/, /^(?:● )?1\. Sign in with Google$/],
+  ["login", /^Enter Gemini API Key$/],
+  ["limit", /^Usage limit reached for /, /^(?:● )?\d\. Stop(?: - Abort request)?$/],
+];
+
+const HELD: HeldForms = {
+  marked: [
+    ["login", /^✕ \[API Error: .*(?:"code":40[13]\b|API key not valid|UNAUTHENTICATED)/],
+    ["login", /^✕ Failed to (?:sign in|authenticate)\b/],
+    ["limit", /^✕ \[API Error: .*(?:"code":429\b|RESOURCE_EXHAUSTED|exhausted your )/],
+  ],
+  spoken: /^(?:✦ |> \S)/,
+  lastWords: [
+    ["login", /^(?:Please set an Auth method in your |Invalid auth method selected\.)/],
+    // The end of an error that it prints as an object.
+    ["login", /^status: 40[13]$/],
+    ["limit", /^status: 429$/],
+  ],
+};
+
+/** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */
+const TITLES: readonly (readonly [RegExp, Outward])[] = [
+  [/^✋ +Action Required/, { activity: "blocked", blocked: "permission" }],
+  [/^[✦⏲] /, { activity: "busy" }],
+  [/^◇ +Ready/, { activity: "idle" }],
+];
+
+function title(text: string): Outward | null {
+  return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
+}
+
+/** What a terminal with gemini in it shows. */
+export const geminiScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };

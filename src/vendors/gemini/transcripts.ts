@@ -1,0 +1,127 @@
+import { open, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import { readIfThere } from "../../state/files.ts";
+import { entriesOf } from "../shared/find-file.ts";
+import { listTranscripts, wordsIn } from "../shared/listing.ts";
+import { parseObject, part, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+
+// `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start
+// leaves one more file of that ending, a stub in which nothing was said, and goes on in the old one. So a file is known by
+// the id in its first line, and the conversation's is the one in which something was said.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is on disk for a conversation: the file it was last seen in, or else any other of its id in which something was said. */
+export async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+  const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
+  if (known.state === "good" || known.state === "damaged") return known;
+  const found = await Promise.all((await filesOf(configDir, id)).map((file) => judge(file, id)));
+  const good = found.filter((each) => each.state === "good");
+  if (good.length > 1) return latest(good);
+  // Where there was one in which something was said, a stub does not mean that it was never begun.
+  const left = lastSeen === null ? found.find(({ state }) => state === "empty") : known;
+  return good[0] ?? found.find(({ state }) => state === "damaged") ?? left ?? known;
+}
+
+async function filesOf(configDir: string, id: string): Promise<string[]> {
+  const tmp = join(configDir, ".gemini", "tmp");
+  const folders = (await entriesOf(tmp)).map((project) => join(tmp, project, "chats"));
+  const isIt = (name: string): boolean => name.startsWith("session-") && name.endsWith(`-${id.slice(0, 8)}.jsonl`);
+  const found = folders.map(async (folder) => (await entriesOf(folder)).filter(isIt).map((name) => join(folder, name)));
+  return (await Promise.all(found)).flat();
+}
+
+/** Two of one id with words in both were made by somebody's hand; gemini takes the one that was written to last. */
+async function latest(transcripts: readonly Extract<Transcript, { state: "good" }>[]): Promise<Transcript> {
+  const dated = await Promise.all(transcripts.map(async (each) => ({ each, atMs: (await stat(each.file)).mtimeMs })));
+  return dated.toSorted((a, b) => b.atMs - a.atMs)[0]?.each ?? { state: "absent" };
+}
+
+async function judge(file: string, id: string): Promise<Transcript> {
+  const found = await probeLines(file, id, FORM);
+  if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_LOOK_BYTES) {
+    // No stub is that long: what was said is in a line that is longer than the look.
+    return { state: "good", file, bytes: await sizeOf(file), version: null, cwd: projectOf(file) };
+  }
+  if (found.state !== "good") return found;
+  if (!(await isTakenBack(file))) return { ...found, cwd: projectOf(file) };
+  const why = "a resume of it was cut short, and gemini sees nothing any more of what was said before";
+  return { state: "damaged", file, bytes: found.bytes, why };
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file)).size;
+}
+
+/**
+ * Resumed in the minute it was begun in, gemini writes to the file itself what makes a stub otherwise: all messages are
+ * set anew, to none, and a moment later to all of them. Killed in between, the first stands.
+ */
+async function isTakenBack(file: string): Promise<boolean> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    const from = Math.max(0, size - TRANSCRIPT_LOOK_BYTES);
+    for (const text of (await part(handle, from, size - from)).split("\n").toReversed()) {
+      const line = parseObject(text);
+      if (line === null && text === "") continue;
+      if (line === null || isSpoken(line)) return false;
+      const messages = messagesIn(line);
+      if (messages !== null) return !messages.some(isSpoken);
+    }
+    return false;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Which folder a project's conversations belong to is told beside them, not in them. */
+function projectOf(file: string): string | undefined {
+  return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
+}
+
+export async function list(configDir: string, limit: number): Promise<FoundConversation[]> {
+  const folder = join(configDir, ".gemini", "tmp");
+  const found = await listTranscripts({ folder, depth: 2, idOf: shortIdOf, form: FORM }, limit);
+  return found.map((each) => ({ ...each, cwd: (each.file === null ? null : projectOf(each.file)) ?? null }));
+}
+
+function shortIdOf(path: string): string | null {
+  return /^[^/]+\/chats\/session-[^/]*-([^/-]{1,8})\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = { header: true, read: readLine };
+
+/** A log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for what is otherwise from there on. */
+function readLine(line: Fields): Line {
+  const messages = messagesIn(line) ?? [line];
+  const said = messages.findLast((message) => message.type === "user" && isSpoken(message));
+  return {
+    session: textOf(line.sessionId) ?? textOf(changes(line).sessionId),
+    version: null,
+    spoken: messages.some(isSpoken),
+    words: said && wordsIn(said.content),
+  };
+}
+
+function changes(line: Fields): Fields {
+  return typeof line.$set === "object" && line.$set !== null ? { ...line.$set } : {};
+}
+
+function messagesIn(line: Fields): Fields[] | null {
+  const { messages } = changes(line);
+  return Array.isArray(messages) ? messages.map((each: unknown): Fields => ({ ...(each as object) })) : null;
+}
+
+/** What gemini itself goes by: with none of these in it, it will not resume a conversation. */
+function isSpoken({ type, content, toolCalls, thoughts }: Fields): boolean {
+  const text = wordsIn(content)?.trim() ?? "";
+  if (type === "user") return text !== "" && !/^([/?]|<session_context>|<hook_context>)/.test(text);
+  return type === "gemini" && (text !== "" || !isEmpty(toolCalls) || !isEmpty(thoughts));
+}
+
+function isEmpty(value: unknown): boolean {
+  return !Array.isArray(value) || value.length === 0;
+}

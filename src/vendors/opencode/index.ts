@@ -1,0 +1,211 @@
+import { stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import type { Environment } from "../../util/environment.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { FoundConversation, Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import { homeDir } from "../../state/paths.ts";
+import { FREE_PORT, type Adapter, type Answer, type Ask, type ConfigDir, type LaunchPlan } from "../adapter.ts";
+import type { PlanRequest, ProcessView, Reading } from "../adapter.ts";
+import {
+  conflictOf,
+  hasOption,
+  optionsOf,
+  wordSet,
+  wordsOf,
+  type ArgumentTable,
+  type Word,
+} from "../shared/arguments.ts";
+import { firstPrompt } from "../shared/first-prompt.ts";
+import { firstFile } from "./first.ts";
+import { listen, serverFile } from "./listen.ts";
+import { mintSession } from "./mint.ts";
+import { parseObject, textOf } from "../shared/transcript.ts";
+
+/**
+ * opencode: makes its own ids, so a conversation is opened through its server before the start. All of them are in one
+ * database, which only its own program is asked about. It shows nothing of where it is before the first prompt, and then
+ * its server tells; without a terminal it has none, and what was added to the conversation is the proof.
+ */
+export const opencode: Adapter = {
+  vendor: "opencode",
+  command: ["opencode"],
+  tested: ["1.18.33"],
+  unproved: null,
+  leaks: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"],
+  read,
+  config,
+  identity: { kind: "minted", mint: mintSession },
+  forks: true,
+  probe,
+  costly: true,
+  list,
+  archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file] },
+  holders,
+  plan,
+  firstPrompt: true,
+  signs: () => null,
+  look: () => [],
+  listen,
+};
+
+const CHOSEN = "perdure chooses the conversation";
+const NEWEST = "it takes whatever conversation is newest in the folder";
+const ELSEWHERE = "a conversation belongs to the folder it began in; go there first";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet(`--log-level --port --hostname --mdns-domain -m --model -s --session --prompt --agent --replay-limit
+    --command --format --title --attach -p --password -u --username --dir --variant`),
+  many: wordSet("-f --file --cors"),
+  aside: wordSet(`completion acp mcp attach debug providers auth agent upgrade uninstall serve web models stats export
+    import github pr session plugin plug db -h --help -v --version`),
+  conflicts: {
+    "--session": CHOSEN,
+    "-s": CHOSEN,
+    "--continue": NEWEST,
+    "-c": NEWEST,
+    "--fork": "it would leave the worker's conversation",
+    "--attach": "the conversation would be in another process",
+    "--dir": ELSEWHERE,
+  },
+  headless: new Set(["run"]),
+};
+
+const INTERACTIVE = wordSet("-i --interactive");
+/** The user has a use for its server. */
+const SERVING = ["--port", "--hostname", "--mdns", "--mdns-domain"];
+
+interface Parsed {
+  words: Word[];
+  /** `run`, with its place among the arguments. */
+  run: Word | null;
+  /** The first word that is no option. */
+  first: Word | null;
+}
+
+function parse(args: readonly string[]): Parsed {
+  const words = wordsOf(args, ARGUMENTS);
+  const first = words.find(({ kind }) => kind === "word" || kind === "literal") ?? null;
+  return { words, first, run: first?.kind === "word" && ARGUMENTS.headless.has(first.text) ? first : null };
+}
+
+function read(args: readonly string[]): Reading {
+  const { words, run, first } = parse(args);
+  const options = words.flatMap((word) => optionsOf(word, ARGUMENTS));
+  const aside = run === null && first?.kind === "word" && ARGUMENTS.aside.has(first.text);
+  const folder = run === null && first !== null && !aside ? `${first.text}: ${ELSEWHERE}` : null;
+  return {
+    converses: !aside && !options.some((option) => ARGUMENTS.aside.has(option)),
+    headless: run !== null && !options.some((option) => INTERACTIVE.has(option)),
+    conflict: conflictOf(words, ARGUMENTS) ?? folder,
+  };
+}
+
+/** Its data folder; or the database itself, where the user has put that elsewhere. */
+function config(env: Environment): ConfigDir {
+  const home = homeDir(env);
+  const data = env.XDG_DATA_HOME || null;
+  const database = env.OPENCODE_DB || null;
+  const folder = join(data ?? join(home, ".local", "share"), "opencode");
+  return {
+    dir: database === null ? folder : resolve(folder, database),
+    variables: { XDG_DATA_HOME: data, OPENCODE_DB: database, ...(data === null ? { HOME: home } : {}) },
+  };
+}
+
+/** Asked of its own program, which prints the whole conversation: how much that is, is how much there is. */
+async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
+  if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
+  const file = await databaseIn(configDir);
+  const answer = await ask(["export", id]);
+  if (answer.code === 0) return judge(answer.stdout, id, file);
+  if (answer.stderr.includes(`Session not found: ${id}`)) return { state: "absent" };
+  return { state: "damaged", file, bytes: 0, why: `opencode says: ${reasonIn(answer)}` };
+}
+
+function judge(text: string, id: string, file: string): Transcript {
+  const bytes = Buffer.byteLength(text);
+  const { info, messages } = parseObject(text) ?? {};
+  const fields: Readonly<Record<string, unknown>> = typeof info === "object" && info !== null ? { ...info } : {};
+  const named = textOf(fields.id);
+  if (named === null) return { state: "damaged", file, bytes, why: "what opencode prints of it cannot be read" };
+  if (named !== id) return { state: "damaged", file, bytes, why: `it is of conversation ${named}` };
+  const cwd = textOf(fields.directory) ?? undefined;
+  const unsaid = Array.isArray(messages) && messages.length === 0;
+  return { state: "good", file, bytes, version: textOf(fields.version), cwd, shrinks: true, ...(unsaid && { unsaid }) };
+}
+
+async function databaseIn(configDir: string): Promise<string> {
+  const info = await stat(configDir).catch(() => null); // gone, or somebody else's: its program will say so
+  return info?.isFile() ? configDir : join(configDir, "opencode.db");
+}
+
+/** One that cannot be asked says nothing about the conversation. */
+function reasonIn({ code, stderr }: Answer): string {
+  const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
+  if (code !== null && code < 126) return said;
+  const why = code === null ? "it was ended, because it took too long" : said;
+  throw new PerdureError("unavailable", `opencode cannot be asked about its conversations: ${why}.`, {
+    hint: "start opencode once by hand to see what it needs",
+  });
+}
+
+/** Those of the project it is asked in. */
+async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]> {
+  const answer = await ask(["session", "list", "--format", "json", "--max-count", String(limit)]);
+  if (answer.code !== 0) throw new PerdureError("unavailable", `opencode lists nothing: ${reasonIn(answer)}.`);
+  const rows: unknown = JSON.parse(answer.stdout.trim() || "[]");
+  return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
+    const fields: Readonly<Record<string, unknown>> = typeof row === "object" && row !== null ? { ...row } : {};
+    const id = textOf(fields.id);
+    const atMs = typeof fields.updated === "number" ? fields.updated : 0;
+    return id === null ? [] : [{ id, file: null, cwd: textOf(fields.directory), words: textOf(fields.title), atMs }];
+  });
+}
+
+/** By their command line, which is all they show; one that was started without an id, or has left it, is not seen. */
+function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+  const holds = ([program = "", ...args]: readonly string[]): boolean => {
+    if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
+    const words = wordsOf(args, ARGUMENTS);
+    return words.some(({ text, option }) => (isSession(option) ? text === id : text === `--session=${id}`));
+  };
+  return processes
+    .commandLines()
+    .filter(({ argv }) => holds(argv))
+    .map(({ pid }) => ({ pid, evidence: "opencode's command line" }));
+}
+
+function isSession(option: string | undefined): boolean {
+  return option === "-s" || option === "--session";
+}
+
+/** In a terminal it gets a server that only we can ask; the user's own is left as it is, and asked if that is open. */
+function plan(request: PlanRequest): LaunchPlan {
+  const { session, args } = request;
+  const { run, words } = parse(args);
+  const identity = ["-s", session];
+  // With `-s` it takes no prompt among its arguments: its server is told.
+  const said = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
+  const first = said === null ? [] : [firstFile(said, valueOf(words, "-m", "--model"), valueOf(words, "--agent"))];
+  if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
+  if (hasOption(args, ARGUMENTS, ...SERVING)) {
+    const port = words.find(({ option }) => option === "--port")?.text ?? "";
+    return { args: [...identity, ...args], files: [serverFile(port, null), ...first] };
+  }
+  const password = process.getBuiltinModule("node:crypto").randomUUID();
+  return {
+    args: [...identity, "--port", FREE_PORT, ...args],
+    files: [serverFile(FREE_PORT, password), ...first],
+    variables: { OPENCODE_SERVER_PASSWORD: password },
+    freePort: true,
+  };
+}
+
+function valueOf(words: readonly Word[], ...options: string[]): string | null {
+  const joined = words.find(
+    ({ kind, text }) => kind === "option" && options.some((each) => text.startsWith(`${each}=`)),
+  );
+  const apart = words.findLast(({ option }) => option !== undefined && options.includes(option))?.text;
+  return apart ?? joined?.text.replace(/^[^=]*=/, "") ?? null;
+}

@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, RUN_POLL_MS } from "../../limits/index.ts";
+import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
+import { readIfThere } from "../../state/files.ts";
+import type { LaunchFile } from "../adapter.ts";
+import { sayFirst } from "./first.ts";
+import { OpencodeServer } from "./server.ts";
+import { parseObject, textOf } from "../shared/transcript.ts";
+
+const FILE = "server.json";
+
+/** In the run's folder, which is its owner's alone: where the program's own server is, and what opens it. */
+export function serverFile(port: string, password: string | null): LaunchFile {
+  return { name: FILE, text: `${JSON.stringify({ port, password })}\n` };
+}
+
+/** Until it is told to stop: the server comes up a second after the start, and may be busy with something else. */
+export function listen(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void {
+  const stop = new AbortController();
+  void follow(run.runDir, new Talk(run, heard, stop.signal), stop.signal);
+  return () => stop.abort();
+}
+
+async function follow(runDir: string, talk: Talk, signal: AbortSignal): Promise<void> {
+  let waitMs = LISTEN_RETRY_MS;
+  while (!signal.aborted) {
+    const place = placeIn(runDir);
+    if (place) {
+      await talk.with(new OpencodeServer(place, signal), 4 * waitMs).catch(() => undefined); // not there yet, or no longer
+    }
+    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    waitMs = Math.min(waitMs * 1.2, 2 * RUN_POLL_MS);
+  }
+}
+
+function placeIn(runDir: string): { port: number; password: string | null } | null {
+  const fields = parseObject(readIfThere(join(runDir, FILE)) ?? "");
+  const port = Number(fields?.port);
+  return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
+}
+
+const WANTED =
+  /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
+
+/** What one program says from connection to connection. */
+class Talk {
+  /** The conversation that was spoken in last. */
+  #current: string;
+  /** Of the last prompt: what is said again of an older one is no news. */
+  #promptedMs = Date.now();
+  readonly #startedMs = this.#promptedMs;
+  #shown = false;
+  /** What was asked of its user and not answered, by the request's id. */
+  readonly #asked = new Map<string, BlockedReason>();
+  readonly #run: { runDir: string; session: string };
+  readonly #heard: (sign: Sign) => void;
+  readonly #signal: AbortSignal;
+
+  constructor(run: { runDir: string; session: string }, heard: (sign: Sign) => void, signal: AbortSignal) {
+    this.#run = run;
+    this.#current = run.session;
+    this.#heard = heard;
+    this.#signal = signal;
+  }
+
+  async with(server: OpencodeServer, answerMs: number): Promise<void> {
+    const events = server.events((line) => WANTED.test(line), answerMs);
+    for await (const { type, properties } of events) {
+      const about = typeof properties === "object" && properties !== null ? { ...properties } : {};
+      if (type === "server.connected") await this.#onConnection(server);
+      else if (type === "message.updated") await this.#onMessage(server, "info" in about ? about.info : null);
+      else if (type === "session.status") this.#onStatus(about);
+      else await this.#onQuestion(server, textOf(type) ?? "", about);
+    }
+  }
+
+  /** The first thing to say, or the middle of a turn whose beginning nobody heard. */
+  async #onConnection(server: OpencodeServer): Promise<void> {
+    await sayFirst(this.#run.runDir, this.#run.session, server);
+    const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
+    if (Object.hasOwn(busy, this.#current)) this.#tell(this.#current, "a turn, told by its own server", "busy");
+  }
+
+  /** A prompt is what moves it: an old conversation may go on working while its user is in another. */
+  async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
+    const message: Record<string, unknown> = typeof info === "object" && info !== null ? { ...info } : {};
+    const session = textOf(message.sessionID);
+    const atMs = createdMs(message);
+    if (message.role !== "user" || session === null || atMs <= this.#promptedMs) return;
+    const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
+    if (textOf(known.parentID) !== null) return; // of an agent that the agent started
+    this.#promptedMs = atMs;
+    // It was started in the one it should be in, refuses to start in an unknown one, and tells of none before the first
+    // prompt: one that it began itself since then was reached from there.
+    const begunInside = !this.#shown && session !== this.#current && createdMs(known) > this.#startedMs;
+    if (begunInside) this.#tell(this.#current, "started in it, and left by /new");
+    this.#current = session;
+    this.#tell(session, "a prompt, told by its own server", "busy");
+  }
+
+  #onStatus(about: Record<string, unknown>): void {
+    if (about.sessionID !== this.#current || !this.#shown) return;
+    const status =
+      typeof about.status === "object" && about.status !== null && "type" in about.status ? about.status.type : null;
+    if (status === "idle") this.#asked.clear();
+    // It calls itself busy while its user is asked, too.
+    else if (this.#asked.size > 0) return;
+    this.#tell(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
+  }
+
+  /** Its user is asked for the agents below the agent, too. */
+  async #onQuestion(server: OpencodeServer, type: string, about: Record<string, unknown>): Promise<void> {
+    const [what, happened] = type.split(".");
+    const id = textOf(happened === "asked" ? about.id : about.requestID);
+    const session = textOf(about.sessionID);
+    if (id === null || session === null || !(await this.#isHere(server, session))) return;
+    if (happened === "asked") this.#asked.set(id, what === "permission" ? "permission" : "question");
+    else this.#asked.delete(id);
+    const blocked = [...this.#asked.values()].at(-1);
+    const evidence = `${what} ${happened}, told by its own server`;
+    this.#tell(this.#current, evidence, blocked ? "blocked" : "busy", blocked);
+  }
+
+  async #isHere(server: OpencodeServer, session: string): Promise<boolean> {
+    if (session === this.#current) return true;
+    const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
+    return textOf(known.parentID) === this.#current;
+  }
+
+  #tell(session: string, evidence: string, activity?: Activity, blocked?: BlockedReason): void {
+    if (this.#signal.aborted) return;
+    this.#shown = true;
+    this.#heard({ session, evidence, activity, ...(blocked ? { blocked } : {}) });
+  }
+}
+
+function createdMs({ time }: Readonly<Record<string, unknown>>): number {
+  return typeof time === "object" && time !== null && "created" in time && typeof time.created === "number"
+    ? time.created
+    : 0;
+}

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { MintRequest } from "../adapter.ts";
+import { endGroup } from "../shared/child-group.ts";
+import { freePort } from "../shared/free-port.ts";
+import { OpencodeServer } from "./server.ts";
+import { textOf } from "../shared/transcript.ts";
+
+/**
+ * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody
+ * choose an id. Its server does it, on a port and under a password that nobody else knows, and ends at once.
+ */
+export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
+  const [program = "", ...before] = command;
+  const password = process.getBuiltinModule("node:crypto").randomUUID();
+  const port = await freePort();
+  // It takes PWD for the folder it is in.
+  const env = { ...environment, PWD: cwd, OPENCODE_SERVER_PASSWORD: password };
+  const options = { cwd, env, detached: true };
+  const words = [...before, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
+  const child = spawn(program, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  const failing = failed(child);
+  failing.catch(() => undefined); // after the race is won, its end is ours
+  try {
+    return await Promise.race([open(child, { port, password }, name, from), failing]);
+  } catch (error) {
+    throw cannotOpen(error instanceof Error ? error.message : String(error));
+  } finally {
+    endGroup(child.pid);
+  }
+}
+
+async function open(
+  child: ChildProcess,
+  place: { port: number; password: string },
+  name: string,
+  from: string | null,
+): Promise<string> {
+  await listening(child);
+  const server = new OpencodeServer(place, AbortSignal.timeout(MINT_WAIT_MS));
+  const path = from === null ? "/session" : `/session/${from}/fork`;
+  const id = textOf((await server.call("POST", path, from === null ? { title: name } : {})).id);
+  if (id === null) throw new Error("it answered without an id");
+  if (from !== null) await server.call("PATCH", `/session/${id}`, { title: name });
+  return id;
+}
+
+function listening(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (!child.stdout) return;
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.includes("listening on http://")) resolve();
+    });
+  });
+}
+
+/** Never resolves; rejects when it cannot be started, ends, or takes too long. */
+function failed(child: ChildProcess): Promise<never> {
+  return new Promise((_, reject) => {
+    let errors = "";
+    child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-2_000)));
+    const timer = setTimeout(() => reject(new Error(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
+    timer.unref();
+    child.once("error", (error) => reject(error));
+    child.once("close", (code) => reject(new Error(`it ended with ${code}: ${errors.trim()}`)));
+  });
+}
+
+function cannotOpen(why: string): PerdureError {
+  return new PerdureError("unavailable", `opencode serve could not open a conversation: ${why}.`, {
+    hint: "start opencode once by hand to see what it needs; perdure needs 1.18 or newer",
+  });
+}

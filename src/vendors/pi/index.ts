@@ -1,0 +1,155 @@
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, Reading } from "../adapter.ts";
+import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "../shared/arguments.ts";
+import { findFile } from "../shared/find-file.ts";
+import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { listTranscripts, wordsIn } from "../shared/listing.ts";
+import { extension, extensionFile, hear } from "./extension.ts";
+import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+
+/**
+ * Pi: takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
+ * ours would be seen by nobody else. It is resumed by its file: by id it looks among the current folder's only, and begins
+ * a second one where it cannot read the first. It leaves no trace of a live process, so its extension alone tells.
+ */
+export const pi: Adapter = {
+  vendor: "pi",
+  command: ["pi"],
+  tested: ["1.5.0"],
+  unproved: null,
+  leaks: [
+    "AI_AGENT",
+    "PI_CODING_AGENT",
+    "PI_SESSION_ID",
+    "PI_SESSION_FILE",
+    "PI_PROVIDER",
+    "PI_MODEL",
+    "PI_REASONING_LEVEL",
+  ],
+  read,
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: true,
+  probe,
+  list,
+  holders: () => [],
+  plan,
+  firstPrompt: true,
+  signs: () => null,
+  look: () => [],
+  hear,
+};
+
+const CHOSEN = "perdure chooses the conversation";
+const NEWEST = "it takes whatever conversation is newest in the folder";
+
+const ARGUMENTS: ArgumentTable = {
+  valued:
+    wordSet(`--provider --model --api-key --system-prompt --append-system-prompt --mode --name -n --models --tools -t
+    --exclude-tools -xt --thinking --extension -e --skill --prompt-template --theme --use-theme --tui-mode --session
+    --session-id --session-dir --fork --export`),
+  optional: wordSet("--list-models"),
+  whole: true,
+  aside: wordSet("--export --list-models -h --help -v --version"),
+  conflicts: {
+    "--session": CHOSEN,
+    "--session-id": "perdure chooses the id",
+    "--session-dir": "it would be looked for elsewhere; set PI_CODING_AGENT_SESSION_DIR instead",
+    "--resume": CHOSEN,
+    "-r": CHOSEN,
+    "--continue": NEWEST,
+    "-c": NEWEST,
+    "--fork": "it would leave the worker's conversation",
+    "--no-session": "nothing could be resumed",
+  },
+  headless: wordSet("-p --print"),
+};
+
+const SUBCOMMANDS = wordSet("install remove uninstall update list config auth mcp");
+const HEADLESS_MODES = wordSet("json rpc");
+
+/** A subcommand is one only as the very first word: behind an option the same word is a prompt. */
+function read(args: readonly string[]): Reading {
+  const { converses, headless, conflict } = readArguments(args, ARGUMENTS);
+  const mode = wordsOf(args, ARGUMENTS).findLast(({ option }) => option === "--mode")?.text ?? "";
+  return {
+    converses: converses && !SUBCOMMANDS.has(args[0] ?? ""),
+    headless: headless || HEADLESS_MODES.has(mode),
+    conflict,
+  };
+}
+
+/** The agent's folder; or that of the conversations, where the user has put them elsewhere. */
+function config(env: Environment): ConfigDir {
+  const agent = env.PI_CODING_AGENT_DIR || null;
+  const sessions = env.PI_CODING_AGENT_SESSION_DIR || null;
+  const home = homeDir(env);
+  return {
+    dir: sessions ?? agent ?? join(home, ".pi", "agent"),
+    variables: {
+      PI_CODING_AGENT_DIR: agent,
+      PI_CODING_AGENT_SESSION_DIR: sessions,
+      ...(agent === null ? { HOME: home } : {}),
+    },
+  };
+}
+
+/**
+ * In a folder per project, or all in one where the user chose it. Found by its name whatever is in it: one whose first
+ * line is bad is no conversation to pi, which would begin a second one under the same id.
+ */
+async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+  const known = lastSeen === null ? null : await probeLines(lastSeen, id, FORM);
+  if (known !== null && known.state !== "absent") return known;
+  const isIt = (name: string): boolean => idOfFile(name) === id;
+  const file = (await findFile(join(configDir, "sessions"), 1, isIt)) ?? (await findFile(configDir, 0, isIt));
+  return file === null ? { state: "absent" } : probeLines(file, id, FORM);
+}
+
+async function list(configDir: string, limit: number): Promise<FoundConversation[]> {
+  const found = await Promise.all([
+    listTranscripts({ folder: join(configDir, "sessions"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    listTranscripts({ folder: configDir, depth: 0, idOf: idOfFile, form: FORM }, limit),
+  ]);
+  return found
+    .flat()
+    .toSorted((a, b) => b.atMs - a.atMs)
+    .slice(0, limit);
+}
+
+/** `2026-11-16T02-33-27-123Z_<id>.jsonl` */
+function idOfFile(path: string): string | null {
+  return /(?:^|\/)[0-9TZ-]+_([^/]+)\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = { header: true, read: readLine };
+
+function readLine(line: Readonly<Record<string, unknown>>): Line {
+  const header = line.type === "session" ? line : {};
+  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
+  const said = "role" in message && message.role === "user" && "content" in message ? message.content : undefined;
+  return {
+    session: textOf(header.id),
+    version: null,
+    cwd: textOf(header.cwd) ?? undefined,
+    words: wordsIn(said),
+  };
+}
+
+/** Ours come first: behind a `--` of the user's they would be prompts. */
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args, runDir, transcript } = request;
+  const title = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
+  const begun = from === null ? [] : ["--fork", from.transcript ?? from.session];
+  const identity =
+    step === "resume" && transcript !== null
+      ? ["--session", transcript]
+      : [...begun, "--session-id", session, ...title];
+  // Even behind a `--` a word with this in front is a file.
+  const prompt = firstPrompt(request, read(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
+  const said = asWord(prompt, args, ARGUMENTS);
+  return { args: [...identity, "-e", extensionFile(runDir), ...args, ...said], files: [extension(runDir)] };
+}

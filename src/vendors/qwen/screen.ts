@@ -1,0 +1,37 @@
+import type { Outward } from "../../protocol/records/conversation.ts";
+import type { Adapter } from "../adapter.ts";
+import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { Dialog } from "../shared/screen.ts";
+
+const DIALOGS: readonly Dialog[] = [
+  ["trust", /^Do you trust this folder\?$/, /^(?:› )?1\. Trust folder /],
+  ["login", /^Connect a Provider$/, /^(?:› )?Custom Provider$/],
+];
+
+const HELD: HeldForms = {
+  marked: [
+    ["login", /^✕ \[API Error: 40[13]\b/],
+    ["login", /^✕ Missing API key for /],
+    ["limit", /^✕ \[API Error: 429\b/],
+    ["limit", /^✕ (?:\[API Error: )?Qwen OAuth (?:quota exceeded|free tier)\b/],
+  ],
+  spoken: /^(?:◆|> \S)/,
+  lastWords: [
+    ["login", /^(?:Missing API key for |No auth type is selected\.|\[API Error: 40[13]\b)/],
+    ["limit", /^\[API Error: 429\b/],
+  ],
+};
+
+/** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */
+const TITLES: readonly (readonly [RegExp, Outward])[] = [
+  [/^✳\uFE0E? /, { activity: "blocked", blocked: "permission" }],
+  [/^◐\uFE0E? /, { activity: "busy" }],
+  [/^Qwen - /, { activity: "idle" }],
+];
+
+function title(text: string): Outward | null {
+  return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
+}
+
+/** What a terminal with qwen in it shows. */
+export const qwenScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import type { LaunchPlan } from "../adapter.ts";
+import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+
+// Qwen knows no flag for hooks. It reads an administrator's defaults from where a variable leads, and adds the user's own
+// settings and hooks to them: nothing of the user's is hidden by that.
+
+const DEFAULTS = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
+
+/** The file that a launch has set the variable to. Not inherited by other workers: so it tells whose process it is. */
+export const SETTINGS_MARK = "QWEN_PERDURE_SETTINGS";
+
+const HOOKS = {
+  SessionStart: "start",
+  UserPromptSubmit: "prompt",
+  Notification: "notification",
+  Stop: "stop",
+} as const;
+
+/** None where the defaults are somebody else's already: then the registry alone tells. */
+export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "files" | "variables"> {
+  if (isTaken(env)) return { files: [] };
+  const settings = join(runDir, "settings.json");
+  const hook = (word: string): object[] => [
+    { hooks: [{ type: "command", command: hookCommand(runDir, word), timeout: 20_000 }] },
+  ];
+  const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
+  return {
+    files: [{ name: "settings.json", text: `${JSON.stringify({ hooks })}\n` }, hookScript(runDir, isNested(settings))],
+    variables: { [DEFAULTS]: settings, [SETTINGS_MARK]: settings },
+  };
+}
+
+/** What a tool of the agent starts has the first variable, and what another worker starts lacks the second. */
+function isNested(settings: string): string {
+  return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${quoted(settings)} ]`;
+}
+
+function isTaken(env: Environment): boolean {
+  const given = env[DEFAULTS];
+  if (given && given !== env[SETTINGS_MARK]) return true;
+  const settings = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || SYSTEM_SETTINGS;
+  return existsSync(join(dirname(settings), "system-defaults.json"));
+}
+
+const SYSTEM_SETTINGS =
+  process.platform === "darwin"
+    ? "/Library/Application Support/QwenCode/settings.json"
+    : "/etc/qwen-code/settings.json";

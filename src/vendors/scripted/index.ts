@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import type { Environment } from "../../util/environment.ts";
+import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import type { HeldForms } from "../shared/blocked-exit.ts";
+import { registryEntries, registryEntry, type Started } from "../shared/live-registry.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { listTranscripts } from "../shared/listing.ts";
+import { probeLines, textOf, type TranscriptForm } from "../shared/transcript.ts";
+
+/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+declare const PERDURE_DIST: string | undefined;
+const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "..", "dist");
+
+/** What its orders of these names say. */
+const HELD: HeldForms = {
+  marked: [],
+  lastWords: [
+    ["login", /^Not logged in\. Please log in and start again\.$/],
+    ["limit", /^Usage limit reached\. It resets tomorrow\.$/],
+  ],
+  spoken: /^> \S/,
+};
+
+/** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
+export const scripted: Adapter = {
+  vendor: "scripted",
+  command: [join(dist, "..", "bin", "perdure-scripted.js")],
+  tested: [VERSION],
+  unproved: null,
+  leaks: [],
+  read: (args) => readArguments(args, ARGUMENTS),
+  config,
+  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+  forks: true,
+  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+    probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
+  list: (configDir, limit) =>
+    listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
+  holders,
+  plan,
+  firstPrompt: true,
+  signs: (configDir) => join(configDir, "live"),
+  look,
+  held: HELD,
+  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+};
+
+function idOfFile(path: string): string | null {
+  return /^([A-Za-z0-9._-]+)\.jsonl$/.exec(path)?.[1] ?? null;
+}
+
+const FORM: TranscriptForm = {
+  header: true,
+  read: (line) => {
+    const own = line.type === "session" ? line : {};
+    const words = line.type === "user" ? (textOf(line.text) ?? undefined) : undefined;
+    return { session: textOf(own.id), version: textOf(own.version), seenIn: textOf(own.cwd) ?? undefined, words };
+  },
+};
+
+const CHOSEN = "perdure chooses the conversation";
+
+const ARGUMENTS: ArgumentTable = {
+  valued: wordSet("--model --name --script --layout --session-id --resume --fork"),
+  aside: wordSet("--help --version"),
+  conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
+  headless: wordSet("-p --print"),
+};
+
+function config(env: Environment): ConfigDir {
+  if (env.PERDURE_SCRIPTED_HOME) {
+    return { dir: env.PERDURE_SCRIPTED_HOME, variables: { PERDURE_SCRIPTED_HOME: env.PERDURE_SCRIPTED_HOME } };
+  }
+  const data = env.XDG_DATA_HOME || join(homeDir(env), ".local", "share");
+  const dir = join(data, "perdure-scripted");
+  return { dir, variables: { PERDURE_SCRIPTED_HOME: dir } };
+}
+
+function plan(request: PlanRequest): LaunchPlan {
+  const { step, session, from, name, args } = request;
+  const stem = from === null ? [] : ["--fork", from.session];
+  const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
+  const identity = [...chosen, "--name", name];
+  const { headless } = readArguments(args, ARGUMENTS);
+  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...said], files: [] };
+}
+
+const EVIDENCE = "its entry among live processes";
+
+function look(configDir: string, pid: number, processes: Started): Sign[] {
+  const entry = registryEntry(join(configDir, "live"), pid, processes);
+  const session = textOf(entry?.fields.session);
+  const activity = activityOf(entry?.fields.status);
+  // It never asks anything else.
+  const blocked = activity === "blocked" ? ("permission" as const) : undefined;
+  return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
+}
+
+function activityOf(status: unknown): Activity | undefined {
+  return status === "idle" || status === "busy" || status === "blocked" ? status : undefined;
+}
+
+function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+  return registryEntries(join(configDir, "live"), processes)
+    .filter(({ fields }) => fields.session === id)
+    .map(({ pid }) => ({ pid, evidence: EVIDENCE }));
+}

@@ -1,0 +1,32 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isErrno } from "../../state/files.ts";
+
+/** What is in a folder; nothing if there is none. */
+export async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    // What cannot be read is somebody else's.
+    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
+    throw error;
+  }
+}
+
+/**
+ * The file of one conversation, by its id, in whichever folder of this depth the vendor has put it: their names are made
+ * from paths and dates in ways that are not ours to repeat.
+ */
+export async function findFile(folder: string, depth: number, isIt: (name: string) => boolean): Promise<string | null> {
+  const entries = await entriesOf(folder);
+  if (depth === 0) {
+    const name = entries.find(isIt);
+    return name === undefined ? null : join(folder, name);
+  }
+  // Names that are dates have the newest last, and that is where the wanted one usually is.
+  for (const entry of entries.toSorted().toReversed()) {
+    const found = await findFile(join(folder, entry), depth - 1, isIt);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,36 @@
+import type { PlanRequest } from "../adapter.ts";
+import { optionsOf, wordsOf, type ArgumentTable } from "./arguments.ts";
+
+/**
+ * What is to be said first, if this is where something is said first: not in a branch, not without a terminal, and not where
+ * the user's own words say something already. `saying` are the options that do.
+ */
+export function firstPrompt(
+  { step, prompt, args }: PlanRequest,
+  headless: boolean,
+  table: ArgumentTable,
+  ...saying: string[]
+): string | null {
+  if (step === "fork" || headless) return null;
+  const said = wordsOf(args, table).some(
+    (word) =>
+      word.kind === "word" ||
+      word.kind === "literal" ||
+      optionsOf(word, table).some((option) => saying.includes(option)),
+  );
+  return said ? null : prompt;
+}
+
+/** As the value of an option: joined to it, because it may begin like one itself. */
+export function asOption(option: string, prompt: string | null): string[] {
+  return prompt === null ? [] : [`${option}=${prompt}`];
+}
+
+/** As a word of its own, behind all others: behind a `--`, because it may look like an option. */
+export function asWord(prompt: string | null, args: readonly string[], table: ArgumentTable): string[] {
+  if (prompt === null) return [];
+  const dashed = wordsOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
+  // One word alone may be the name of a subcommand, even there.
+  const word = table.aside.has(prompt) ? `${prompt} ` : prompt;
+  return dashed ? [word] : ["--", word];
+}

@@ -1,0 +1,40 @@
+import type { LaunchFile } from "../adapter.ts";
+
+/** The file a launch's first hook prints to its agent, if there is one: what an earlier run left to be known. */
+export const TOLD_FILE = "told";
+
+/** Events lie beside it until the daemon has read them. */
+export const EVENT_PREFIX = "event.";
+
+/**
+ * Leaves what it is told as one file, whole or not at all, in 4 ms and without Node; works with the daemon dead. The name
+ * is the process's pid: no two at a time have the same, and one that is used again counts on. `silentIf` is a command of
+ * the shell that succeeds where it is not the run's own agent that calls.
+ */
+export function hookScript(runDir: string, silentIf?: string): LaunchFile {
+  const text = `${silentIf === undefined ? "" : `if ${silentIf}; then exit 0; fi\n`}umask 077
+PATH=$PATH:/usr/bin:/bin
+cd ${quoted(runDir)} 2>/dev/null || exit 0
+perdure_n=0
+while [ -e "${EVENT_PREFIX}$$.$perdure_n" ]; do perdure_n=$((perdure_n + 1)); done
+cat > ".$$.tmp" && mv ".$$.tmp" "${EVENT_PREFIX}$$.$perdure_n"
+if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then cat ${TOLD_FILE} && rm -f ${TOLD_FILE}; fi
+exit 0
+`;
+  return { name: "hook", text };
+}
+
+/** With the run's folder gone it must still be silent and end well: an agent may take a failed hook for a veto. */
+export function hookCommand(runDir: string, event: string): string {
+  return `/bin/sh ${quoted(`${runDir}/hook`)} ${event} 2>/dev/null || :`;
+}
+
+/** What makes that first hook say this, for the vendors that read it as claude does. */
+export function tellAtStart(text: string): LaunchFile {
+  const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: text };
+  return { name: TOLD_FILE, text: `${JSON.stringify({ hookSpecificOutput })}\n` };
+}
+
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,119 @@
+import { open, stat, type FileHandle } from "node:fs/promises";
+import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { isErrno } from "../../state/files.ts";
+import type { Transcript } from "../../protocol/records/conversation.ts";
+
+export interface Line {
+  /** The conversation it names. */
+  session: string | null;
+  /** Of the program that wrote it. */
+  version: string | null;
+  /** The folder the conversation began in. */
+  cwd?: string | undefined;
+  /** Part of the conversation itself, not only about it; true unless told. */
+  spoken?: boolean;
+  /** The folder its agent was in at that moment, for a listing. */
+  seenIn?: string | undefined;
+  /** What a person said in it, for a listing. */
+  words?: string | undefined;
+}
+
+export interface TranscriptForm {
+  read(line: Readonly<Record<string, unknown>>): Line;
+  /** The first line names the conversation, and the vendor refuses a file without it. */
+  header: boolean;
+  /** The vendor writes it before anything is said: one in which nothing was said is whole. */
+  atBirth?: true;
+}
+
+/**
+ * A transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut off by a
+ * kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of another
+ * conversation, or a header that cannot be read, is.
+ */
+export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
+  let handle: FileHandle | null = null;
+  try {
+    // Asked first: to open a pipe would wait for its writer.
+    if (!(await stat(file)).isFile()) return { state: "damaged", file, why: "it is not a file", bytes: 0 };
+    handle = await open(file, "r");
+    return await probeOpen(handle, file, session, form);
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return { state: "absent" };
+    const why = `it cannot be read (${error instanceof Error && "code" in error ? String(error.code) : String(error)})`;
+    return { state: "damaged", file, why, bytes: 0 };
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function probeOpen(handle: FileHandle, file: string, session: string, form: TranscriptForm): Promise<Transcript> {
+  const { size } = await handle.stat();
+  if (size === 0) return { state: "empty", file };
+  const head = await headOf(handle, size, form.header);
+  const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
+  const tail = from < size ? await part(handle, from, size - from) : "";
+  const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
+  const lines = [...parsed(head), ...parsed(tail)].map((line) => form.read(line));
+  const named = lines.filter((line) => line.session !== null);
+  const stranger = named.find((line) => line.session !== session)?.session;
+  if (!named.some((line) => line.session === session)) {
+    // One line longer than the look: an image, say. It begins as a line does and names the conversation.
+    const giant = lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`);
+    if (giant) return { state: "good", file, bytes: size, version: null };
+    if (lines.length === 0) return damaged("no line of it can be read");
+    return damaged(stranger ? `it is of conversation ${stranger}` : "no line names its conversation");
+  }
+  if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
+  const silent = lines.every(({ spoken }) => spoken === false);
+  if (silent && form.atBirth !== true) return { state: "empty", file };
+  const version = lines.findLast((line) => line.version !== null)?.version ?? null;
+  const cwd = lines.find((line) => line.cwd !== undefined)?.cwd;
+  // Said only of one that was read as a whole: what stands in a line that cannot be read is not known.
+  const unsaid = silent && from === Buffer.byteLength(head) && lines.length === linesIn(head + tail);
+  return { state: "good", file, bytes: size, version, cwd, ...(unsaid && { unsaid }) };
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").filter((line) => line !== "").length;
+}
+
+function isHeader(head: string, session: string, form: TranscriptForm): boolean {
+  const line = parseObject(head.split("\n", 1)[0] ?? "");
+  return line !== null && form.read(line).session === session;
+}
+
+/** The usual look; more only if the header is longer than that. */
+async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
+  const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+  if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
+  return part(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
+}
+
+export async function part(handle: FileHandle, from: number, length: number): Promise<string> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, from);
+  return buffer.toString("utf8", 0, bytesRead);
+}
+
+export function parsed(text: string): Record<string, unknown>[] {
+  return text.split("\n").flatMap((line) => {
+    const value = parseObject(line);
+    return value === null ? [] : [value];
+  });
+}
+
+/** Null for anything that is not an object: half a line, garbage, a file its writer is in the middle of. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  if (!text.includes("{")) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

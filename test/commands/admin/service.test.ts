@@ -1,0 +1,39 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { Home } from "../../support/home.ts";
+
+const ANALYZE = "systemd-analyze";
+const lacksSystemd = spawnSync(ANALYZE, ["--version"]).status !== 0;
+
+function homeWith(name: string): Home {
+  const home = new Home();
+  home.env.PERDURE_HOME = join(home.dir, name);
+  mkdirSync(home.env.PERDURE_HOME, { mode: 0o700 });
+  onTestFinished(() => home.clear());
+  return home;
+}
+
+it.skipIf(lacksSystemd)("daemon install writes a unit that systemd takes, and uninstall removes it", async () => {
+  const home = homeWith('odd $HOME 100% "folder"');
+  const unit = join(home.dir, ".config/systemd/user/perdure.service");
+  const installed = await home.perdure(["daemon", "install"]);
+  // Started only where the user has a systemd of their own.
+  expect([0, 7]).toContain(installed.code);
+  expect(installed.stderr).toContain("loginctl enable-linger");
+  const text = readFileSync(unit, "utf8");
+  expect(text).toContain("KillMode=process");
+  expect(text).toMatch(/^ExecStart=".*node" .*"--service"$/m);
+  const verified = spawnSync(ANALYZE, ["verify", "--user", unit], {
+    encoding: "utf8",
+    env: { ...home.env, XDG_RUNTIME_DIR: home.dir },
+  });
+  expect({ status: verified.status, said: verified.stderr }).toEqual({ status: 0, said: "" });
+
+  expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0 });
+  expect(existsSync(unit)).toBe(false);
+  expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0, stdout: "not installed\n" });
+});
+
+if (lacksSystemd) console.log("skipped: daemon install, because there is no systemd-analyze here");

@@ -1,0 +1,261 @@
+import { conflict, missing, row, usage, type BadInput } from "./row.ts";
+import { conflicts, surroundings } from "./surroundings.ts";
+
+/** Each verb with an option it does not have, and one word more than it takes. */
+const SHAPES: [verb: string, tooMany: string][] = [
+  ["run", "run a b -- true"],
+  ["ls", "ls a"],
+  ["show", "show a b"],
+  ["history", "history a b"],
+  ["whoami", "whoami a"],
+  ["rename", "rename a b c"],
+  ["retire", "retire a b"],
+  ["takeover", "takeover a b"],
+  ["adopt", "adopt a b"],
+  ["fork", "fork a b c"],
+  ["send", "send a b c"],
+  ["ask", "ask a b c"],
+  ["reply", "reply a b c"],
+  ["inbox", "inbox a b"],
+  ["pending", "pending a"],
+  ["mail", "mail a b"],
+  ["cancel", "cancel a b"],
+  ["pause", "pause a b"],
+  ["restart", "restart a b"],
+  ["attach", "attach a b"],
+  ["logs", "logs a b"],
+  ["trust", "trust a"],
+  ["save", "save a b"],
+  ["saved", "saved a"],
+  ["forget", "forget a b"],
+  ["project", "project move a b"],
+  ["events", "events a b"],
+  ["doctor", "doctor a"],
+  ["daemon", "daemon status a"],
+  ["init", "init a"],
+  ["backup", "backup a b"],
+  ["demo", "demo a"],
+  ["context path", "context path a"],
+  ["pi-session", "pi-session a b"],
+  ["completion", "completion a b"],
+];
+
+const shapes = SHAPES.flatMap(([verb, tooMany]) => {
+  const [word] = verb.split(" ");
+  return [
+    usage(`${verb} --bogus`, new RegExp(`^${word}: there is no option --bogus\\.$`), new RegExp(`^perdure ${word}`)),
+    usage(
+      tooMany,
+      new RegExp(`^${verb}: "\\w" is one word too many(?: \\(a command comes after --\\))?\\.$`),
+      new RegExp(`^perdure ${word}`),
+    ),
+  ];
+});
+
+const lacking = [
+  "run",
+  "show",
+  "history",
+  "rename",
+  "rename coder",
+  "retire",
+  "takeover",
+  "fork",
+  "fork coder",
+  "restart",
+  "forget",
+  "daemon",
+  "backup",
+  "context",
+  "pi-session",
+].map((args) =>
+  usage(args, new RegExp(`^${args.split(" ")[0]}: (?:[A-Z]+|a word) is missing\\.$`), /^perdure [\w-]+ \w/),
+);
+
+const nothingFollows = ["ls", "show coder", "whoami", "daemon status", "init"].map((args) =>
+  usage(`${args} -- true`, /: nothing may follow --\.$/, /^perdure \w+/),
+);
+
+const verbs = [
+  usage("--bogus", /^There is no option --bogus\.$/, /perdure help/),
+  usage("--josn", /^There is no option --josn\.$/, /--json/),
+  usage("-- true", /^nothing may follow --\.$/, /perdure/),
+  usage("rnu", /^There is no verb "rnu"\.$/, /did you mean: perdure run/),
+  usage("frobnicate", /There is no verb "frobnicate"/, /^perdure help$/),
+  ...["constructor", "toString", "__proto__"].map((word) =>
+    usage(word, new RegExp(`There is no verb "${word}"`), /perdure help/),
+  ),
+  usage("help rnu", /no verb "rnu"/, /did you mean run/),
+  usage("help ls show", /"show" is one word too many/, /^perdure help/),
+  usage("help --bogus", /no option --bogus|no verb "--bogus"/, /perdure help/),
+  usage("help constructor", /no verb "constructor"/, /perdure help/),
+];
+
+const names = [
+  usage(["run", "", "--", "true"], /^"" is not a name: it is empty\.$/, /^try /),
+  usage(["run", "two words", "--", "true"], /only ASCII letters/, /^try two-words$/),
+  usage(["run", "käthe", "--", "true"], /only ASCII letters/, /^try kathe$/),
+  usage(["run", "-x", "--", "true"], /no option -x/, /^perdure run/),
+  usage("run x- -- true", /begin and end with a letter or digit/, /^try x$/),
+  usage("run a..b -- true", /contains '\.\.'/, /^try a\.b$/),
+  usage("run ALL -- true", /that word is reserved/, /^try ALL-1$/),
+  usage("run con.txt -- true", /Windows/, /^try con-txt-1$/),
+  usage(`run ${"n".repeat(65)} -- true`, /it has 65 characters, at most 64/, /^try n{64}$/),
+  usage(["show", "../coder"], /is not a project/, /^try /),
+  usage("show a/b/c", /"b\/c" is not a name/, /^try b-c$/),
+  usage("show /coder", /"" is not a project: it is empty/, /^try /),
+  usage(["show", "\u001b[31m"], /is not a name/, /^try /),
+  usage("rename coder me", /"me" is not a name: that word is reserved/, /^try me-1$/),
+  usage("rename coder api/other", /"api\/other" is not a name/, /^try api-other$/),
+  usage(["whoami", "--as", "a b"], /"a b" is not a name/, /^try a-b$/),
+  usage(["whoami", "--as", ""], /"" is not a name: it is empty/, /^try /),
+  usage("whoami", /"a b" is not a name/, /^try a-b$/, { env: { PERDURE_NAME: "a b" } }),
+  usage("whoami", /"a b" is not a project/, /^try a-b$/, { env: { PERDURE_NAME: "x", PERDURE_PROJECT: "a b" } }),
+];
+
+const unknown = [
+  ...["show", "history", "retire", "takeover", "events"].map((verb) =>
+    missing(`${verb} codr`, /^There is no worker "codr" in project api\.$/, /^did you mean coder\?$/),
+  ),
+  missing("restart codr", /no worker "codr"/, /did you mean coder/),
+  missing("fork codr x", /no worker "codr"/, /did you mean coder/),
+  missing("rename codr x", /no worker "codr"/, /did you mean coder/),
+  missing("show nobody-like-that", /no worker/, /^perdure ls$/),
+  missing("show aip/coder", /no project "aip"/, /did you mean api/),
+  missing("run nowhere/coder -- true", /no project "nowhere"/, /perdure project ls/),
+  missing("ls", /no project "nowhere"/, /perdure project ls/, { env: { PERDURE_PROJECT: "nowhere" } }),
+  missing("show coder", /^No worker was ever named in this project/, /perdure run coder -- COMMAND/, { cwd: "blank" }),
+  ...["show maker", "run maker -- true", "takeover maker", "rename maker x"].map((args) =>
+    missing(args, /^api\/maker is now api\/builder\.$/, /use builder/),
+  ),
+  missing("show gone", /^api\/gone was retired at \d{4}-/, /perdure run gone -- COMMAND/),
+  missing("project move nowhere", /No project is called, or was at, "nowhere"/, /perdure project ls/),
+  missing("project move aip", /"aip"/, /did you mean api/),
+  missing(["project", "move", "x".repeat(5000)], /^(?!project\.move:)/, /perdure project/),
+];
+
+const run = [
+  usage("run coder --", /^Nothing follows --\.$/, /^perdure run coder -- COMMAND$/),
+  usage("run newcomer", /newcomer has never been started/, /^perdure run newcomer -- COMMAND$/),
+  missing(
+    "run coder -- no-such-program",
+    /^Cannot start "no-such-program": no-such-program is not on PATH\.$/,
+    /spelling/,
+  ),
+  missing("run coder -- ./script", /script is not executable\.$/, /path/),
+  missing("run coder -- /no/such", /\/no\/such does not exist\.$/, /path/),
+  missing(["run", "coder", "--", ""], /empty/, /spelling/),
+  usage(
+    ["run", "coder", "--", "true", "x".repeat(100_000), "x".repeat(100_000)],
+    /The command line has \d+ bytes/,
+    /file/,
+  ),
+  usage(["run", "coder", "--", "true", ...Array(11).fill("x".repeat(100_000))], /bytes/, /file/),
+  row(
+    "run sleeper -- true",
+    4,
+    "held",
+    /^api\/sleeper is held by run .*, pid \d+, since \d{4}/,
+    /^perdure takeover (api\/)?sleeper$/,
+  ),
+];
+
+const UUID = "0b6f3a52-6c0e-4c1c-9d3a-6f2f0f3f9a11";
+
+/** The built-in agent stands for every vendor: what is refused here is refused before any program is started. */
+const vendors = [
+  usage("run x --vendor", /--vendor needs a value|argument missing/, /^perdure run/),
+  usage("run x --vendor cluade", /^There is no vendor "cluade"\.$/, /claude/),
+  usage(
+    `run x --vendor scripted -- --session-id ${UUID}`,
+    /^scripted must not be given --session-id: perdure chooses the conversation\.$/,
+    /--fresh/,
+  ),
+  usage(`run x --vendor scripted -- --resume=${UUID}`, /must not be given --resume/, /adopt/),
+  usage("adopt x", /^adopt needs --session\.$/, /perdure adopt x --session ID/),
+  missing("adopt x --session 0b6f", /No installed vendor has a conversation "0b6f"/, /perdure adopt --all/),
+  usage("send coder", /^send: the text is missing\.$/, /standard input/),
+  usage("send coder x --ttl soon", /^--ttl is "soon"; it must be a time/, /--ttl 10m/),
+  usage(["send", "coder", "x", "--id", "../x"], /^send: id/, /.+/),
+  missing("send codr x", /no worker "codr"/, /did you mean coder/),
+  missing("send coder x --attach /no/such", /There is no file \/no\/such to attach/, /ls -l/),
+  missing("ask codr x", /no worker "codr"/, /did you mean coder/),
+  missing("reply x", /Nobody waits for an answer of operator/, /perdure inbox/),
+  missing("reply abc x", /There is no message "abc"/, /inbox --all/),
+  missing("mail abc", /There is no message "abc"/, /inbox --all/),
+  missing("cancel abc", /There is no message "abc"/, /inbox --all/),
+  missing("pause codr", /no worker "codr"/, /did you mean coder/),
+  missing("inbox codr", /no worker "codr"/, /did you mean coder/),
+  usage("pending --bogus", /^pending: there is no option --bogus\.$/, /^perdure pending/),
+  missing("adopt nobody-like-that --kept", /no worker/, /^perdure ls$/),
+  missing("adopt coder --kept", /No copy is kept of the conversation of api\/coder/, /perdure history coder/),
+  usage("run x --vendor custom -- true", /needs a command, --new and --resume/, /--new='--id \{id\}'/),
+  usage("run x --vendor custom --new --id", /begins with a dash is joined on: --new=/, /^perdure run/),
+  usage("fork coder ../x", /"\.\.\/x" is not a name/, /^try /),
+  usage("fork coder twin", /is in no conversation/, /perdure run twin/),
+  missing("save friday", /No worker of this project is in a conversation yet/, /perdure run/),
+  missing("forget friday", /There is no saved session "friday" here/, /perdure saved/),
+  usage("drill --bogus", /^drill: there is no option --bogus\.$/, /^perdure drill/),
+  missing("drill codr", /no worker "codr"/, /did you mean coder/),
+  usage(`adopt x --vendor cluade --session ${UUID}`, /no adapter for "cluade"/, /did you mean claude/),
+  usage("adopt x --vendor scripted --session ../../etc", /session/, /.+/),
+  missing(
+    `adopt x --vendor scripted --session ${UUID}`,
+    /^There is no scripted conversation 0b6f3a52-.* in this config dir\.$/,
+    /check the id/,
+  ),
+  missing(`adopt x --vendor scripted --session ${UUID} --cwd /no/such`, /no folder \/no\/such/, /--cwd/),
+  row(`adopt sleeper --vendor scripted --session ${UUID}`, 3, "not-found", /no scripted conversation/, /check the id/),
+];
+
+const values = [
+  ...["0", "x", "1.5", "20001"].map((n) =>
+    usage(`history coder --limit ${n}`, /^--limit is ".*"; it must be a whole number from 1 to/, /--limit/),
+  ),
+  usage("history coder --limit", /^history: --limit needs a value|argument missing/, /^perdure history/),
+  usage("history coder --limt 3", /no option --limt; did you mean --limit\?$/, /^perdure history/),
+  usage("ls --all=yes", /--all/, /^perdure ls/),
+  usage("events --limit 0", /--limit is "0"/, /--limit/),
+  usage("events --after x", /--after is "x"/, /--after/),
+  usage("takeover sleeper --kill-after 601", /from 0 to 600/, /--kill-after/),
+  usage("takeover sleeper --kill-after -1", /--kill-after/, /perdure takeover/),
+  usage("project mvoe api", /^project: there is no "mvoe"\.$/, /did you mean: perdure project move/),
+  usage("project move", /^project move: OLD is missing\.$/, /OLD/),
+  usage("project ls x", /^project ls: "x" is one word too many\.$/, /perdure project ls/),
+  usage("project toString", /there is no "toString"/, /perdure project/),
+  usage("daemon strat", /^daemon: there is no "strat"\.$/, /did you mean: perdure daemon start/),
+  usage("daemon constructor", /there is no "constructor"/, /perdure daemon/),
+];
+
+const NO_FLEET = /^There is no perdure\.toml with workers in /;
+
+const fleets = [
+  missing("up", NO_FLEET, /perdure init/),
+  missing("up coder --session friday", NO_FLEET, /perdure init/),
+  missing("trust", NO_FLEET, /perdure init/),
+  missing("down nobody", /nobody/, /perdure/),
+  missing("stop nobody", /nobody/, /perdure/),
+  missing("attach coder", /^api\/coder has no pane: it is not up\.$/, /^perdure run coder$/),
+  missing("logs coder", /^api\/coder has no pane: it is not up\.$/, /^perdure run coder$/),
+  conflict("attach sleeper", /^api\/sleeper runs in a terminal of its own/, /perdure takeover sleeper/),
+  usage("stop", /is missing/, /perdure stop/),
+  usage("up --sesion friday", /did you mean --session/, /perdure up/),
+  usage("logs coder --lines 0", /--lines is "0"/, /--lines/),
+  usage("down --kill-after 601", /from 0 to 600/, /--kill-after/),
+];
+
+/** Every verb with everything a person or a script gets wrong. */
+export const BAD_INPUTS: BadInput[] = [
+  ...verbs,
+  ...shapes,
+  ...lacking,
+  ...nothingFollows,
+  ...names,
+  ...unknown,
+  ...run,
+  ...vendors,
+  ...values,
+  ...fleets,
+  ...conflicts,
+  ...surroundings,
+];

@@ -1,0 +1,130 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BIN, finish, Home } from "../../support/home.ts";
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(() => home.clear());
+
+interface Recovered {
+  anchors: { path: string; worker: string; generation: number }[];
+  live: { worker: string }[];
+  foreign: { path: string }[];
+}
+
+/** A worker that logs one line and then does the rest of the shell text. */
+async function worker(name: string, then: string): Promise<void> {
+  await home.perdure(["run", name, "--", "sh", "-c", `${BIN} context log "from ${name}"; ${then}`]);
+}
+
+function archived(): string[] {
+  return readdirSync(join(home.project, ".ai/sessions"));
+}
+
+describe("after a crash", () => {
+  it("recover shows exactly the run that ended without archiving", async () => {
+    await worker("crashed", "kill -9 $$");
+    await worker("tidy", `${BIN} context archive all done`);
+    const lives = home.spawn(["run", "living", "--", "sh", "-c", `${BIN} context log here; echo; exec sleep 600`]);
+    await new Promise((resolve) => lives.stdout?.once("data", resolve));
+    await home.perdure(["context", "log", "no id"]);
+
+    const recovered = await home.json<Recovered>(["context", "recover"]);
+    expect(recovered.anchors.map(({ worker: name }) => name)).toEqual(["crashed"]);
+    expect(recovered.live.map(({ worker: name }) => name)).toEqual(["living"]);
+    expect(recovered.foreign.map(({ path }) => path)).toEqual([join(home.project, ".ai/session-context.md")]);
+    expect(archived()[0]).toMatch(/^\d{4}(-\d\d){4}-.*tidy.*-all-done\.md$/);
+  });
+
+  it("recover looks into every working tree of the project", async () => {
+    home.git(["init", "-q"]);
+    home.git(["commit", "-q", "--allow-empty", "-m", "x"]);
+    home.git(["worktree", "add", "-q", "../tree"]);
+    const script = `${BIN} context log important; kill -9 $$`;
+    await home.perdure(["run", "elsewhere", "--", "sh", "-c", script], { cwd: join(home.dir, "tree") });
+    const { anchors } = await home.json<Recovered>(["context", "recover"]);
+    expect(anchors).toMatchObject([{ worker: "elsewhere", path: expect.stringContaining("/tree/.ai/") as string }]);
+  });
+
+  it("the worker's next run is told where its predecessor's context is", async () => {
+    await worker("coder", "kill -9 $$");
+    const [left] = (await home.json<Recovered>(["context", "recover"])).anchors;
+    const tell = ["run", "coder", "--", "sh", "-c", 'echo "$PERDURE_PREDECESSOR_CONTEXT"'];
+    const next = await home.perdure(tell);
+    expect(next.stdout).toBe(`${left?.path}\n`);
+    expect(next.stderr).toContain("left its context");
+    const other = await home.perdure(["run", "other", ...tell.slice(2)]);
+    expect(other.stdout).toBe("\n");
+  });
+
+  it("sweep archives what is old, tells first with --dry-run, and never touches a live run's", async () => {
+    await worker("crashed", "exit 1");
+    const { child } = await home.start("living", ["sh", "-c", `${BIN} context log here; echo; exec sleep 600`]);
+    await new Promise((resolve) => child.stdout?.once("data", resolve));
+
+    const dry = await home.json<{ swept: { to: string | null }[] }>([
+      "context",
+      "sweep",
+      "--older-than",
+      "0",
+      "--dry-run",
+    ]);
+    expect(dry.swept).toMatchObject([{ to: null }]);
+    expect((await home.json<{ swept: unknown[]; kept: number }>(["context", "sweep"])).kept).toBe(1);
+
+    await home.perdure(["context", "sweep", "--older-than", "0"]);
+    expect(archived()).toHaveLength(1);
+    const after = await home.json<Recovered>(["context", "recover"]);
+    expect(after).toMatchObject({ anchors: [], live: [{ worker: "living" }] });
+  });
+});
+
+describe("context log and archive", () => {
+  it("keeps every line whole under twenty writers of fifty lines", async () => {
+    const script = `i=0; while [ $i -lt 50 ]; do ${BIN} context log "$1 line $i" >/dev/null || exit 1; i=$((i+1)); done`;
+    const env = { ...home.env, AI_AGENT_ID: "shared" };
+    // The writers are shells of the test's own: what is tested is the file, not the lease.
+    const { spawn } = await import("node:child_process");
+    const writers = Array.from({ length: 20 }, (_, index) =>
+      finish(
+        spawn("sh", ["-c", script, "sh", `writer-${index}`], {
+          cwd: home.project,
+          env,
+          stdio: ["ignore", "pipe", "pipe"],
+        }),
+      ),
+    );
+    for (const { code } of await Promise.all(writers)) expect(code).toBe(0);
+    const lines = readFileSync(join(home.project, ".ai/session-context.d/shared.md"), "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(1000);
+    expect(new Set(lines.map((line) => /^- \S+Z (writer-\d+ line \d+)$/.exec(line)?.[1])).size).toBe(1000);
+  }, 120_000);
+
+  it("never overwrites an archived session", async () => {
+    for (const text of ["one", "two", "three"]) {
+      await home.perdure(["context", "log", text]);
+      expect((await home.perdure(["context", "archive", "same"])).code).toBe(0);
+    }
+    const texts = archived().map((name) => readFileSync(join(home.project, ".ai/sessions", name), "utf8"));
+    const words = texts.map((text) => text.trimEnd().split(" ").at(-1));
+    expect(new Set(words)).toEqual(new Set(["one", "two", "three"]));
+  });
+
+  it("says so when there is nothing to archive", async () => {
+    const { code, stderr } = await home.perdure(["context", "archive", "x"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("context log");
+  });
+
+  it("writes nothing through a link that leads outside the project", async () => {
+    const outside = join(home.dir, "outside");
+    mkdirSync(outside);
+    symlinkSync(outside, join(home.project, ".ai"));
+    const { code } = await home.perdure(["context", "log", "secret"]);
+    expect(code).toBe(5);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { BIN } from "../../support/home.ts";
+import { Tmux } from "../../terminal/tmux.ts";
+import { stage } from "../../daemon/fleet/fleet.ts";
+
+const ONE = `[workers.coder]\nvendor = "scripted"\n`;
+
+it("attach shows the worker's terminal, and leaving it leaves the worker", async () => {
+  const fleet = stage(ONE);
+  await fleet.up();
+  const [before] = await fleet.settled();
+  const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
+  const pane = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN, "attach", "coder"]);
+  await pane.shows(/session .*\(coder\)/);
+  await pane.line("typed from outside");
+  await fleet.heard("coder", "typed from outside");
+  await pane.keys("C-b", "d");
+  expect(await pane.ended()).toBe(0);
+  expect(await fleet.settled()).toMatchObject([{ run: { id: before?.run?.id } }]);
+});
+
+it("inside another tmux it nests and says so first; --window opens it beside", async () => {
+  const fleet = stage(ONE);
+  await fleet.up();
+  await fleet.settled();
+  const tmux = await Tmux.start(fleet);
+  onTestFinished(() => tmux.stop());
+  const nested = await tmux.pane(["sh", "-c", `${BIN} attach coder 2>told; cat told; sleep 60`]);
+  await nested.shows(/session .*\(coder\)/);
+  await nested.shows(/C-b C-b w: workers, C-b C-b d: leave/);
+  await nested.keys("C-b", "d");
+  await nested.shows(/inside a tmux of your own[^]*--popup, or --window/);
+
+  const windows = async (): Promise<number> => (await tmux.do("list-windows", "-t", "test")).trim().split("\n").length;
+  const opened = await windows();
+  await (await tmux.pane([BIN, "attach", "coder", "--window"])).ended();
+  expect(await windows()).toBe(opened + 2);
+});
+
+it("without a terminal, or a pane, it says what to do instead", async () => {
+  const fleet = stage(ONE);
+  await fleet.perdure(["trust", "--yes"]);
+  expect(await fleet.perdure(["attach", "coder"])).toMatchObject({ code: 3 });
+  await fleet.up();
+  expect(await fleet.perdure(["attach", "coder"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("perdure logs coder"),
+  });
+  const { child } = await fleet.start("plain", ["sleep", "60"]);
+  expect(await fleet.perdure(["logs", "plain"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("a terminal of its own"),
+  });
+  child.kill();
+});
+
+it("what an earlier run showed last is there, by its number or its id", async () => {
+  const plain = `[workers.plain]\ncommand = ["sh", "-c", "echo plain words; sleep 60"]\n`;
+  const fleet = stage(`${ONE}${plain}`, { PERDURE_RESTART_WAIT_MS: "50" });
+  await fleet.up();
+  const first = await fleet.until("coder", ({ state, session }) => state === "idle" && session?.proved === true);
+  await fleet.say("coder", "the last words");
+  fleet.killRun(first.run?.id ?? "");
+  await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
+  expect((await fleet.logs("coder")).stdout).not.toContain("the last words");
+  for (const run of ["1", first.run?.id ?? ""]) {
+    expect((await fleet.perdure(["logs", "coder", "--run", run])).stdout).toContain("the last words");
+  }
+  expect((await fleet.perdure(["logs", "coder", "--run", "2"])).stdout).toContain("(coder)");
+  await fleet.perdure(["stop", "plain"]);
+  const { child } = await fleet.start("plain", ["sleep", "60"]);
+  expect((await fleet.perdure(["logs", "plain", "--run", "1"])).stdout).toContain("plain words");
+  expect(await fleet.perdure(["logs", "plain", "--run", "2"])).toMatchObject({ code: 4 }); // its pane is still run 1's
+  child.kill();
+  expect(await fleet.perdure(["logs", "coder", "--run", "2", "-f"])).toMatchObject({ code: 2 });
+  const none = await fleet.perdure(["logs", "coder", "--run", "7"]);
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringMatching(/has no run "7"[^]*perdure history coder/) });
+});
+
+it("without tmux, up says how to get it and starts nothing", async () => {
+  const fleet = stage(`[workers.coder]\ncommand = ["/bin/sleep", "60"]\n`);
+  const bin = join(fleet.dir, "bin");
+  mkdirSync(bin);
+  for (const tool of ["sh", "env", "sleep"]) symlinkSync(join("/bin", tool), join(bin, tool));
+  const env = { ...fleet.env, PATH: bin };
+  const { code, stderr, stdout } = await fleet.perdure(["up", "--yes"], { env });
+  expect({ code, said: stderr + stdout }).toMatchObject({
+    code: 7,
+    said: expect.stringMatching(/^perdure: tmux is not installed[^\n]*\n {2}→ install it[^\n]*\n$/),
+  });
+});

@@ -1,0 +1,222 @@
+import { chmodSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import type { DrillResult } from "../../../src/protocol/records/findings.ts";
+import type { Costume } from "../../campaigns/support/costume.ts";
+import { scenes } from "../conversations/scene.ts";
+import { hashTree } from "../../support/tree.ts";
+
+const scene = scenes();
+
+interface Broken {
+  name: string;
+  check: string;
+  says: RegExp;
+  hint: RegExp;
+  /** In a folder and with a config dir of its own, so that harm to it is harm to nobody else. */
+  harm: (place: Place) => void;
+}
+
+interface Place {
+  folder: string;
+  transcript: string;
+  config: string;
+  custody: string;
+  program: string;
+  set: (column: string, value: string) => void;
+}
+
+const BROKEN: Broken[] = [
+  {
+    name: "programless",
+    check: "program",
+    says: /is not on PATH|does not exist/,
+    hint: /install it/,
+    harm: ({ program }) => rmSync(program),
+  },
+  {
+    name: "homeless",
+    check: "folder",
+    says: /its folder is gone/,
+    hint: /--cwd DIR/,
+    harm: ({ folder }) => rmSync(folder, { recursive: true }),
+  },
+  {
+    name: "speechless",
+    check: "conversation",
+    says: /is gone/,
+    hint: /--fresh/,
+    harm: ({ transcript, custody }) => {
+      rmSync(transcript);
+      rmSync(custody, { recursive: true });
+    },
+  },
+  {
+    name: "garbled",
+    check: "conversation",
+    says: /is damaged/,
+    hint: /adopt garbled --kept/,
+    harm: ({ transcript }) => writeFileSync(transcript, "x".repeat(5_000)),
+  },
+  {
+    name: "changed",
+    check: "conversation",
+    says: /somebody has changed it/,
+    hint: /adopt changed --kept/,
+    harm: ({ transcript }) =>
+      writeFileSync(transcript, readFileSync(transcript, "utf8").replace("the secret", "the sEcret")),
+  },
+  {
+    name: "short",
+    check: "conversation",
+    says: /was cut short/,
+    hint: /adopt short --kept/,
+    harm: ({ transcript }) =>
+      writeFileSync(transcript, `${readFileSync(transcript, "utf8").split("\n").slice(0, 2).join("\n")}\n`),
+  },
+  {
+    name: "unconfigured",
+    check: "config dir",
+    says: /its config dir is gone/,
+    hint: /put it back/,
+    harm: ({ config }) => renameSync(config, `${config}.away`),
+  },
+  {
+    name: "uncopied",
+    check: "custody",
+    says: /no copy is kept|is damaged/,
+    hint: /perdure run uncopied/,
+    harm: ({ custody }) => rmSync(custody, { recursive: true }),
+  },
+  {
+    name: "bare",
+    check: "environment",
+    says: /lacks HOME/,
+    hint: /login shell/,
+    harm: ({ set }) => set("environment", JSON.stringify({ PATH: process.env.PATH })),
+  },
+];
+
+it("names one broken worker of each kind with reason and hint, and changes nothing", async () => {
+  const costume = scene("scripted");
+  const { home } = costume;
+  await home.perdure(["run", "plain", "--", "true"]);
+  const talk = await begin(costume, "whole");
+  await talk.end();
+  for (const { name } of BROKEN) await (await begin(costume, name)).end();
+  const open = await begin(costume, "opened");
+  await open.end();
+  await keptAll(costume, ["whole", "opened", ...BROKEN.map(({ name }) => name)]);
+
+  const places = new Map<string, Place>();
+  for (const { name } of BROKEN) places.set(name, await placeOf(costume, name));
+  await home.perdure(["daemon", "stop"]);
+  for (const { name, harm } of BROKEN) harm(places.get(name) as Place);
+  const { conversation } = await costume.show("opened");
+  const stranger = costume.alone(["--resume", conversation?.id ?? ""], {
+    cwd: join(home.project, "opened"),
+    env: { ...home.env, PERDURE_SCRIPTED_HOME: join(home.dir, "config.opened") },
+  });
+  await stranger.answer();
+
+  const before = hashTree(home.dir, isLive);
+  const { code, stdout } = await home.perdure(["drill", "--json"]);
+  expect(hashTree(home.dir, isLive)).toBe(before);
+  expect(code).toBe(5);
+  const { workers } = JSON.parse(stdout) as { workers: DrillResult[] };
+  for (const { name, check, says, hint } of BROKEN) {
+    const result = workers.find(({ address }) => address === `api/${name}`);
+    const failed = result?.checks.find((each) => each.check === check);
+    expect({ name, ok: result?.ok, failed: failed?.ok }).toEqual({ name, ok: false, failed: false });
+    expect(failed?.detail).toMatch(says);
+    expect(failed?.hint).toMatch(hint);
+    expect(result?.reason).not.toBeNull();
+    expect(result?.hint).not.toBeNull();
+  }
+  const opened = workers.find(({ address }) => address === "api/opened");
+  expect(opened).toMatchObject({ ok: false });
+  expect(opened?.reason).toContain(`pid ${stranger.pid}`);
+  expect(workers.find(({ address }) => address === "api/whole")).toMatchObject({ ok: true, reason: null });
+  await stranger.end();
+
+  const text = await home.perdure(["drill"]);
+  expect(text.code).toBe(5);
+  expect(text.stderr).toContain(`${BROKEN.length} of ${BROKEN.length + 3} could not be resumed`);
+  expect((await home.perdure(["drill", "whole"])).code).toBe(0);
+});
+
+it("one that runs, one that is lost but kept, one that never spoke and one without a conversation are all right", async () => {
+  const costume = scene("scripted");
+  const running = await costume.begin("running");
+  await running.say("the secret");
+  await costume.proved("running");
+  const lost = await costume.begin("lost");
+  await lost.say("the secret");
+  const id = (await costume.proved("lost")).session?.id ?? "";
+  await lost.end();
+  await keptAll(costume, ["running", "lost"]);
+  rmSync(costume.transcript(id) ?? "");
+  await (await costume.begin("silent")).end();
+  await costume.home.perdure(["run", "plain", "--", "true"]);
+  const { workers } = await costume.home.json<{ workers: DrillResult[] }>(["drill"]);
+  expect(workers.map(({ address, ok }) => [address, ok])).toEqual([
+    ["api/lost", true],
+    ["api/plain", true],
+    ["api/running", true],
+    ["api/silent", true],
+  ]);
+  expect(JSON.stringify(workers[0])).toContain("would be put back");
+  await running.end();
+});
+
+/** What changes by itself: the store's own files and the daemon's, and the registry of live agents. */
+function isLive(path: string): boolean {
+  return /perdure\.db|daemon\.|logs|perdure\.sock|\/live(\/|$)|starts\./.test(path);
+}
+
+async function begin(costume: Costume, name: string): Promise<Awaited<ReturnType<Costume["begin"]>>> {
+  const folder = join(costume.home.project, name);
+  mkdirSync(folder);
+  const program = join(costume.home.dir, "bin", "programs", name, "perdure-scripted");
+  mkdirSync(join(program, ".."), { recursive: true });
+  writeFileSync(program, `#!/bin/sh\nexec ${join(costume.home.dir, "bin", "perdure-scripted")} "$@"\n`);
+  chmodSync(program, 0o755);
+  const env = { ...costume.home.env, PERDURE_SCRIPTED_HOME: join(costume.home.dir, `config.${name}`) };
+  const talk = costume.run(`api/${name}`, ["--", program], { cwd: folder, env });
+  await talk.answer();
+  await talk.say("the secret");
+  await costume.proved(name);
+  return talk;
+}
+
+async function keptAll(costume: Costume, names: string[]): Promise<void> {
+  for (const name of names) {
+    await costume.until(name, "to be copied", ({ conversation }) => {
+      const { custody = null, transcript = null } = conversation ?? {};
+      return custody !== null && custody.bytes === transcript?.bytes;
+    });
+  }
+}
+
+async function placeOf(costume: Costume, name: string): Promise<Place> {
+  const { conversation } = await costume.show(name);
+  const { state } = costume.home;
+  const transcript = conversation?.transcript?.file ?? "";
+  const bytes = readFileSync(transcript, "utf8");
+  const custody = globSync("custody/*", { cwd: state })
+    .map((path) => join(state, path))
+    .find((path) => readFileSync(join(path, "transcript"), "utf8") === bytes);
+  return {
+    folder: join(costume.home.project, name),
+    transcript,
+    config: conversation?.configDir ?? "",
+    custody: custody ?? "",
+    program: join(costume.home.dir, "bin", "programs", name, "perdure-scripted"),
+    set: (column, value) => {
+      const database = new DatabaseSync(join(state, "perdure.db"));
+      database.prepare(`UPDATE workers SET ${column} = ? WHERE name = ?`).run(value, name);
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { byName, stage, type FleetStage } from "../fleet/fleet.ts";
+
+const TWO = `
+[defaults]
+vendor = "scripted"
+[workers.coder]
+[workers.planner]
+`;
+
+async function conversation(fleet: FleetStage, name: string): Promise<string> {
+  return byName(await fleet.settled())[name]?.session?.id ?? "";
+}
+
+it("up --session, /clear, down, another session, and back: each in friday's latest conversation", async () => {
+  const fleet = stage(TWO);
+  expect(await fleet.up("--session", "friday")).toMatchObject({ started: 2, session: "friday" });
+  const cleared = await conversation(fleet, "coder");
+  await fleet.say("coder", "before the clear");
+  await fleet.say("planner", "friday's plan");
+  await fleet.type("coder", "/clear");
+  await fleet.until("coder", ({ session }) => session?.id !== cleared);
+  await fleet.say("coder", "after the clear");
+  const friday = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
+  await fleet.down();
+
+  expect(await fleet.up("--session", "other")).toMatchObject({ started: 2, session: "other" });
+  const other = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
+  expect(Object.values(friday)).not.toContain(other.coder);
+  expect(Object.values(friday)).not.toContain(other.planner);
+  await fleet.say("coder", "another day");
+  await fleet.down();
+
+  expect(await fleet.up("--resume", "friday")).toMatchObject({ started: 2, refused: 0, session: "friday" });
+  expect(await conversation(fleet, "coder")).toBe(friday.coder);
+  expect(await conversation(fleet, "planner")).toBe(friday.planner);
+  expect(await fleet.turns("coder")).toContain("after the clear");
+  expect(await fleet.turns("coder")).not.toContain("another day");
+  await fleet.down();
+  // `up` alone goes on with the active one.
+  await fleet.up();
+  expect(await conversation(fleet, "planner")).toBe(friday.planner);
+});
+
+it("with one damaged, nothing starts: exit 5 and every reason; --allow-fresh lets that one begin anew", async () => {
+  const fleet = stage(TWO);
+  await fleet.up("--session", "friday");
+  const before = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
+  await fleet.say("coder", "something");
+  await fleet.say("planner", "something else");
+  const file = await fleet.transcriptOf("coder");
+  await fleet.down();
+  const whole = readFileSync(file, "utf8");
+  writeFileSync(file, whole.replace("something", "SOMETHING"));
+
+  const refused = await fleet.perdure(["up", "--resume", "friday"]);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toContain("coder:");
+  expect(refused.stderr).not.toContain("planner:");
+  for (const worker of await fleet.workers()) expect(worker).toMatchObject({ state: "stopped", generation: 1 });
+
+  expect(await fleet.up("--resume", "friday", "--allow-fresh", "coder")).toMatchObject({ started: 2, refused: 0 });
+  expect(await conversation(fleet, "planner")).toBe(before.planner);
+  expect(await conversation(fleet, "coder")).not.toBe(before.coder);
+});
+
+it("while its workers run in one saved session, another one is refused, with what to do", async () => {
+  const fleet = stage(TWO);
+  await fleet.up("--session", "friday");
+  await fleet.settled();
+  const refused = await fleet.perdure(["up", "--session", "other"]);
+  expect(refused).toMatchObject({ code: 5 });
+  expect(refused.stderr).toContain("perdure down");
+  expect(await fleet.perdure(["up", "--resume", "firday"])).toMatchObject({ code: 3 });
+});

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readProjectConfig, readUserConfig } from "../../../src/project/config/read.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-config-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function read(text: string): unknown {
+  writeFileSync(join(folder, "perdure.toml"), text);
+  return readProjectConfig({ kind: "folder", identity: folder, root: folder, here: folder, base: "api" });
+}
+
+test("the fleet file of the design is understood", () => {
+  const text = `
+project = "api"
+[defaults]
+vendor = "claude"
+restart = "on-failure"
+[workers.planner]
+args = ["--model", "opus"]
+prompt = "prompts/planner.md"
+[workers.coder]
+vendor = "codex"
+count = 2
+worktree = true
+copy = [".env"]
+group = "pair"
+env = { LOG = "debug" }
+[workers.reviewer]
+mode = "turn"
+cwd = "services/api"
+[workers.legacy]
+vendor = "custom"
+command = ["my-agent"]
+new = ["--id", "{id}"]
+resume = ["--continue", "{id}"]
+[context]
+dir = ".ai"
+ext = "md"
+[records]
+dir = ".perdure/records"
+[policy]
+agents_may = ["send", "ask", "reply", "inbox", "context"]
+environment = ["AWS_PROFILE"]
+`;
+  expect(read(text)).toMatchObject({ project: "api", policy: { environment: ["AWS_PROFILE"] } });
+});
+
+const WRONG: [what: string, text: string, line: number, message: RegExp, hint: RegExp][] = [
+  ["a syntax error", 'project = "api"\n\nname = \n', 3, /./, /edit/],
+  ["an unknown key", '# x\nprojct = "api"\n', 2, /unknown key "projct"/, /did you mean project\?/],
+  ["an unknown key in a table", '[context]\ndir = ".ai"\nexr = "md"\n', 3, /unknown key "context\.exr"/, /ext/],
+  [
+    "an unknown key of a worker",
+    '[workers.a]\nvendor = "x"\n\n[workers.b]\nvendr = "x"\n',
+    5,
+    /"workers\.b\.vendr"/,
+    /vendor/,
+  ],
+  ["an unknown key in an inline table", '\n[workers]\na = { vendr = "x" }\n', 3, /"workers\.a\.vendr"/, /vendor/],
+  ["an unknown dotted key", '\ncontext.dri = ".ai"\n', 2, /"context\.dri"/, /dir/],
+  ["an unknown table", "\n[polciy]\n", 2, /"polciy"/, /policy/],
+  ["a key of every object", "toString = 1\n", 1, /unknown key "toString"/, /known here/],
+  ["a bad worker name", '\n[workers."two words"]\n', 2, /is not a name/, /try two-words/],
+  ["a reserved name", '\nname = "all"\n', 2, /reserved/, /try all-1/],
+  ["a name that is a number", "name = 7\n", 1, /name must be a name in quotes, not 7/, /edit/],
+  ["a text that is a list", "[context]\ndir = []\n", 2, /context\.dir must be a text in quotes/, /edit/],
+  ["a list that is a text", '[policy]\nagents_may = "send"\n', 2, /must be a list of texts/, /edit/],
+  ["a flag that is a text", '[defaults]\nworktree = "yes"\n', 2, /must be true or false/, /edit/],
+  ["a count of nothing", "[workers.a]\ncount = 0\n", 2, /must be a whole number from 1 to 1000, not 0/, /edit/],
+  ["a choice that is none", '[defaults]\nrestart = "maybe"\n', 2, /one of never, on-failure, always/, /edit/],
+  ["a table that is a text", 'context = ".ai"\n', 1, /context must be a table/, /edit/],
+];
+
+test.each(WRONG)("%s is told with its line and what would be right", (_what, text, line, message, hint) => {
+  const error = thrown(() => read(text));
+  expect(error).toMatchObject({ code: "usage" });
+  expect(error.message).toMatch(new RegExp(`perdure\\.toml:${line}: `));
+  expect(error.message).toMatch(message);
+  expect(error.hint).toMatch(hint);
+});
+
+test("a value of env is never repeated", () => {
+  const error = thrown(() => read('[workers.a]\nenv = { KEY = ["sk-secret"] }\n'));
+  expect(error.message).toMatch(/workers\.a\.env/);
+  expect(error.message).not.toContain("sk-secret");
+});
+
+test("no file is no error", () => {
+  expect(readUserConfig(join(folder, "none.toml"))).toEqual({});
+});
+
+test("the user's file knows no workers", () => {
+  writeFileSync(join(folder, "config.toml"), "[workers.a]\n");
+  expect(() => readUserConfig(join(folder, "config.toml"))).toThrow(/unknown key "workers"/);
+});
+
+function thrown(act: () => unknown): Error & { hint?: string } {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("nothing was thrown");
+}

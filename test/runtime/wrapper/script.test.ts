@@ -1,0 +1,134 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ignoredSignals } from "../../../src/runtime/wrapper/exec.ts";
+import { recordedEnvironment } from "../../../src/launch/environment.ts";
+import { findProgram } from "../../../src/runtime/find-program.ts";
+import { detectWrapperForm, wrapperCommand, type WrapperForm } from "../../../src/runtime/wrapper/script.ts";
+
+let folder: string;
+let runDir: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "perdure-wrapper-"));
+  runDir = join(folder, "a run's folder");
+  mkdirSync(runDir);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function run(
+  form: WrapperForm,
+  command: string[],
+  ignored: string[] = [],
+): { status: number | null; stdout: string; stderr: string } {
+  const { file, args } = wrapperCommand(form, runDir, command, { ignored, openFiles: null });
+  return spawnSync(file, args.slice(1), { argv0: args[0] ?? "", encoding: "utf8", input: "from stdin\n" });
+}
+
+const FORMS: WrapperForm[] = ["env", "bash", "plain"];
+const show = ["/bin/sh", "-c", 'printf "<%s>" "$@"', "sh"];
+
+test.each(FORMS)(
+  "%s: the program gets its arguments, stdin and exit code untouched, and the code is left in the run's folder",
+  (form) => {
+    expect(run(form, [...show, "a b", "", "$x", "*", "-n"])).toMatchObject({ status: 0, stdout: "<a b><><$x><*><-n>" });
+    expect(run(form, ["/bin/cat"])).toMatchObject({ status: 0, stdout: "from stdin\n" });
+    expect(run(form, ["/bin/sh", "-c", "exit 9"])).toMatchObject({ status: 9 });
+    expect(readFileSync(join(runDir, "exit"), "utf8")).toBe("9\n");
+    expect(readdirSync(runDir)).toEqual(["exit"]);
+  },
+);
+
+test.each(FORMS)("%s: the program's signals and descriptors are those of a plain shell's child", (form) => {
+  const look = ["/bin/sh", "-c", "grep SigIgn /proc/self/status; ls /proc/self/fd | tr '\\n' ' '"];
+  const plain = spawnSync("/bin/sh", ["-c", 'exec "$@"', "sh", ...look], { encoding: "utf8", input: "" });
+  expect(run(form, look).stdout).toBe(plain.stdout);
+});
+
+test.each(FORMS)("%s: none of the wrapper's own variables reach the program", (form) => {
+  expect(run(form, ["/usr/bin/env"]).stdout).not.toMatch(/^perdure_/m);
+});
+
+test.each(FORMS)("%s: a program whose path has an equals sign is run, not taken for a variable", (form) => {
+  const program = join(folder, "a=b");
+  writeFileSync(program, "#!/bin/sh\necho ran\n", { mode: 0o700 });
+  expect(run(form, [program])).toMatchObject({ status: 0, stdout: "ran\n" });
+});
+
+/** Hears the signal, does nothing about it, and ends with what it has loaded, which tells when it is there. */
+const DEAF = `trap : TERM HUP
+sh -c 'echo loaded; exec sleep 1000' & c=$!
+while kill -0 $c 2>/dev/null; do wait $c; done
+exit 5`;
+
+test.each(
+  (["env", "bash"] as const).flatMap((form) => (["SIGTERM", "SIGHUP"] as const).map((signal) => ({ form, signal }))),
+)("$form: $signal reaches what a deaf loader has loaded", async ({ form, signal }) => {
+  const { file, args } = wrapperCommand(form, runDir, ["/bin/sh", "-c", DEAF], { ignored: [], openFiles: null }, true);
+  const child = spawn(file, args.slice(1), { argv0: args[0] ?? "", stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  child.kill(signal);
+  expect(await once(child, "exit")).toEqual([5, null]);
+  expect(readFileSync(join(runDir, "exit"), "utf8")).toBe("5\n");
+});
+
+test.each(FORMS)("%s: signals the caller had ignored stay ignored", (form) => {
+  const { stdout } = run(form, ["/bin/sh", "-c", "grep SigIgn /proc/self/status"], ["HUP", "INT"]);
+  expect(ignoredSignals(/SigIgn:\s*(\w+)/.exec(stdout)?.[1])).toEqual(["HUP", "INT"]);
+});
+
+test.each(FORMS)("%s: a run that was displaced is told so on its stderr", (form) => {
+  writeFileSync(join(runDir, "displaced"), "perdure: displaced by the test\n");
+  expect(run(form, ["/bin/true"]).stderr).toBe("perdure: displaced by the test\n");
+});
+
+test("this machine has a form that works", () => {
+  expect(run(detectWrapperForm(), ["/bin/true"])).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("the mask of ignored signals is read as the kernel writes it", () => {
+  expect(ignoredSignals("0000000000000001")).toEqual(["HUP"]);
+  expect(ignoredSignals("0000000001001006")).toEqual(["INT", "QUIT", "PIPE", "XFSZ"]);
+  expect(ignoredSignals("ffffffffffffffff")).toEqual(
+    expect.arrayContaining(["HUP", "INT", "QUIT", "PIPE", "TERM", "XFSZ"]),
+  );
+  for (const nothing of [undefined, "", "0", "xyz", "-1", "1".repeat(17)]) expect(ignoredSignals(nothing)).toEqual([]);
+});
+
+test("what a worker needs later is recorded; what says who its parent is, and the rest, is not", () => {
+  const env = {
+    PATH: "/bin",
+    HOME: "/h",
+    LC_ALL: "C",
+    https_proxy: "p",
+    ANTHROPIC_API_KEY: "k",
+    PI_CODING_AGENT_DIR: "d",
+    MINE: "m",
+    OTHER: "o",
+  };
+  const ours = {
+    PERDURE_RUN: "r",
+    PERDURE_TOKEN: "t",
+    PERDURE_NAME: "n",
+    AI_AGENT_ID: "r",
+    PI_INTERCOM_SESSION_NAME: "n",
+    PI_INTERCOM_SCOPE_ID: "p",
+  };
+  const { OTHER: _other, ...kept } = env;
+  expect(recordedEnvironment({ ...env, ...ours }, ["MINE", "PERDURE_TOKEN"])).toEqual(kept);
+});
+
+test("a program is found as a shell finds it", () => {
+  const program = join(folder, "tool");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
+  writeFileSync(join(folder, "text"), "", { mode: 0o600 });
+  expect(findProgram("tool", `/nowhere:${folder}`, "/")).toEqual({ file: program });
+  expect(findProgram("./tool", "/bin", folder)).toEqual({ file: program });
+  expect(findProgram("tool", ":/bin", folder)).toEqual({ file: program });
+  expect(findProgram("tool", "/nowhere", "/")).toEqual({ missing: "tool is not on PATH" });
+  expect(findProgram("./text", "/bin", folder)).toEqual({ missing: `${join(folder, "text")} is not executable` });
+  expect(findProgram(".", "/bin", folder)).toEqual({ missing: ". is not on PATH" });
+  expect(findProgram("", "/bin", folder)).toMatchObject({ missing: expect.stringContaining("empty") as string });
+});

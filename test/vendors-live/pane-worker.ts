@@ -1,0 +1,18 @@
+import type { PaneRecord } from "../../src/protocol/records/fleet.ts";
+import { Pane, Tmux } from "../terminal/tmux.ts";
+import { Terminal } from "./bed/terminal.ts";
+import { TerminalWorker } from "./terminal-worker.ts";
+
+/** One that perdure itself has put into a pane. */
+export class PaneWorker extends TerminalWorker {
+  /** Its run is over: the next one may be in another pane. */
+  gone(): void {
+    this.terminal = null;
+  }
+
+  protected override async start(): Promise<Terminal> {
+    const { socket, pane } = await this.stage.home.json<PaneRecord>(["attach", this.name]);
+    const tmux = Tmux.at(this.stage.home, socket);
+    return Terminal.over(tmux, new Pane(tmux, pane), this.stage.vendor);
+  }
+}

@@ -1,0 +1,97 @@
+import type { ModelRequest } from "./model/index.ts";
+import type { Terminal } from "./bed/terminal.ts";
+import { Worker, type Refusal } from "./worker.ts";
+
+/** Short enough to stand on one line of any screen. */
+const SHOWN_LENGTH = 20;
+
+/** In a terminal: a run goes on from turn to turn, and comes back by its name alone. */
+export class TerminalWorker extends Worker {
+  protected terminal: Terminal | null = null;
+  /** Started before, so that perdure knows the words. */
+  #known = false;
+  /** How the last turns of its conversation begin: one of them is seen again when that is back. */
+  #said: string[] = [];
+
+  async say(text: string): Promise<ModelRequest> {
+    const terminal = await this.#opened();
+    const since = this.stage.model.requests.length;
+    await terminal.prompt(text);
+    const request = await this.#askedIn(terminal, text, since);
+    const session = this.stage.sessionOf(request) ?? (await this.session());
+    // What is on the screen may not be there yet: a kill that comes too early would be another test.
+    const first = /^[a-z]*/i.exec(request.turns[0] ?? "")?.[0];
+    const answer = `turns=${request.turns.length} first=${first}`;
+    await terminal.until("the answer on disk", () => this.stage.hasWritten(session, answer));
+    await terminal.ready();
+    this.#said = [text.slice(0, SHOWN_LENGTH)];
+    return request;
+  }
+
+  async again(text: string): Promise<ModelRequest> {
+    await this.kill();
+    return this.say(text);
+  }
+
+  async hold(text: string): Promise<string> {
+    const terminal = await this.#opened();
+    const since = this.stage.model.requests.length;
+    const held = `${text} [[hold]]`;
+    await terminal.prompt(held);
+    await this.#askedIn(terminal, held, since);
+    this.#said.push(text.slice(0, SHOWN_LENGTH));
+    return held;
+  }
+
+  async open(): Promise<void> {
+    await this.#opened();
+  }
+
+  async refused(): Promise<Refusal> {
+    const { code, text } = await this.stage.inPane(this.stage.inTerminal(this.runWords(null), this.how));
+    return { code, text: text.replaceAll(/\s+/g, " ") };
+  }
+
+  async renew(): Promise<void> {
+    await (await this.#opened()).fresh();
+    this.#said = [];
+  }
+
+  async loseTerminal(): Promise<void> {
+    await (await this.#opened()).lose();
+  }
+
+  protected async left(): Promise<void> {
+    await this.terminal?.kill();
+    this.terminal = null;
+  }
+
+  /** What is on the screen tells why nothing was asked. */
+  async #askedIn(terminal: Terminal, text: string, since: number): Promise<ModelRequest> {
+    try {
+      return await this.asked(text, since);
+    } catch (cause) {
+      throw new Error(`never asked: ${text}\n${await terminal.screen()}`, { cause });
+    }
+  }
+
+  async #opened(): Promise<Terminal> {
+    if (this.terminal) return this.terminal;
+    this.terminal = await this.start();
+    const { said } = this.how;
+    const before = this.#said.length === 0 && said !== undefined ? [said] : this.#said;
+    const isBack = (screen: string): boolean => before.some((text) => screen.includes(text));
+    if (before.length > 0) await this.terminal.until(before.join(" or "), isBack);
+    await this.terminal.ready();
+    return this.terminal;
+  }
+
+  /** In a terminal of its own. */
+  protected async start(): Promise<Terminal> {
+    const { name, interactive } = this.stage.vendor;
+    const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.stage.traits.interactive];
+    const words = this.runWords(this.#known ? null : command);
+    this.#known = true;
+    return this.stage.terminal(this.stage.inTerminal(words, this.how));
+  }
+}

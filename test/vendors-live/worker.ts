@@ -1,0 +1,144 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { History, WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import type { ModelRequest } from "./model/index.ts";
+import { until } from "../terminal/tmux.ts";
+import { buried } from "./bed/strays.ts";
+import type { Stage } from "./stage.ts";
+
+/** How perdure is called: from where, with which variables (null: without), under which address, with which words. */
+export interface Circumstances {
+  cwd?: string;
+  env?: Readonly<Record<string, string | null>>;
+  /** Instead of the bare name. */
+  address?: string;
+  /** The user's arguments for the vendor's program. */
+  args?: readonly string[];
+  fresh?: boolean;
+  /** What was said in its conversation without a terminal: there, it is ready when that is on the screen. */
+  said?: string;
+}
+
+/** How a start ended that should not have succeeded. */
+export interface Refusal {
+  code: number;
+  /** What it said, on one line. */
+  text: string;
+}
+
+/** A worker in one of the two modes: started, spoken to, killed, and seen through perdure's own commands. */
+export abstract class Worker {
+  readonly name: string;
+  protected readonly stage: Stage;
+  protected how: Circumstances;
+
+  constructor(stage: Stage, name: string, how: Circumstances) {
+    this.stage = stage;
+    this.name = name;
+    this.how = how;
+  }
+
+  /**
+   * Says something, and waits until the answer is on disk. A worker that is not running is started or resumed for it.
+   * The request in which the model was told.
+   */
+  abstract say(text: string): Promise<ModelRequest>;
+
+  /** The same once more, in a run of its own that perdure is asked for by name alone. */
+  abstract again(text: string): Promise<ModelRequest>;
+
+  /** Says something the model does not answer: returns in the middle of the turn. The text as it was said. */
+  abstract hold(text: string): Promise<string>;
+
+  /** There and idle in a terminal; without one there is nothing before the first turn, so that is held. */
+  abstract open(): Promise<void>;
+
+  /** A start that is expected to fail before the vendor's program runs: the words are those of last time. */
+  abstract refused(): Promise<Refusal>;
+
+  /** A new conversation in the same process. */
+  abstract renew(): Promise<void>;
+
+  /** The terminal goes away under it. */
+  abstract loseTerminal(): Promise<void>;
+
+  /** After the run has ended by itself or by somebody else's hand. */
+  protected abstract left(): Promise<void>;
+
+  /** From now on perdure is called like this. */
+  from(how: Circumstances): this {
+    this.how = { args: this.how.args ?? [], ...how };
+    return this;
+  }
+
+  /** SIGKILL to every process of the run; perdure has seen it when this returns. */
+  async kill({ andDaemon = false } = {}): Promise<void> {
+    const { run } = await this.detail();
+    const daemon = andDaemon ? this.stage.home.daemonPid() : null;
+    if (daemon !== null) process.kill(daemon, "SIGKILL");
+    const killed = new Set<number>();
+    const left = (): boolean => {
+      const live = run === null ? [] : this.stage.home.processesOf(run.id);
+      for (const { pid } of live) killed.add(pid);
+      return live.length > 0;
+    };
+    while (left()) {
+      this.stage.home.killRun(run?.id ?? "");
+      await turn();
+    }
+    await this.ended();
+    if (this.stage.vendor.fearsZombies) await buried([...killed]);
+  }
+
+  /** Until perdure says that it does not run. */
+  async ended(): Promise<void> {
+    await this.until("ended", ({ run }) => run === null);
+    await this.left();
+  }
+
+  async detail(): Promise<WorkerDetail> {
+    return this.stage.home.json<WorkerDetail>(["show", this.name]);
+  }
+
+  async history(): Promise<History> {
+    return this.stage.home.json<History>(["history", this.name]);
+  }
+
+  /** Asks perdure until the worker is as wanted. */
+  async until(what: string, wanted: (worker: WorkerSummary) => boolean): Promise<WorkerSummary> {
+    let seen: WorkerSummary | undefined;
+    const look = async (): Promise<WorkerSummary | null> => {
+      const { workers } = await this.stage.home.json<{ workers: WorkerSummary[] }>(["ls"]);
+      seen = workers.find(({ name }) => name === this.name);
+      return seen && wanted(seen) ? seen : null;
+    };
+    return until(`${this.name} ${what}`, look, () => Promise.resolve(JSON.stringify(seen)));
+  }
+
+  /** The conversation the next start resumes. */
+  async session(): Promise<string> {
+    return (await this.detail()).conversation?.id ?? "none";
+  }
+
+  /** Its transcript, by its id and not by what perdure says. */
+  async transcript(): Promise<string> {
+    const session = await this.session();
+    const [file, ...others] = this.stage.filesOf(session);
+    if (file === undefined || others.length > 0) {
+      throw new Error(`not one transcript of ${session}: ${this.stage.transcripts().join(", ")}`);
+    }
+    return file;
+  }
+
+  /** `run`, with the program's words or without: then perdure knows them. */
+  protected runWords(command: readonly string[] | null): string[] {
+    const { address = this.name, fresh = false } = this.how;
+    return ["run", address, ...(fresh ? ["--fresh"] : []), ...(command ? ["--", ...command] : [])];
+  }
+
+  /** The first request of this turn, of those that came since. */
+  protected async asked(text: string, since: number): Promise<ModelRequest> {
+    const isIt = ({ index, auxiliary, turns }: ModelRequest): boolean =>
+      index >= since && !auxiliary && turns.at(-1) === text;
+    return this.stage.model.until(isIt);
+  }
+}
