@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { RUN_POLL_MS, STRANGER_LIST_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import { recentProcesses } from "../../runtime/process/recent.ts";
+import { recentProcesses } from "./recent-processes.ts";
 import { isErrno } from "../../state/files.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
 import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../../store/conversations.ts";

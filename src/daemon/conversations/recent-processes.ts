@@ -1,5 +1,5 @@
 import type { ProcessView } from "../../vendors/adapter.ts";
-import type { ProcessTable } from "./types.ts";
+import type { ProcessTable } from "../../runtime/process/types.ts";
 
 /** The same answers for a while: for a look that many take one after the other. Never for a decision that has to be right. */
 export function recentProcesses(
