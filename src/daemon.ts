@@ -102,7 +102,7 @@ class Daemon {
         this.#house.fleet.ending(run);
         this.#house.sessions.conclude(run, exit);
         returnOffers(this.#house, run.id);
-        this.#house.mail.tellAskers(run.worker_id);
+        this.#house.mail.tellAskers(run.workerId);
       },
       looked: (run, live) => suspended.looked(run, live),
       ended: (run) => {
@@ -147,7 +147,7 @@ class Daemon {
     this.#orSetAside(this.#house.db, () => {
       for (const run of this.#house.watch.start()) {
         // What the last daemon was about to stop is stopped by this one.
-        if (run.displaced_ms !== null || run.stopped_by !== null) void this.#finishStop(run);
+        if (run.displacedMs !== null || run.stoppedBy !== null) void this.#finishStop(run);
         this.#house.sessions.follow(run, true);
       }
       publishProjects(this.#house);

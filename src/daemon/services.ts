@@ -4,7 +4,7 @@ import type { WrapperForm } from "../runtime/wrapper/script.ts";
 import type { Db } from "../store/db.ts";
 import { insertEvent } from "../store/events.ts";
 import type { FailureKind } from "../store/failure.ts";
-import type { RunRow } from "../store/runs.ts";
+import type { Run } from "../store/runs.ts";
 import { workerById } from "../store/workers.ts";
 import type { Writer } from "../store/writer.ts";
 import type { Custody } from "./custody/custody.ts";
@@ -67,11 +67,11 @@ export function record(
   data: Record<string, unknown> = {},
 ): void {
   insertEvent(house.db, {
-    at_ms: house.now(),
+    atMs: house.now(),
     type,
-    project_id: subject.projectId ?? null,
-    worker_id: subject.workerId ?? null,
-    run_id: subject.run ?? null,
+    projectId: subject.projectId ?? null,
+    workerId: subject.workerId ?? null,
+    runId: subject.run ?? null,
     generation: subject.generation ?? null,
     data: JSON.stringify(data),
   });
@@ -81,9 +81,9 @@ export function record(
 export function recordOfRun(
   house: Pick<House, "db" | "now">,
   type: string,
-  { id: run, worker_id: workerId, generation }: RunRow,
+  { id: run, workerId, generation }: Run,
   data: Record<string, unknown>,
 ): void {
-  const projectId = workerById(house.db, workerId)?.project_id;
+  const projectId = workerById(house.db, workerId)?.projectId;
   if (projectId !== undefined) record(house, type, { projectId, workerId, run, generation }, data);
 }

@@ -1,56 +1,87 @@
-import type { Provenance } from "../protocol/records/conversation.ts";
+import type { Provenance, Variables } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
+import { parseColumn } from "./failure.ts";
+import type { Worker } from "./workers.ts";
 
-export interface SessionRow {
+export interface Conversation {
   id: number;
-  worker_id: number;
+  workerId: number;
   vendor: string;
-  vendor_id: string;
-  config_dir: string;
-  config_variables: string;
-  launch_cwd: string;
+  vendorId: string;
+  configDir: string;
+  /** Variables that lead the vendor's program to the config dir; null unsets one. */
+  variables: Variables;
+  launchCwd: string;
   provenance: Provenance;
-  rotated_from: number | null;
-  forked_from: number | null;
-  created_ms: number;
-  released_ms: number | null;
+  rotatedFrom: number | null;
+  forkedFrom: number | null;
+  createdMs: number;
+  releasedMs: number | null;
   transcript: string | null;
-  transcript_bytes: number | null;
-  transcript_boot: string | null;
-  prompted: number;
+  transcriptBytes: number | null;
+  transcriptBoot: string | null;
+  /** Whether anything was ever said in it. */
+  prompted: boolean;
   version: string | null;
 }
 
-export type NewSession = Omit<
-  SessionRow,
-  "id" | "released_ms" | "transcript" | "transcript_bytes" | "transcript_boot" | "prompted" | "version"
+export type NewConversationRow = Omit<
+  Conversation,
+  "id" | "releasedMs" | "transcript" | "transcriptBytes" | "transcriptBoot" | "prompted" | "version"
 >;
 
-export function insertSession(db: Db, session: NewSession): number {
+/** The columns of a conversation as SQLite gives them: a truth value is 0 or 1, the variables are JSON. */
+type ConversationColumns = Omit<Conversation, "prompted" | "variables"> & { prompted: number; variables: string };
+
+const COLUMNS = `sessions.id, sessions.worker_id AS workerId, vendor, vendor_id AS vendorId, config_dir AS configDir,
+  config_variables AS variables, launch_cwd AS launchCwd, provenance, rotated_from AS rotatedFrom,
+  forked_from AS forkedFrom, created_ms AS createdMs, released_ms AS releasedMs, transcript,
+  transcript_bytes AS transcriptBytes, transcript_boot AS transcriptBoot, prompted, version`;
+
+function conversationOf(columns: ConversationColumns): Conversation {
+  return {
+    ...columns,
+    prompted: columns.prompted === 1,
+    variables: parseColumn<Variables>("sessions.config_variables", columns.variables),
+  };
+}
+
+function oneConversation(db: Db, sql: string, ...values: (string | number)[]): Conversation | null {
+  const columns = db.one<ConversationColumns>(sql, ...values);
+  return columns && conversationOf(columns);
+}
+
+export function insertConversation(db: Db, session: NewConversationRow): number {
   return db.insert(
     `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
        rotated_from, forked_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.worker_id,
+    session.workerId,
     session.vendor,
-    session.vendor_id,
-    session.config_dir,
-    session.config_variables,
-    session.launch_cwd,
+    session.vendorId,
+    session.configDir,
+    JSON.stringify(session.variables),
+    session.launchCwd,
     session.provenance,
-    session.rotated_from,
-    session.forked_from,
-    session.created_ms,
+    session.rotatedFrom,
+    session.forkedFrom,
+    session.createdMs,
   );
 }
 
-export function sessionById(db: Db, id: number): SessionRow | null {
-  return db.one("SELECT * FROM sessions WHERE id = ?", id);
+export function conversationById(db: Db, id: number): Conversation | null {
+  return oneConversation(db, `SELECT ${COLUMNS} FROM sessions WHERE id = ?`, id);
+}
+
+/** The conversation that the worker's next start resumes; null for a worker that is in none. */
+export function boundConversation(db: Db, worker: Pick<Worker, "conversationId"> | null): Conversation | null {
+  return worker === null || worker.conversationId === null ? null : conversationById(db, worker.conversationId);
 }
 
 /** Whose it is now: at most one worker's. */
-export function sessionInUse(db: Db, vendor: string, configDir: string, vendorId: string): SessionRow | null {
-  return db.one(
-    "SELECT * FROM sessions WHERE vendor = ? AND config_dir = ? AND vendor_id = ? AND released_ms IS NULL",
+export function conversationInUse(db: Db, vendor: string, configDir: string, vendorId: string): Conversation | null {
+  return oneConversation(
+    db,
+    `SELECT ${COLUMNS} FROM sessions WHERE vendor = ? AND config_dir = ? AND vendor_id = ? AND released_ms IS NULL`,
     vendor,
     configDir,
     vendorId,
@@ -58,20 +89,31 @@ export function sessionInUse(db: Db, vendor: string, configDir: string, vendorId
 }
 
 /** Newest first. */
-export function sessionsOfWorker(db: Db, workerId: number, limit: number): SessionRow[] {
-  return db.all("SELECT * FROM sessions WHERE worker_id = ? ORDER BY id DESC LIMIT ?", workerId, limit);
+export function conversationsOfWorker(db: Db, workerId: number, limit: number): Conversation[] {
+  return db
+    .all<ConversationColumns>(
+      `SELECT ${COLUMNS} FROM sessions WHERE worker_id = ? ORDER BY id DESC LIMIT ?`,
+      workerId,
+      limit,
+    )
+    .map(conversationOf);
 }
 
-export function bindSession(db: Db, workerId: number, sessionId: number | null): void {
+export function bindConversation(db: Db, workerId: number, sessionId: number | null): void {
   db.run("UPDATE workers SET session_id = ? WHERE id = ?", sessionId, workerId);
 }
 
 /** It goes on in another folder than it began in. */
-export function setPlace(db: Db, id: number, launchCwd: string, configVariables: string): void {
-  db.run("UPDATE sessions SET launch_cwd = ?, config_variables = ? WHERE id = ?", launchCwd, configVariables, id);
+export function setLocation(db: Db, id: number, launchCwd: string, variables: Variables): void {
+  db.run(
+    "UPDATE sessions SET launch_cwd = ?, config_variables = ? WHERE id = ?",
+    launchCwd,
+    JSON.stringify(variables),
+    id,
+  );
 }
 
-export function releaseSessions(db: Db, workerId: number, nowMs: number): void {
+export function releaseConversations(db: Db, workerId: number, nowMs: number): void {
   db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
 }
 
@@ -99,79 +141,83 @@ export function setPrompted(db: Db, id: number): void {
   db.run("UPDATE sessions SET prompted = 1 WHERE id = ?", id);
 }
 
-export interface RunSessionRow {
-  run_id: string;
+export interface RunConversation {
+  runId: string;
   seq: number;
-  session_id: number;
+  conversationId: number;
   began: "new" | "resume" | "rotation";
-  at_ms: number;
+  atMs: number;
   proved: "pending" | "true" | "false";
   evidence: string | null;
-  proved_ms: number | null;
-  bytes_before: number | null;
+  provedMs: number | null;
+  bytesBefore: number | null;
 }
 
+const ENTRY_COLUMNS = `run_id AS runId, seq, session_id AS conversationId, began, at_ms AS atMs, proved, evidence,
+  proved_ms AS provedMs, bytes_before AS bytesBefore`;
+
 /** The run is in this session from now on; once more if it comes back to one. */
-export function enterSession(db: Db, entry: Omit<RunSessionRow, "seq">): void {
+export function enterConversation(db: Db, entry: Omit<RunConversation, "seq">): void {
   db.run(
     `INSERT INTO run_sessions (run_id, seq, session_id, began, at_ms, proved, evidence, proved_ms, bytes_before)
      VALUES (?1, (SELECT coalesce(max(seq), 0) + 1 FROM run_sessions WHERE run_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
-    entry.run_id,
-    entry.session_id,
+    entry.runId,
+    entry.conversationId,
     entry.began,
-    entry.at_ms,
+    entry.atMs,
     entry.proved,
     entry.evidence,
-    entry.proved_ms,
-    entry.bytes_before,
+    entry.provedMs,
+    entry.bytesBefore,
   );
 }
 
 /** The one it entered last is the one it is in. */
-export function lastSessionOfRun(db: Db, runId: string): RunSessionRow | null {
-  return db.one("SELECT * FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1", runId);
+export function lastEntryOfRun(db: Db, runId: string): RunConversation | null {
+  return db.one(`SELECT ${ENTRY_COLUMNS} FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, runId);
 }
 
 /** The conversation the run is in; null for one that is in none. */
-export function sessionOfRun(db: Db, runId: string): SessionRow | null {
-  return db.one(
-    `SELECT sessions.* FROM sessions JOIN run_sessions ON sessions.id = session_id
+export function conversationOfRun(db: Db, runId: string): Conversation | null {
+  return oneConversation(
+    db,
+    `SELECT ${COLUMNS} FROM sessions JOIN run_sessions ON sessions.id = session_id
      WHERE run_id = ? ORDER BY seq DESC LIMIT 1`,
     runId,
   );
 }
 
-export function sessionsOfRun(db: Db, runId: string): (RunSessionRow & { vendor_id: string })[] {
+export function entriesOfRun(db: Db, runId: string): (RunConversation & { vendorId: string })[] {
   return db.all(
-    `SELECT run_sessions.*, sessions.vendor_id FROM run_sessions JOIN sessions ON sessions.id = session_id
+    `SELECT ${ENTRY_COLUMNS}, sessions.vendor_id AS vendorId FROM run_sessions JOIN sessions ON sessions.id = session_id
      WHERE run_id = ? ORDER BY seq`,
     runId,
   );
 }
 
 /** How the last run that was in it came out. */
-export function lastProofOfSession(db: Db, sessionId: number): RunSessionRow | null {
+export function lastEntryOfConversation(db: Db, sessionId: number): RunConversation | null {
   return db.one(
-    `SELECT run_sessions.* FROM run_sessions JOIN runs ON runs.id = run_id
+    `SELECT ${ENTRY_COLUMNS} FROM run_sessions JOIN runs ON runs.id = run_id
      WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`,
     sessionId,
   );
 }
 
 /** Of the session the run is in now. */
-export function setProof(db: Db, entry: Pick<RunSessionRow, "run_id" | "proved" | "evidence" | "proved_ms">): void {
+export function setProof(db: Db, entry: Pick<RunConversation, "runId" | "proved" | "evidence" | "provedMs">): void {
   db.run(
     `UPDATE run_sessions SET proved = ?1, evidence = ?2, proved_ms = ?3
      WHERE run_id = ?4 AND seq = (SELECT max(seq) FROM run_sessions WHERE run_id = ?4)`,
     entry.proved,
     entry.evidence,
-    entry.proved_ms,
-    entry.run_id,
+    entry.provedMs,
+    entry.runId,
   );
 }
 
 /** The folders in which the conversations of a project's workers began, after the project itself was moved. */
-export function rebaseSessions(db: Db, projectId: number, from: string, to: string): void {
+export function rebaseConversations(db: Db, projectId: number, from: string, to: string): void {
   db.run(
     `UPDATE sessions SET launch_cwd = ?1 || substr(launch_cwd, length(?2) + 1)
      WHERE worker_id IN (SELECT id FROM workers WHERE project_id = ?3)

@@ -1,30 +1,33 @@
 import type { Db } from "./db.ts";
 
-export interface CustodyRow {
-  session_id: number;
+export interface CustodyCopy {
+  conversationId: number;
   bytes: number;
   sha256: string;
-  kept_ms: number;
-  source_bytes: number;
+  keptMs: number;
+  sourceBytes: number;
   /** Its time of change, in nanoseconds: more than a number holds. */
-  source_changed: string;
+  sourceChanged: string;
 }
 
-export function custodyOf(db: Db, sessionId: number): CustodyRow | null {
-  return db.one("SELECT * FROM custody WHERE session_id = ?", sessionId);
+const COLUMNS = `session_id AS conversationId, bytes, sha256, kept_ms AS keptMs, source_bytes AS sourceBytes,
+  source_changed AS sourceChanged`;
+
+export function custodyOf(db: Db, sessionId: number): CustodyCopy | null {
+  return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, sessionId);
 }
 
-export function setCustody(db: Db, row: CustodyRow): void {
+export function setCustody(db: Db, row: CustodyCopy): void {
   db.run(
     `INSERT INTO custody (session_id, bytes, sha256, kept_ms, source_bytes, source_changed) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256,
        kept_ms = excluded.kept_ms, source_bytes = excluded.source_bytes, source_changed = excluded.source_changed`,
-    row.session_id,
+    row.conversationId,
     row.bytes,
     row.sha256,
-    row.kept_ms,
-    row.source_bytes,
-    row.source_changed,
+    row.keptMs,
+    row.sourceBytes,
+    row.sourceChanged,
   );
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { ROWS_IN_MIND_MAX } from "../limits/index.ts";
-import { Boxes } from "./mailbox-counters.ts";
+import { MailboxCounters } from "./mailbox-counters.ts";
 
 interface Statement {
   prepared: StatementSync;
@@ -16,7 +16,7 @@ export class Db {
   readonly #statements = new Map<string, Statement>();
   /** By table, statement and values. */
   readonly #inMind = new Map<string, Map<string, Rows>>();
-  readonly boxes = new Boxes(this);
+  readonly mailboxCounters = new MailboxCounters(this);
   #changes = 0;
 
   constructor(file: string, options: { readOnly?: boolean } = {}) {
@@ -33,23 +33,28 @@ export class Db {
   }
 
   /**
-   * The same for a row that is asked for again and again: kept in mind until a statement changes its table. This connection
-   * is the only one that writes, so nobody else can.
+   * The same for a row that is asked for again and again, as `map` makes it: kept until a statement changes its table. This
+   * connection is the only one that writes, so nobody else can change it.
    */
-  oneInMind<Row>(table: string, sql: string, ...values: (string | number)[]): Readonly<Row> | null {
+  cachedOne<Columns, Value extends object>(
+    table: string,
+    map: (columns: Columns) => Value,
+    sql: string,
+    ...values: (string | number)[]
+  ): Readonly<Value> | null {
     const rows = this.#rowsOf(table, sql);
     const key = keyOf(values);
     const known = rows.get(key);
-    if (known !== undefined) return known as Row | null;
-    const row = this.one<object>(sql, ...values);
-    if (row !== null) Object.freeze(row);
+    if (known !== undefined) return known as Value | null;
+    const columns = this.one<Columns>(sql, ...values);
+    const value = columns === null ? null : Object.freeze(map(columns));
     if (rows.size >= ROWS_IN_MIND_MAX) rows.clear();
-    rows.set(key, row);
-    return row as Row | null;
+    rows.set(key, value);
+    return value;
   }
 
   /** What a statement would give now, known without asking. */
-  bearInMind(table: string, sql: string, values: (string | number)[], row: object): void {
+  primeCache(table: string, sql: string, values: (string | number)[], row: object): void {
     this.#rowsOf(table, sql).set(keyOf(values), Object.freeze(row));
   }
 
@@ -81,7 +86,7 @@ export class Db {
 
   /** Statements so far that change something. */
   get changes(): number {
-    return this.#changes + this.boxes.length;
+    return this.#changes + this.mailboxCounters.length;
   }
 
   get raw(): DatabaseSync {
@@ -107,6 +112,11 @@ export class Db {
     }
     return statement.prepared;
   }
+}
+
+/** For a row whose columns are named as its readers want them. */
+export function asRead<Row extends object>(row: Row): Row {
+  return row;
 }
 
 const ANY = "*";

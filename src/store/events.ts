@@ -1,35 +1,35 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 
-export interface EventRow {
+export interface StoredEvent {
   seq: number;
-  at_ms: number;
+  atMs: number;
   type: string;
-  project_id: number | null;
-  worker_id: number | null;
-  run_id: string | null;
+  projectId: number | null;
+  workerId: number | null;
+  runId: string | null;
   generation: number | null;
   data: string;
 }
 
 /** With the names as they are today. */
-export interface NamedEventRow extends EventRow {
+export interface NamedEvent extends StoredEvent {
   project: string | null;
   worker: string | null;
 }
 
-export function insertEvent(db: Db, event: Omit<EventRow, "seq">): void {
+export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
   const seq = db.insert(
     "INSERT INTO events (at_ms, type, project_id, worker_id, run_id, generation, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    event.at_ms,
+    event.atMs,
     event.type,
-    event.project_id,
-    event.worker_id,
-    event.run_id,
+    event.projectId,
+    event.workerId,
+    event.runId,
     event.generation,
     event.data,
   );
   // Asked for after every commit.
-  db.bearInMind("events", LAST, [], { seq });
+  db.primeCache("events", LAST, [], { seq });
   if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
 }
 
@@ -40,18 +40,20 @@ export interface EventFilter {
   workerId: number | null;
 }
 
-const NAMED = `SELECT events.*, projects.slug AS project, workers.name AS worker FROM events
+const NAMED = `SELECT seq, at_ms AS atMs, type, events.project_id AS projectId, events.worker_id AS workerId,
+    run_id AS runId, events.generation, data, projects.slug AS project, workers.name AS worker
+  FROM events
   LEFT JOIN projects ON projects.id = events.project_id
   LEFT JOIN workers ON workers.id = events.worker_id
   WHERE (?1 IS NULL OR events.project_id = ?1) AND (?2 IS NULL OR events.worker_id = ?2)`;
 
-export function eventsAfter(db: Db, after: number, filter: EventFilter, limit: number): NamedEventRow[] {
+export function eventsAfter(db: Db, after: number, filter: EventFilter, limit: number): NamedEvent[] {
   return db.all(`${NAMED} AND seq > ?3 ORDER BY seq LIMIT ?4`, filter.projectId, filter.workerId, after, limit);
 }
 
-export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEventRow[] {
+export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEvent[] {
   return db
-    .all<NamedEventRow>(`${NAMED} ORDER BY seq DESC LIMIT ?3`, filter.projectId, filter.workerId, limit)
+    .all<NamedEvent>(`${NAMED} ORDER BY seq DESC LIMIT ?3`, filter.projectId, filter.workerId, limit)
     .toReversed();
 }
 
@@ -74,5 +76,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.oneInMind<{ seq: number | null }>("events", LAST)?.seq ?? 0;
+  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST)?.seq ?? 0;
 }

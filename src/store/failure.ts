@@ -34,6 +34,15 @@ export class DamagedRow extends Error {
   readonly errcode = SQLITE_CORRUPT;
 }
 
+/** A column that holds JSON; text that is none was not written by us. */
+export function parseColumn<T>(column: string, text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new DamagedRow(`${column} holds no JSON`);
+  }
+}
+
 export function failureError(kind: FailureKind, cause: unknown): PerdureError {
   if (kind === "disk-full") {
     return new PerdureError("disk-full", "The disk is full; nothing was changed.", {

@@ -1,11 +1,11 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 
-export interface BoxCount {
+export interface MailboxCount {
   messages: number;
   bytes: number;
 }
 
-interface Entry extends BoxCount {
+interface Entry extends MailboxCount {
   projectId: number;
   /** 0 for the operator's. */
   worker: number;
@@ -15,7 +15,7 @@ interface Entry extends BoxCount {
  * What is on its way to each, counted, so that a full box is known without reading it. What a commit adds and takes is
  * summed up, and written once before it ends: many messages to one box change its row once.
  */
-export class Boxes {
+export class MailboxCounters {
   readonly #db: Db;
   #entries: Entry[] = [];
   #sums = new Map<number, Entry>();
@@ -25,7 +25,7 @@ export class Boxes {
   }
 
   /** With what the change under way has added. `to` is null for the operator's. */
-  count(projectId: number, to: number | null): BoxCount {
+  count(projectId: number, to: number | null): MailboxCount {
     const stored = this.#stored(projectId, to ?? 0);
     const since = this.#sums.get(keyOf(projectId, to ?? 0));
     return since ? { messages: stored.messages + since.messages, bytes: stored.bytes + since.bytes } : stored;
@@ -66,7 +66,7 @@ export class Boxes {
         bytes,
       );
     }
-    if (only && now) this.#db.bearInMind("mailboxes", STORED, [only.projectId, only.worker], { ...now });
+    if (only && now) this.#db.primeCache("mailboxes", STORED, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 
@@ -81,13 +81,13 @@ export class Boxes {
     sum.bytes += bytes;
   }
 
-  #stored(projectId: number, worker: number): BoxCount {
-    return this.#db.oneInMind<BoxCount>("mailboxes", STORED, projectId, worker) ?? NONE;
+  #stored(projectId: number, worker: number): MailboxCount {
+    return this.#db.cachedOne("mailboxes", asRead<MailboxCount>, STORED, projectId, worker) ?? NONE;
   }
 }
 
 const STORED = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
-const NONE: BoxCount = { messages: 0, bytes: 0 };
+const NONE: MailboxCount = { messages: 0, bytes: 0 };
 
 function keyOf(projectId: number, worker: number): number {
   return projectId * 2 ** 32 + worker;

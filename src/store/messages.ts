@@ -1,32 +1,59 @@
-import type { MailState } from "../protocol/records/mail.ts";
+import type { Attachment, MailState } from "../protocol/records/mail.ts";
 import type { Db } from "./db.ts";
+import { parseColumn } from "./failure.ts";
 
-export interface MessageRow {
+export interface Message {
   seq: number;
   id: string;
-  project_id: number;
-  to_worker: number | null;
-  from_worker: number | null;
-  from_name: string;
-  from_run: string | null;
+  projectId: number;
+  toWorker: number | null;
+  fromWorker: number | null;
+  fromName: string;
+  fromRun: string | null;
   body: string;
   digest: string;
   state: MailState;
   attempt: number;
-  created_ms: number;
-  changed_ms: number;
-  expires_ms: number | null;
-  reply_to: string | null;
-  expects_reply: number;
-  attachments: string | null;
-  offer_run: string | null;
-  offer_generation: number | null;
+  createdMs: number;
+  changedMs: number;
+  expiresMs: number | null;
+  replyTo: string | null;
+  expectsReply: boolean;
+  attachments: readonly Attachment[];
+  offerRun: string | null;
+  offerGeneration: number | null;
 }
 
-export type NewMessage = Omit<
-  MessageRow,
-  "seq" | "state" | "attempt" | "changed_ms" | "offer_run" | "offer_generation"
->;
+export type NewMessage = Omit<Message, "seq" | "state" | "attempt" | "changedMs" | "offerRun" | "offerGeneration">;
+
+/** The columns of a message as SQLite gives them: a truth value is 0 or 1, the list of attachments is JSON or null. */
+type MessageColumns = Omit<Message, "expectsReply" | "attachments"> & {
+  expectsReply: number;
+  attachments: string | null;
+};
+
+const COLUMNS = `seq, id, project_id AS projectId, to_worker AS toWorker, from_worker AS fromWorker, from_name AS fromName,
+  from_run AS fromRun, body, digest, state, attempt, created_ms AS createdMs, changed_ms AS changedMs,
+  expires_ms AS expiresMs, reply_to AS replyTo, expects_reply AS expectsReply, attachments, offer_run AS offerRun,
+  offer_generation AS offerGeneration`;
+
+function messageOf(columns: MessageColumns): Message {
+  const { attachments } = columns;
+  return {
+    ...columns,
+    expectsReply: columns.expectsReply === 1,
+    attachments: attachments === null ? [] : parseColumn<Attachment[]>("messages.attachments", attachments),
+  };
+}
+
+function oneMessage(db: Db, sql: string, ...values: (string | number)[]): Message | null {
+  const columns = db.one<MessageColumns>(sql, ...values);
+  return columns && messageOf(columns);
+}
+
+function allMessages(db: Db, sql: string, ...values: (string | number | null)[]): Message[] {
+  return db.all<MessageColumns>(sql, ...values).map(messageOf);
+}
 
 export function insertMessage(db: Db, message: NewMessage): number {
   return db.insert(
@@ -34,38 +61,43 @@ export function insertMessage(db: Db, message: NewMessage): number {
        changed_ms, expires_ms, reply_to, expects_reply, attachments)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9, ?10, ?11, ?12, ?13)`,
     message.id,
-    message.project_id,
-    message.to_worker,
-    message.from_worker,
-    message.from_name,
-    message.from_run,
+    message.projectId,
+    message.toWorker,
+    message.fromWorker,
+    message.fromName,
+    message.fromRun,
     message.body,
     message.digest,
-    message.created_ms,
-    message.expires_ms,
-    message.reply_to,
-    message.expects_reply,
-    message.attachments,
+    message.createdMs,
+    message.expiresMs,
+    message.replyTo,
+    message.expectsReply ? 1 : 0,
+    message.attachments.length === 0 ? null : JSON.stringify(message.attachments),
   );
 }
 
-export function messageById(db: Db, id: string): MessageRow | null {
-  return db.one("SELECT * FROM messages WHERE id = ?", id);
+export function messageById(db: Db, id: string): Message | null {
+  return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE id = ?`, id);
 }
 
-export function messageBySeq(db: Db, seq: number): MessageRow | null {
-  return db.one("SELECT * FROM messages WHERE seq = ?", seq);
+export function messageBySeq(db: Db, seq: number): Message | null {
+  return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE seq = ?`, seq);
 }
 
 /** Those whose id begins so: two are enough to know that it is not unique. */
-export function messagesByIdStart(db: Db, start: string): MessageRow[] {
-  return db.all("SELECT * FROM messages WHERE id >= ?1 AND id < ?1 || '\u{10FFFF}' ORDER BY id LIMIT 2", start);
+export function messagesByIdStart(db: Db, start: string): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE id >= ?1 AND id < ?1 || '\u{10FFFF}' ORDER BY id LIMIT 2`,
+    start,
+  );
 }
 
 /** In the order they were taken in. `to` is null for the operator's. */
-export function onTheWay(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
-  return db.all(
-    `SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
+export function onTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
      ORDER BY seq LIMIT ?`,
     projectId,
     to,
@@ -85,9 +117,10 @@ export function countOnTheWay(db: Db, projectId: number, to: number | null): num
 }
 
 /** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
-export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
-  return db.all(
-    `SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
+export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
        AND state = 'queued' ORDER BY seq LIMIT ?`,
     projectId,
     to,
@@ -96,9 +129,10 @@ export function queuedFor(db: Db, projectId: number, to: number | null, limit: n
 }
 
 /** Everything of a box, settled mail too, newest first. */
-export function recentMessages(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
-  return db.all(
-    "SELECT * FROM messages WHERE project_id = ? AND to_worker IS ? ORDER BY seq DESC LIMIT ?",
+export function recentMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? ORDER BY seq DESC LIMIT ?`,
     projectId,
     to,
     limit,
@@ -106,9 +140,10 @@ export function recentMessages(db: Db, projectId: number, to: number | null, lim
 }
 
 /** Asked and not answered, oldest first. */
-export function unansweredFor(db: Db, projectId: number, to: number | null, limit: number): MessageRow[] {
-  return db.all(
-    `SELECT * FROM messages WHERE to_worker IS ?2 AND project_id = ?1 AND expects_reply = 1
+export function unansweredFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE to_worker IS ?2 AND project_id = ?1 AND expects_reply = 1
        AND state IN ('queued', 'offered', 'injected', 'read') ORDER BY seq LIMIT ?3`,
     projectId,
     to,
@@ -116,36 +151,41 @@ export function unansweredFor(db: Db, projectId: number, to: number | null, limi
   );
 }
 
-export function replyTo(db: Db, id: string): MessageRow | null {
-  return db.one("SELECT * FROM messages WHERE reply_to = ? ORDER BY seq LIMIT 1", id);
+export function firstReplyTo(db: Db, id: string): Message | null {
+  return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE reply_to = ? ORDER BY seq LIMIT 1`, id);
 }
 
-export function offersOf(db: Db, runId: string): MessageRow[] {
-  return db.all("SELECT * FROM messages WHERE offer_run = ? AND state IN ('offered', 'injected') ORDER BY seq", runId);
+export function offersOf(db: Db, runId: string): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE offer_run = ? AND state IN ('offered', 'injected') ORDER BY seq`,
+    runId,
+  );
 }
 
 /** Every offer there is: after a restart of the daemon each gets its time anew. */
-export function allOffers(db: Db): MessageRow[] {
-  return db.all("SELECT * FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'");
+export function allOffers(db: Db): Message[] {
+  return allMessages(db, `SELECT ${COLUMNS} FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'`);
 }
 
-export function expiredBy(db: Db, nowMs: number, limit: number): MessageRow[] {
-  return db.all(
-    `SELECT * FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered') AND expires_ms <= ?
+export function expiredBy(db: Db, nowMs: number, limit: number): Message[] {
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered') AND expires_ms <= ?
      ORDER BY expires_ms LIMIT ?`,
     nowMs,
     limit,
   );
 }
 
-/** What messages say of the files that were sent along, as JSON. */
-export function attachmentLists(db: Db): string[] {
+/** Every file that was sent along with a message. */
+export function allAttachments(db: Db): Attachment[] {
   return db
     .all<{ attachments: string }>("SELECT attachments FROM messages WHERE attachments IS NOT NULL")
-    .map(({ attachments }) => attachments);
+    .flatMap(({ attachments }) => parseColumn<Attachment[]>("messages.attachments", attachments));
 }
 
-export interface Change {
+export interface MessageChange {
   state: MailState;
   nowMs: number;
   run: string | null;
@@ -153,7 +193,7 @@ export interface Change {
 }
 
 /** One step, and what the message is from now on. An offer counts an attempt; any other state ends the offer. */
-export function changeMessage(db: Db, seq: number, change: Change, offerGeneration: number | null = null): void {
+export function changeMessage(db: Db, seq: number, change: MessageChange, offerGeneration: number | null = null): void {
   const isOffer = change.state === "offered" ? 1 : 0;
   const stays = change.state === "injected" ? 1 : 0;
   db.run(
@@ -181,17 +221,20 @@ export function changeMessage(db: Db, seq: number, change: Change, offerGenerati
 }
 
 /** Without a limit on its life from now on, and as if it had never been offered. */
-export function beginAnew(db: Db, seq: number): void {
+export function resetDelivery(db: Db, seq: number): void {
   db.run("UPDATE messages SET expires_ms = NULL, attempt = 0 WHERE seq = ?", seq);
 }
 
-export interface StepRow {
+export interface MessageStep {
   state: MailState;
-  at_ms: number;
-  run_id: string | null;
+  atMs: number;
+  runId: string | null;
   reason: string | null;
 }
 
-export function stepsOf(db: Db, seq: number): StepRow[] {
-  return db.all("SELECT state, at_ms, run_id, reason FROM message_steps WHERE seq = ? ORDER BY step", seq);
+export function stepsOf(db: Db, seq: number): MessageStep[] {
+  return db.all(
+    "SELECT state, at_ms AS atMs, run_id AS runId, reason FROM message_steps WHERE seq = ? ORDER BY step",
+    seq,
+  );
 }

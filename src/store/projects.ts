@@ -1,42 +1,44 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 
-export interface ProjectRow {
+export interface Project {
   id: number;
   slug: string;
-  slug_key: string;
+  slugKey: string;
   identity: string;
   root: string;
-  created_ms: number;
+  createdMs: number;
 }
 
-export function projectByIdentity(db: Db, identity: string): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE identity = ?", identity);
+const COLUMNS = "id, slug, slug_key AS slugKey, identity, root, created_ms AS createdMs";
+
+export function projectByIdentity(db: Db, identity: string): Project | null {
+  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE identity = ?`, identity);
 }
 
-export function projectBySlug(db: Db, slugKey: string): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE slug_key = ?", slugKey);
+export function projectBySlug(db: Db, slugKey: string): Project | null {
+  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE slug_key = ?`, slugKey);
 }
 
-export function projectById(db: Db, id: number): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE id = ?", id);
+export function projectById(db: Db, id: number): Project | null {
+  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE id = ?`, id);
 }
 
-export function allProjects(db: Db): ProjectRow[] {
-  return db.all("SELECT * FROM projects ORDER BY slug_key");
+export function allProjects(db: Db): Project[] {
+  return db.all(`SELECT ${COLUMNS} FROM projects ORDER BY slug_key`);
 }
 
 export function countProjects(db: Db): number {
   return db.one<{ count: number }>("SELECT count(*) AS count FROM projects")?.count ?? 0;
 }
 
-export function insertProject(db: Db, row: Omit<ProjectRow, "id">): number {
+export function insertProject(db: Db, row: Omit<Project, "id">): number {
   return db.insert(
     "INSERT INTO projects (slug, slug_key, identity, root, created_ms) VALUES (?, ?, ?, ?, ?)",
     row.slug,
-    row.slug_key,
+    row.slugKey,
     row.identity,
     row.root,
-    row.created_ms,
+    row.createdMs,
   );
 }
 

@@ -1,37 +1,30 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
+import type { Worker } from "./workers.ts";
 
-export interface RunRow {
+export interface Run {
   id: string;
-  worker_id: number;
+  workerId: number;
   generation: number;
   kind: "run" | "client";
-  token_hash: string;
+  tokenHash: string;
   pid: number;
-  process_started: string;
-  boot_id: string;
-  started_ms: number;
-  ended_ms: number | null;
+  processStarted: string;
+  bootId: string;
+  startedMs: number;
+  endedMs: number | null;
   exit: number | null;
   reason: string | null;
-  displaced_ms: number | null;
-  displaced_by: string | null;
+  displacedMs: number | null;
+  displacedBy: string | null;
   pane: string | null;
-  stopped_by: string | null;
+  stoppedBy: string | null;
 }
 
-export type NewRun = Pick<
-  RunRow,
-  | "id"
-  | "worker_id"
-  | "generation"
-  | "kind"
-  | "token_hash"
-  | "pid"
-  | "process_started"
-  | "boot_id"
-  | "started_ms"
-  | "pane"
->;
+export type NewRun = Omit<Run, "endedMs" | "exit" | "reason" | "displacedMs" | "displacedBy" | "stoppedBy">;
+
+const COLUMNS = `id, worker_id AS workerId, generation, kind, token_hash AS tokenHash, pid, process_started AS processStarted,
+  boot_id AS bootId, started_ms AS startedMs, ended_ms AS endedMs, exit, reason, displaced_ms AS displacedMs,
+  displaced_by AS displacedBy, pane, stopped_by AS stoppedBy`;
 
 /** Of a run whose pane is yet to be made. */
 export const PENDING_PANE = "?";
@@ -41,37 +34,42 @@ export function insertRun(db: Db, run: NewRun): void {
     `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, pane)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
-    run.worker_id,
+    run.workerId,
     run.generation,
     run.kind,
-    run.token_hash,
+    run.tokenHash,
     run.pid,
-    run.process_started,
-    run.boot_id,
-    run.started_ms,
+    run.processStarted,
+    run.bootId,
+    run.startedMs,
     run.pane,
   );
 }
 
-export function runById(db: Db, id: string): RunRow | null {
-  return db.oneInMind("runs", "SELECT * FROM runs WHERE id = ?", id);
+export function runById(db: Db, id: string): Run | null {
+  return db.cachedOne("runs", asRead<Run>, `SELECT ${COLUMNS} FROM runs WHERE id = ?`, id);
 }
 
-export function runByToken(db: Db, tokenHash: string): RunRow | null {
-  return db.one("SELECT * FROM runs WHERE token_hash = ?", tokenHash);
+/** The run that holds the worker's name, living or not; null while the name is free. */
+export function holderOf(db: Db, worker: Pick<Worker, "holderRun"> | null): Run | null {
+  return worker === null || worker.holderRun === null ? null : runById(db, worker.holderRun);
 }
 
-export function aliveRuns(db: Db): RunRow[] {
-  return db.all("SELECT * FROM runs WHERE ended_ms IS NULL ORDER BY id");
+export function runByToken(db: Db, tokenHash: string): Run | null {
+  return db.one(`SELECT ${COLUMNS} FROM runs WHERE token_hash = ?`, tokenHash);
 }
 
-export function runsOfWorker(db: Db, workerId: number, limit: number): RunRow[] {
-  return db.all("SELECT * FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?", workerId, limit);
+export function aliveRuns(db: Db): Run[] {
+  return db.all(`SELECT ${COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY id`);
+}
+
+export function runsOfWorker(db: Db, workerId: number, limit: number): Run[] {
+  return db.all(`SELECT ${COLUMNS} FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?`, workerId, limit);
 }
 
 /** All whose id begins so: a range of the key, which knows only ASCII. */
-export function runsByIdStart(db: Db, start: string): RunRow[] {
-  return db.all("SELECT * FROM runs WHERE id >= ? AND id < ?", start, `${start}\u{10ffff}`);
+export function runsByIdStart(db: Db, start: string): Run[] {
+  return db.all(`SELECT ${COLUMNS} FROM runs WHERE id >= ? AND id < ?`, start, `${start}\u{10ffff}`);
 }
 
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {

@@ -1,30 +1,33 @@
 import type { Db } from "./db.ts";
 
-export interface SavedRow {
+export interface SavedSession {
   id: number;
-  project_id: number;
+  projectId: number;
   name: string;
-  name_key: string;
-  created_ms: number;
-  updated_ms: number;
+  nameKey: string;
+  createdMs: number;
+  updatedMs: number;
 }
 
-export function savedByName(db: Db, projectId: number, nameKey: string): SavedRow | null {
-  return db.one("SELECT * FROM saved WHERE project_id = ? AND name_key = ?", projectId, nameKey);
+const COLUMNS = `saved.id, saved.project_id AS projectId, saved.name, saved.name_key AS nameKey,
+  saved.created_ms AS createdMs, saved.updated_ms AS updatedMs`;
+
+export function savedByName(db: Db, projectId: number, nameKey: string): SavedSession | null {
+  return db.one(`SELECT ${COLUMNS} FROM saved WHERE project_id = ? AND name_key = ?`, projectId, nameKey);
 }
 
-export function savedOfProject(db: Db, projectId: number): SavedRow[] {
-  return db.all("SELECT * FROM saved WHERE project_id = ? ORDER BY name_key", projectId);
+export function savedOfProject(db: Db, projectId: number): SavedSession[] {
+  return db.all(`SELECT ${COLUMNS} FROM saved WHERE project_id = ? ORDER BY name_key`, projectId);
 }
 
-export function insertSaved(db: Db, row: Omit<SavedRow, "id">): number {
+export function insertSaved(db: Db, row: Omit<SavedSession, "id">): number {
   return db.insert(
     "INSERT INTO saved (project_id, name, name_key, created_ms, updated_ms) VALUES (?, ?, ?, ?, ?)",
-    row.project_id,
+    row.projectId,
     row.name,
-    row.name_key,
-    row.created_ms,
-    row.updated_ms,
+    row.nameKey,
+    row.createdMs,
+    row.updatedMs,
   );
 }
 
@@ -42,14 +45,14 @@ export function setActiveSaved(db: Db, projectId: number, savedId: number): void
   db.run("UPDATE projects SET active_saved = ? WHERE id = ?", savedId, projectId);
 }
 
-export function activeSaved(db: Db, projectId: number): SavedRow | null {
+export function activeSaved(db: Db, projectId: number): SavedSession | null {
   return db.one(
-    "SELECT saved.* FROM saved JOIN projects ON saved.id = projects.active_saved WHERE projects.id = ?",
+    `SELECT ${COLUMNS} FROM saved JOIN projects ON saved.id = projects.active_saved WHERE projects.id = ?`,
     projectId,
   );
 }
 
-export function setSavedSession(db: Db, savedId: number, workerId: number, sessionId: number): void {
+export function setSavedConversation(db: Db, savedId: number, workerId: number, sessionId: number): void {
   db.run(
     `INSERT INTO saved_sessions (saved_id, worker_id, session_id) VALUES (?, ?, ?)
      ON CONFLICT (saved_id, worker_id) DO UPDATE SET session_id = excluded.session_id`,
@@ -59,7 +62,7 @@ export function setSavedSession(db: Db, savedId: number, workerId: number, sessi
   );
 }
 
-export function dropSavedSessions(db: Db, savedId: number): void {
+export function dropSavedConversations(db: Db, savedId: number): void {
   db.run("DELETE FROM saved_sessions WHERE saved_id = ?", savedId);
 }
 
@@ -68,17 +71,18 @@ export function dropSavedOfWorker(db: Db, workerId: number): void {
   db.run("DELETE FROM saved_sessions WHERE worker_id = ?", workerId);
 }
 
-export interface SavedSessionRow {
-  worker_id: number;
-  session_id: number;
+export interface SavedConversation {
+  workerId: number;
+  conversationId: number;
   name: string;
-  retired_ms: number | null;
+  retiredMs: number | null;
 }
 
-export function sessionsOfSaved(db: Db, savedId: number): SavedSessionRow[] {
+export function conversationsOfSaved(db: Db, savedId: number): SavedConversation[] {
   return db.all(
-    `SELECT worker_id, saved_sessions.session_id, workers.name, workers.retired_ms FROM saved_sessions
-     JOIN workers ON workers.id = worker_id WHERE saved_id = ? ORDER BY name_key`,
+    `SELECT worker_id AS workerId, saved_sessions.session_id AS conversationId, workers.name,
+       workers.retired_ms AS retiredMs
+     FROM saved_sessions JOIN workers ON workers.id = worker_id WHERE saved_id = ? ORDER BY name_key`,
     savedId,
   );
 }

@@ -1,36 +1,39 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 
-export interface TombstoneRow {
-  project_id: number;
-  name_key: string;
+export interface Tombstone {
+  projectId: number;
+  nameKey: string;
   name: string;
-  worker_id: number;
-  created_ms: number;
+  workerId: number;
+  createdMs: number;
 }
 
-export function tombstoneByName(db: Db, projectId: number, nameKey: string): TombstoneRow | null {
-  return db.oneInMind(
+const COLUMNS = "project_id AS projectId, name_key AS nameKey, name, worker_id AS workerId, created_ms AS createdMs";
+
+export function tombstoneByName(db: Db, projectId: number, nameKey: string): Tombstone | null {
+  return db.cachedOne(
     "tombstones",
-    "SELECT * FROM tombstones WHERE project_id = ? AND name_key = ?",
+    asRead<Tombstone>,
+    `SELECT ${COLUMNS} FROM tombstones WHERE project_id = ? AND name_key = ?`,
     projectId,
     nameKey,
   );
 }
 
-export function tombstonesOfWorker(db: Db, workerId: number): TombstoneRow[] {
-  return db.all("SELECT * FROM tombstones WHERE worker_id = ? ORDER BY created_ms DESC", workerId);
+export function tombstonesOfWorker(db: Db, workerId: number): Tombstone[] {
+  return db.all(`SELECT ${COLUMNS} FROM tombstones WHERE worker_id = ? ORDER BY created_ms DESC`, workerId);
 }
 
-export function insertTombstone(db: Db, row: TombstoneRow): void {
+export function insertTombstone(db: Db, row: Tombstone): void {
   db.run(
     `INSERT INTO tombstones (project_id, name_key, name, worker_id, created_ms) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (project_id, name_key) DO UPDATE SET
        name = excluded.name, worker_id = excluded.worker_id, created_ms = excluded.created_ms`,
-    row.project_id,
-    row.name_key,
+    row.projectId,
+    row.nameKey,
     row.name,
-    row.worker_id,
-    row.created_ms,
+    row.workerId,
+    row.createdMs,
   );
 }
 

@@ -1,7 +1,68 @@
 import type { Lease } from "../core/lease.ts";
+import type { RestartPolicy } from "../core/restart.ts";
+import type { Declared } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
+import { parseColumn } from "./failure.ts";
 
-export interface WorkerRow {
+/** A logical agent with a name; retired ones stay for their history. */
+export interface Worker {
+  id: number;
+  projectId: number;
+  name: string;
+  nameKey: string;
+  createdMs: number;
+  retiredMs: number | null;
+  lease: Lease;
+  /** The run that holds the name; null while the name is free. */
+  holderRun: string | null;
+  /** The command line of the last start; null for a worker that was never started by us. */
+  command: string[] | null;
+  cwd: string | null;
+  /** The environment recorded at the last start. */
+  environment: Record<string, string>;
+  /** Retired by itself when its run ends. */
+  ephemeral: boolean;
+  vendor: string | null;
+  /** The word of the command after which the vendor's arguments follow. */
+  programAt: number | null;
+  /** The conversation its next start resumes. */
+  conversationId: number | null;
+  /** Why its last start was refused. */
+  unresumable: string | null;
+  /** The conversation its next start is to branch; null once it has. */
+  forkOf: number | null;
+  declared: Declared | null;
+  /** The worker that started it last; null for the operator. */
+  startedBy: number | null;
+  paused: boolean;
+  /** Brought up and not brought down since: it should run. */
+  desired: boolean;
+  /** Null for a worker that no fleet ever brought up. */
+  fleet: FleetSettings | null;
+  onHold: OnHold | null;
+  restarts: number;
+}
+
+/** How the fleet keeps a worker. */
+export interface FleetSettings {
+  group: string | null;
+  restart: RestartPolicy;
+  /** The first turn of a new conversation. */
+  prompt: string | null;
+  /** The soft limit of the shell that brought the worker up; the daemon's own is another. */
+  openFiles: number | null;
+  /** The generation the worker had when it was brought up: with no later run, it is still owed a start. */
+  after: number;
+}
+
+/** Why a worker is not started again before a person has looked. */
+export interface OnHold {
+  state: "held" | "crash-looping";
+  reason: string;
+}
+
+/** The columns of a worker as SQLite gives them: a truth value is 0 or 1; lists and records are JSON. */
+interface WorkerColumns {
   id: number;
   project_id: number;
   name: string;
@@ -29,29 +90,87 @@ export interface WorkerRow {
   restarts: number;
 }
 
-export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
-  return db.oneInMind(
+/** JSON is parsed when it is asked for: most readers want a name or a lease, and an environment can be long. */
+function workerOf(columns: WorkerColumns): Worker {
+  return {
+    id: columns.id,
+    projectId: columns.project_id,
+    name: columns.name,
+    nameKey: columns.name_key,
+    createdMs: columns.created_ms,
+    retiredMs: columns.retired_ms,
+    lease: leaseOf(columns),
+    holderRun: columns.holder_run,
+    get command() {
+      return columns.command === null ? null : parseColumn<string[]>("workers.command", columns.command);
+    },
+    cwd: columns.cwd,
+    get environment() {
+      return parseColumn<Record<string, string>>("workers.environment", columns.environment);
+    },
+    ephemeral: columns.ephemeral === 1,
+    vendor: columns.vendor,
+    programAt: columns.program_at,
+    conversationId: columns.session_id,
+    unresumable: columns.unresumable,
+    forkOf: columns.fork_of,
+    get declared() {
+      return columns.declared === null ? null : parseColumn<Declared>("workers.declared", columns.declared);
+    },
+    startedBy: columns.supervisor_id,
+    paused: columns.paused === 1,
+    desired: columns.desired === 1,
+    get fleet() {
+      return columns.keeping === null ? null : parseColumn<FleetSettings>("workers.keeping", columns.keeping);
+    },
+    get onHold() {
+      return columns.held === null ? null : parseColumn<OnHold>("workers.held", columns.held);
+    },
+    restarts: columns.restarts,
+  };
+}
+
+const PLAIN: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
+
+function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): Lease {
+  return phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run };
+}
+
+/** How the fleet keeps this worker; one that was never brought up is kept as an entry without settings would be. */
+export function fleetSettingsOf({ fleet }: Pick<Worker, "fleet">): FleetSettings {
+  return fleet ?? PLAIN;
+}
+
+export function workerByName(db: Db, projectId: number, nameKey: string): Worker | null {
+  return db.cachedOne(
     "workers",
+    workerOf,
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL",
     projectId,
     nameKey,
   );
 }
 
-export function workerById(db: Db, id: number): WorkerRow | null {
-  return db.oneInMind("workers", "SELECT * FROM workers WHERE id = ?", id);
+export function workerById(db: Db, id: number): Worker | null {
+  return db.cachedOne("workers", workerOf, "SELECT * FROM workers WHERE id = ?", id);
 }
 
-export function lastRetiredByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
-  return db.one(
+export function lastRetiredByName(db: Db, projectId: number, nameKey: string): Worker | null {
+  const columns = db.one<WorkerColumns>(
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT 1",
     projectId,
     nameKey,
   );
+  return columns && workerOf(columns);
 }
 
-export function workersOfProject(db: Db, projectId: number): WorkerRow[] {
-  return db.all("SELECT * FROM workers WHERE project_id = ? AND retired_ms IS NULL ORDER BY name_key", projectId);
+export function workersOfProject(db: Db, projectId: number): Worker[] {
+  return db
+    .all<WorkerColumns>(
+      "SELECT * FROM workers WHERE project_id = ? AND retired_ms IS NULL ORDER BY name_key",
+      projectId,
+    )
+    .map(workerOf);
 }
 
 export function countWorkers(db: Db, projectId: number): number {
@@ -60,6 +179,12 @@ export function countWorkers(db: Db, projectId: number): number {
     projectId,
   );
   return row?.count ?? 0;
+}
+
+export function desiredWorkers(db: Db): Worker[] {
+  return db
+    .all<WorkerColumns>("SELECT * FROM workers WHERE desired = 1 AND retired_ms IS NULL ORDER BY id")
+    .map(workerOf);
 }
 
 /** At least as many as any project has; without counting, because each new name asks. */
@@ -71,16 +196,16 @@ export function countWorkersEver(db: Db, projectId: number): number {
   return db.one<{ count: number }>("SELECT count(*) AS count FROM workers WHERE project_id = ?", projectId)?.count ?? 0;
 }
 
-export type NewWorker = Pick<WorkerRow, "project_id" | "name" | "name_key" | "created_ms" | "ephemeral">;
+export type NewWorker = Pick<Worker, "projectId" | "name" | "nameKey" | "createdMs" | "ephemeral">;
 
 export function insertWorker(db: Db, worker: NewWorker): number {
   return db.insert(
     "INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral) VALUES (?, ?, ?, ?, ?)",
-    worker.project_id,
+    worker.projectId,
     worker.name,
-    worker.name_key,
-    worker.created_ms,
-    worker.ephemeral,
+    worker.nameKey,
+    worker.createdMs,
+    worker.ephemeral ? 1 : 0,
   );
 }
 
@@ -94,23 +219,18 @@ export function setLease(db: Db, workerId: number, lease: Lease): void {
   );
 }
 
-export function leaseOf(row: WorkerRow): Lease {
-  if (row.lease_phase === "free" || row.holder_run === null) return { phase: "free", generation: row.generation };
-  return { phase: row.lease_phase, generation: row.generation, run: row.holder_run };
-}
-
-export type StoredLaunch = Pick<WorkerRow, "command" | "cwd" | "environment" | "vendor" | "program_at" | "declared">;
+export type StoredLaunch = Pick<Worker, "command" | "cwd" | "environment" | "vendor" | "programAt" | "declared">;
 
 export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void {
   db.run(
     `UPDATE workers SET command = ?, cwd = ?, environment = ?, vendor = ?, program_at = ?, declared = ?, unresumable = NULL
      WHERE id = ?`,
-    launch.command,
+    launch.command === null ? null : JSON.stringify(launch.command),
     launch.cwd,
-    launch.environment,
+    JSON.stringify(launch.environment),
     launch.vendor,
-    launch.program_at,
-    launch.declared,
+    launch.programAt,
+    launch.declared === null ? null : JSON.stringify(launch.declared),
     workerId,
   );
 }
@@ -121,7 +241,7 @@ export function setForkOf(db: Db, workerId: number, sessionId: number | null): v
 }
 
 /** Who started it last: a worker, or null for the operator. */
-export function setSupervisor(db: Db, workerId: number, supervisorId: number | null): void {
+export function setStartedBy(db: Db, workerId: number, supervisorId: number | null): void {
   db.run("UPDATE workers SET supervisor_id = ? WHERE id = ?", supervisorId, workerId);
 }
 

@@ -83,7 +83,7 @@ export class Writer {
     try {
       this.#db.run("BEGIN IMMEDIATE");
       const applied = jobs.filter((job) => (job.checksFirst ? this.#applyChecked(job) : this.#apply(job)));
-      this.#db.boxes.write();
+      this.#db.mailboxCounters.write();
       this.#db.run("COMMIT");
       for (const job of applied) job.done();
       this.#listeners.onCommit();
@@ -107,7 +107,7 @@ export class Writer {
   }
 
   #apply(job: Job): boolean {
-    const counted = this.#db.boxes.length;
+    const counted = this.#db.mailboxCounters.length;
     this.#db.run("SAVEPOINT one");
     try {
       job.run();
@@ -117,7 +117,7 @@ export class Writer {
       // A full or broken disk concerns the whole transaction, which SQLite may already have rolled back.
       if (failureKind(error) !== null) throw error;
       this.#db.exec("ROLLBACK TO one; RELEASE one");
-      this.#db.boxes.undo(counted);
+      this.#db.mailboxCounters.undo(counted);
       job.fail(error);
       return false;
     }
@@ -126,7 +126,7 @@ export class Writer {
   #abandon(jobs: Job[], error: unknown): void {
     if (this.#db.raw.isTransaction) this.#db.exec("ROLLBACK");
     this.#db.forget();
-    this.#db.boxes.undo(0);
+    this.#db.mailboxCounters.undo(0);
     const kind = failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
     if (kind === "io" || kind === "damaged") this.refuse(failureError(kind, error));

@@ -7,7 +7,7 @@ import { Mail } from "../../src/daemon/mail/runtime.ts";
 import { settle } from "../../src/daemon/mail/transition.ts";
 import { MAIL_SWEEP_MS, OFFER_VISIBLE_MS } from "../../src/limits/index.ts";
 import type { Db } from "../../src/store/db.ts";
-import { insertMessage, messageBySeq, type MessageRow } from "../../src/store/messages.ts";
+import { insertMessage, messageBySeq, type Message } from "../../src/store/messages.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
 import { insertProject } from "../../src/store/projects.ts";
 import { insertWorker } from "../../src/store/workers.ts";
@@ -52,14 +52,14 @@ export class MailWorld {
     this.#tally = tally;
     this.#db = openStore(join(this.#folder, "perdure.db")).db;
     this.#writer = new Writer(this.#db, { onCommit: () => undefined, onFailure: (kind) => check(false, kind) });
-    const row = { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 0 };
+    const row = { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 };
     this.#project = insertProject(this.#db, row);
     this.#worker = insertWorker(this.#db, {
-      project_id: this.#project,
+      projectId: this.#project,
       name: "w",
-      name_key: "w",
-      created_ms: 0,
-      ephemeral: 0,
+      nameKey: "w",
+      createdMs: 0,
+      ephemeral: false,
     });
     this.#mail = this.#daemon();
   }
@@ -115,18 +115,18 @@ export class MailWorld {
     const nowMs = this.#mail.now();
     const seq = insertMessage(this.#db, {
       id: `m${this.#tally.sent++}-${whole(this.#random, 2 ** 30)}`,
-      project_id: this.#project,
-      to_worker: this.#worker,
-      from_worker: null,
-      from_name: "operator",
-      from_run: null,
+      projectId: this.#project,
+      toWorker: this.#worker,
+      fromWorker: null,
+      fromName: "operator",
+      fromRun: null,
       body: "x",
       digest: "x",
-      created_ms: nowMs,
-      expires_ms: ttlMs === null ? null : nowMs + ttlMs,
-      reply_to: null,
-      expects_reply: 0,
-      attachments: null,
+      createdMs: nowMs,
+      expiresMs: ttlMs === null ? null : nowMs + ttlMs,
+      replyTo: null,
+      expectsReply: false,
+      attachments: [],
     });
     this.#letters.push({ seq, sentAtMs: this.#machineMs, ttlMs, offeredAtMs: null });
   }
@@ -159,7 +159,7 @@ export class MailWorld {
     this.#letters = this.#letters.filter(({ seq }) => this.#row(seq).state !== "expired");
   }
 
-  #lookAt(letter: Letter, { state }: MessageRow): void {
+  #lookAt(letter: Letter, { state }: Message): void {
     const age = this.#machineMs - letter.sentAtMs;
     const said = `a message of ${age} ms, to live ${letter.ttlMs}, is ${state}`;
     if (state === "expired") {
@@ -177,7 +177,7 @@ export class MailWorld {
     } else check(heldMs < OFFER_VISIBLE_MS + 2 * MAIL_SWEEP_MS, `an offer is stuck for ${heldMs} ms`);
   }
 
-  #row(seq: number): MessageRow {
+  #row(seq: number): Message {
     const row = messageBySeq(this.#db, seq);
     if (row === null) throw new Error(`message ${seq} is gone`);
     return row;

@@ -17,7 +17,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "perdure-mind-"));
   ({ db } = openStore(join(folder, "perdure.db")));
   writer = new Writer(db, { onCommit: () => undefined, onFailure: () => undefined });
-  insertProject(db, { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 1 });
+  insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 1 });
 });
 afterEach(() => {
   db.close();
@@ -26,11 +26,11 @@ afterEach(() => {
 
 const event = (type: string): void =>
   insertEvent(db, {
-    at_ms: 1,
+    atMs: 1,
     type,
-    project_id: 1,
-    worker_id: null,
-    run_id: null,
+    projectId: 1,
+    workerId: null,
+    runId: null,
     generation: null,
     data: "{}",
   });
@@ -76,19 +76,19 @@ test("the last event is known after each commit, and whether it was about someth
 
 test("what is counted in a box is there within the change, and on disk with the commit", async () => {
   const add = (): void => {
-    db.boxes.add(1, 7, 1, 10);
+    db.mailboxCounters.add(1, 7, 1, 10);
   };
   await Promise.all([writer.write(add), writer.writeChecked(add)]);
-  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+  expect([stored(), db.mailboxCounters.count(1, 7)]).toEqual([
     { messages: 2, bytes: 20 },
     { messages: 2, bytes: 20 },
   ]);
   await writer.write(() => {
     add();
-    expect(db.boxes.count(1, 7)).toEqual({ messages: 3, bytes: 30 });
-    db.boxes.add(1, 7, -2, -20);
+    expect(db.mailboxCounters.count(1, 7)).toEqual({ messages: 3, bytes: 30 });
+    db.mailboxCounters.add(1, 7, -2, -20);
   });
-  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+  expect([stored(), db.mailboxCounters.count(1, 7)]).toEqual([
     { messages: 1, bytes: 10 },
     { messages: 1, bytes: 10 },
   ]);
@@ -96,14 +96,14 @@ test("what is counted in a box is there within the change, and on disk with the 
 
 test("what a refused change counted is taken back, and nothing of the others", async () => {
   await Promise.allSettled([
-    writer.write(() => db.boxes.add(1, 7, 1, 10)),
+    writer.write(() => db.mailboxCounters.add(1, 7, 1, 10)),
     writer.write(() => {
-      db.boxes.add(1, 7, 5, 50);
+      db.mailboxCounters.add(1, 7, 5, 50);
       refuse();
     }),
-    writer.write(() => db.boxes.add(1, 7, 1, 10)),
+    writer.write(() => db.mailboxCounters.add(1, 7, 1, 10)),
   ]);
-  expect([stored(), db.boxes.count(1, 7)]).toEqual([
+  expect([stored(), db.mailboxCounters.count(1, 7)]).toEqual([
     { messages: 2, bytes: 20 },
     { messages: 2, bytes: 20 },
   ]);
@@ -112,7 +112,7 @@ test("what a refused change counted is taken back, and nothing of the others", a
 test("a commit that is given up leaves nothing counted and nothing in mind", async () => {
   const both = await Promise.allSettled([
     writer.write(() => {
-      db.boxes.add(1, 7, 1, 10);
+      db.mailboxCounters.add(1, 7, 1, 10);
       moveProject(db, 1, "/moved", "/moved");
     }),
     // It said that it refuses before it changes anything, and does not.
@@ -122,6 +122,6 @@ test("a commit that is given up leaves nothing counted and nothing in mind", asy
     }),
   ]);
   expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  expect([stored(), db.boxes.count(1, 7)]).toEqual([null, { messages: 0, bytes: 0 }]);
+  expect([stored(), db.mailboxCounters.count(1, 7)]).toEqual([null, { messages: 0, bytes: 0 }]);
   expect([projectByIdentity(db, "/api")?.root, lastEventSeq(db)]).toEqual(["/api", 0]);
 });

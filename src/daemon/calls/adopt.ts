@@ -5,9 +5,9 @@ import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { asker } from "../../launch/ask-program.ts";
-import { runById } from "../../store/runs.ts";
-import { sessionById, sessionInUse, setPlace, type SessionRow } from "../../store/conversations.ts";
-import { setLaunch, workerByName, type WorkerRow } from "../../store/workers.ts";
+import { holderOf } from "../../store/runs.ts";
+import { conversationById, conversationInUse, setLocation, type Conversation } from "../../store/conversations.ts";
+import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { describeSession } from "../names/describe.ts";
 import { record, type House } from "../services.ts";
@@ -37,7 +37,7 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
     }
     keepCommand(house, worker, adapter, params);
     const now = workerByName(house.db, project.id, nameKey(worker.name)) ?? worker;
-    const bound = sessionById(house.db, session.id) ?? session;
+    const bound = conversationById(house.db, session.id) ?? session;
     return { address: `${project.slug}/${worker.name}`, worker: now, bound };
   });
   await house.custody.renew(adopted.bound.id);
@@ -46,31 +46,31 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
 
 function bindExisting(
   house: House,
-  worker: WorkerRow,
+  worker: Worker,
   place: SessionPlace,
   variables: ReturnType<Adapter["config"]>["variables"],
-): SessionRow {
-  const known = sessionInUse(house.db, place.vendor, place.configDir, place.id);
-  if (known?.worker_id !== worker.id) {
+): Conversation {
+  const known = conversationInUse(house.db, place.vendor, place.configDir, place.id);
+  if (known?.workerId !== worker.id) {
     const { vendor, id: vendorId, configDir, launchCwd } = place;
     return bindNew(house, worker, null, { vendor, vendorId, configDir, variables, launchCwd, provenance: "adopted" });
   }
   bind(house, worker, known.id);
-  setPlace(house.db, known.id, place.launchCwd, JSON.stringify(variables));
-  record(house, "session.bound", { projectId: worker.project_id, workerId: worker.id }, { session: place.id });
+  setLocation(house.db, known.id, place.launchCwd, variables);
+  record(house, "session.bound", { projectId: worker.projectId, workerId: worker.id }, { session: place.id });
   return known;
 }
 
 /** A worker of this vendor keeps its arguments; any other starts the vendor's program plainly. */
-function keepCommand(house: House, worker: WorkerRow, adapter: Adapter, params: CallParams<"adopt">): void {
+function keepCommand(house: House, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
   const same = worker.vendor === adapter.vendor && worker.command !== null;
   setLaunch(house.db, worker.id, {
-    command: same ? worker.command : JSON.stringify(adapter.command),
+    command: same ? worker.command : [...adapter.command],
     cwd: params.cwd,
-    environment: JSON.stringify(params.environment),
+    environment: params.environment,
     vendor: adapter.vendor,
     declared: same ? worker.declared : null,
-    program_at: same ? worker.program_at : adapter.command.length - 1,
+    programAt: same ? worker.programAt : adapter.command.length - 1,
   });
 }
 
@@ -93,8 +93,8 @@ function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transc
   }
 }
 
-export function assertStopped(house: House, worker: WorkerRow): void {
-  const run = worker.holder_run === null ? null : runById(house.db, worker.holder_run);
+export function assertStopped(house: House, worker: Worker): void {
+  const run = holderOf(house.db, worker);
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (!run || !holder) return;
   throw new PerdureError("held", `${worker.name} is running: run ${run.id}, pid ${holder.pid}.`, {

@@ -2,9 +2,9 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Waiting } from "../../core/mail.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
-import { messageById, replyTo } from "../../store/messages.ts";
+import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { standing } from "../../core/lease.ts";
-import { leaseOf, workerById } from "../../store/workers.ts";
+import { workerById } from "../../store/workers.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import type { House } from "../services.ts";
 import { admit } from "../mail/admit.ts";
@@ -81,12 +81,12 @@ async function answered(
 function outcomeOf(house: House, id: string, { run, worker }: Sender): string | null {
   const now = worker && workerById(house.db, worker.id);
   // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
-  if (run && (!now || standing(leaseOf(now), run.id, run.generation) !== "current")) {
+  if (run && (!now || standing(now.lease, run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
     });
   }
-  const reply = replyTo(house.db, id);
+  const reply = firstReplyTo(house.db, id);
   if (reply) return reply.id;
   const ask = messageById(house.db, id);
   if (ask !== null && !["expired", "cancelled", "superseded", "dead"].includes(ask.state)) return null;

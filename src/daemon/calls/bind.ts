@@ -2,9 +2,9 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
-import { runById, type RunRow } from "../../store/runs.ts";
-import { lastSessionOfRun } from "../../store/conversations.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { runById, type Run } from "../../store/runs.ts";
+import { lastEntryOfRun } from "../../store/conversations.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { House } from "../services.ts";
 import { orderFor, orderOfRun, placeForNew, sourceOf } from "../launch/plan.ts";
@@ -20,7 +20,7 @@ export async function bindCall(
   const begun = await begunTranscript(house, params);
   const { run, order } = await house.writer.write(() => {
     const { run: found, worker, wanted, vendor } = claimed(house, params);
-    if (lastSessionOfRun(house.db, found.id)) {
+    if (lastEntryOfRun(house.db, found.id)) {
       // Bound already, and the answer was lost.
       const again = orderOfRun(house, { address: worker.name, worker, run: found, wanted }).launch;
       if (again?.session?.id !== params.session) {
@@ -35,7 +35,7 @@ export async function bindCall(
     storeWanted(house, worker, wanted);
     return { run: found, order: orderFor(house, { worker, run: found, wanted }, session, "new") };
   });
-  if (runById(house.db, run.id)?.ended_ms === null) house.sessions.follow(run);
+  if (runById(house.db, run.id)?.endedMs === null) house.sessions.follow(run);
   return order;
 }
 
@@ -52,7 +52,7 @@ function begunTranscript(house: House, params: CallParams<"bind">): Promise<Tran
 function claimed(house: House, params: CallParams<"bind">): Claimed {
   assertOwn(house, params);
   const run = runById(house.db, params.run);
-  const worker = run && workerById(house.db, run.worker_id);
+  const worker = run && workerById(house.db, run.workerId);
   if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
   const wanted = mustWant(params, worker);
   // The claimer mints before it starts anything; a running program has nothing to bind.
@@ -62,8 +62,8 @@ function claimed(house: House, params: CallParams<"bind">): Claimed {
 }
 
 interface Claimed {
-  run: RunRow;
-  worker: WorkerRow;
+  run: Run;
+  worker: Worker;
   wanted: Wanted;
   vendor: VendorWanted;
 }

@@ -6,7 +6,7 @@ import { asker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";
 import { projectById } from "../../store/projects.ts";
-import { sessionInUse } from "../../store/conversations.ts";
+import { conversationInUse } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
 import { iso } from "../names/describe.ts";
@@ -62,8 +62,8 @@ async function foundBy(
 }
 
 function ownerOf(house: House, vendor: string, configDir: string, id: string): string | null {
-  const session = sessionInUse(house.db, vendor, configDir, id);
-  const worker = session && workerById(house.db, session.worker_id);
-  const project = worker && projectById(house.db, worker.project_id);
+  const session = conversationInUse(house.db, vendor, configDir, id);
+  const worker = session && workerById(house.db, session.workerId);
+  const project = worker && projectById(house.db, worker.projectId);
   return worker && project ? `${project.slug}/${worker.name}` : null;
 }

@@ -2,8 +2,8 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
 import { undesire } from "../../store/fleet.ts";
-import { markStopped, runById, type RunRow } from "../../store/runs.ts";
-import { sessionOfRun } from "../../store/conversations.ts";
+import { markStopped, runById, type Run } from "../../store/runs.ts";
+import { conversationOfRun } from "../../store/conversations.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
 import { record, type House } from "../services.ts";
@@ -31,7 +31,7 @@ function fleetOf(house: House, params: CallParams<"down">): FoundWorker[] {
   const project = projectOf(house, params);
   if (project === null) return [];
   return workersOfProject(house.db, project.id)
-    .filter(({ desired, holder_run: run }) => desired === 1 || (run !== null && runById(house.db, run)?.pane != null))
+    .filter(({ desired, holderRun: run }) => desired || (run !== null && runById(house.db, run)?.pane != null))
     .map((worker) => ({ project, worker, address: `${project.slug}/${worker.name}` }));
 }
 
@@ -42,7 +42,7 @@ async function bringDown(house: House, { project, worker, address }: FoundWorker
   const subject = { projectId: project.id, workerId: worker.id };
   await house.writer.write(() => {
     undesire(house.db, worker.id);
-    if (worker.desired === 1) record(house, "worker.down", subject, { by: how.by });
+    if (worker.desired) record(house, "worker.down", subject, { by: how.by });
   });
   await house.fleet.leave(worker.id);
   const run = house.fleet.liveRun(worker.id);
@@ -54,18 +54,18 @@ async function bringDown(house: House, { project, worker, address }: FoundWorker
 }
 
 /** A library's claim is a process of somebody else's: it can lose its name, not its life. */
-function notStartedByUs(address: string, name: string, { pid }: RunRow): PerdureError {
+function notStartedByUs(address: string, name: string, { pid }: Run): PerdureError {
   return new PerdureError("refused", `${address} is claimed by a program that perdure did not start (pid ${pid}).`, {
     hint: `take its name: perdure takeover ${name}`,
   });
 }
 
 /** Asked to end, and its conversation in custody. Whether KILL was needed. */
-export async function endRun(house: House, run: RunRow, { by, killAfterMs }: How): Promise<boolean> {
+export async function endRun(house: House, run: Run, { by, killAfterMs }: How): Promise<boolean> {
   await house.writer.write(() => markStopped(house.db, run.id, by));
-  const killed = await stopRun(house, { ...run, stopped_by: by }, killAfterMs);
+  const killed = await stopRun(house, { ...run, stoppedBy: by }, killAfterMs);
   await orLog(house, run.id, keepScreen(house, house.fleet.panes, run));
-  const session = sessionOfRun(house.db, run.id);
+  const session = conversationOfRun(house.db, run.id);
   if (session) await house.sessions.settled(session.id);
   return killed;
 }

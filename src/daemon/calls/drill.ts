@@ -1,5 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import { allProjects, type ProjectRow } from "../../store/projects.ts";
+import { allProjects, type Project } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import { drill } from "../custody/drill.ts";
 import type { House } from "../services.ts";
@@ -23,7 +23,7 @@ export async function drillCall(params: CallParams<"drill">, context: CallContex
 
 function workersOf(house: House, params: CallParams<"drill">): FoundWorker[] {
   const own = params.all ? null : projectOf(house, params);
-  const projects: ProjectRow[] = params.all ? allProjects(house.db) : own ? [own] : [];
+  const projects: Project[] = params.all ? allProjects(house.db) : own ? [own] : [];
   return projects.flatMap((project) =>
     workersOfProject(house.db, project.id).map((worker) => ({
       project,

@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { EventRecord } from "../../protocol/records/worker.ts";
-import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEventRow } from "../../store/events.ts";
+import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
 import { iso } from "../names/describe.ts";
 import type { House } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
@@ -15,7 +15,7 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   const { house } = context;
   const filter = eventFilter(params, house);
   let last = params.after ?? 0;
-  const send = async (rows: NamedEventRow[]): Promise<void> => {
+  const send = async (rows: NamedEvent[]): Promise<void> => {
     for (const row of rows) {
       await context.send(toRecord(row));
       last = row.seq;
@@ -46,14 +46,14 @@ function eventFilter(params: CallParams<"events">, house: House): () => EventFil
   return () => ({ projectId: projectOf(house, where)?.id ?? NO_PROJECT, workerId });
 }
 
-function toRecord(row: NamedEventRow): EventRecord {
+function toRecord(row: NamedEvent): EventRecord {
   return {
     seq: row.seq,
-    at: iso(row.at_ms),
+    at: iso(row.atMs),
     type: row.type,
     project: row.project,
     worker: row.worker,
-    run: row.run_id,
+    run: row.runId,
     generation: row.generation,
     data: JSON.parse(row.data) as Record<string, unknown>,
   };

@@ -1,7 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import { sessionById, type SessionRow } from "../../store/conversations.ts";
+import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { probeSession } from "../conversations/probe.ts";
@@ -14,7 +14,7 @@ import type { CallContext } from "./context.ts";
 export async function forkCall(params: CallParams<"fork">, { house }: CallContext): Promise<CallResults["fork"]> {
   const to = checkName(params.to);
   const { project, worker, address } = findWorker(house, params.target);
-  const stem = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const stem = boundConversation(house.db, worker);
   if (stem === null) {
     throw new PerdureError("usage", `${address} is in no conversation, so there is nothing to branch.`, {
       hint: `perdure run ${to} -- COMMAND`,
@@ -26,15 +26,15 @@ export async function forkCall(params: CallParams<"fork">, { house }: CallContex
       throw new PerdureError("conflict", `${project.slug}/${to} exists already.`, { hint: "choose another name" });
     }
     const branch = findOrCreate(house, project, to, false);
-    setLaunch(house.db, branch.id, { ...worker, cwd: stem.launch_cwd });
+    setLaunch(house.db, branch.id, { ...worker, cwd: stem.launchCwd });
     setForkOf(house.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
-    record(house, "session.forked", subject, { from: worker.name, session: stem.vendor_id });
-    return { address: `${project.slug}/${to}`, from: address, vendor: stem.vendor, session: stem.vendor_id };
+    record(house, "session.forked", subject, { from: worker.name, session: stem.vendorId });
+    return { address: `${project.slug}/${to}`, from: address, vendor: stem.vendor, session: stem.vendorId };
   });
 }
 
-async function assertForkable(house: House, address: string, stem: SessionRow): Promise<void> {
+async function assertForkable(house: House, address: string, stem: Conversation): Promise<void> {
   if (!knownAdapter(stem.vendor).forks) {
     throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",

@@ -2,7 +2,7 @@ import { standing } from "../../core/lease.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
-import { leaseOf, workerById } from "../../store/workers.ts";
+import { workerById } from "../../store/workers.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { House } from "../services.ts";
 import { commits } from "./commits.ts";
@@ -18,7 +18,7 @@ export async function holdCall(params: CallParams<"hold">, context: CallContext)
   context.holdWhileConnected(params.run);
   for await (const _ of commits(context)) {
     if (isCurrent(house, params)) continue;
-    const displacedBy = runById(house.db, params.run)?.displaced_by ?? null;
+    const displacedBy = runById(house.db, params.run)?.displacedBy ?? null;
     if (displacedBy !== null) await context.send({ displacedBy });
     return { held: false };
   }
@@ -27,6 +27,6 @@ export async function holdCall(params: CallParams<"hold">, context: CallContext)
 
 function isCurrent(house: House, { run, generation }: CallParams<"hold">): boolean {
   const row = runById(house.db, run);
-  const worker = row ? workerById(house.db, row.worker_id) : null;
-  return worker !== null && standing(leaseOf(worker), run, generation) === "current";
+  const worker = row ? workerById(house.db, row.workerId) : null;
+  return worker !== null && standing(worker.lease, run, generation) === "current";
 }

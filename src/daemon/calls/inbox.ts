@@ -62,7 +62,7 @@ function boxOf(
 
 function offer(house: House, params: CallParams<"receive">, sender: Sender): MessageRecord[] {
   const { project, to, key } = boxOf(house, params, sender);
-  if (sender.worker?.paused === 1) return [];
+  if (sender.worker?.paused === true) return [];
   const run = sender.run?.id ?? OPERATOR;
   if (params.inHand) returnUnarrived(house, run, key, new Set(params.inHand));
   const messages: MessageRecord[] = [];
@@ -92,7 +92,7 @@ function rethrown(error: unknown): never {
 /** A daemon that died after the offer and before the answer: what was in it must not come after what came later. */
 function returnUnarrived(house: House, run: string, box: string, inHand: ReadonlySet<string>): void {
   for (const message of offersOf(house.db, run)) {
-    if (message.state !== "offered" || inHand.has(message.id) || boxKey(message.project_id, message.to_worker) !== box)
+    if (message.state !== "offered" || inHand.has(message.id) || boxKey(message.projectId, message.toWorker) !== box)
       continue;
     settle(house, message, "return", { run, reason: "it never arrived" });
   }
@@ -110,7 +110,7 @@ export async function ackCall(params: CallParams<"ack">, { house, actor }: CallC
     const run = sender.run?.id ?? OPERATOR;
     const acked = params.ids.filter((id) => {
       const message = messageById(house.db, id);
-      const own = message?.offer_run === run && message.offer_generation === (sender.run?.generation ?? 0);
+      const own = message?.offerRun === run && message.offerGeneration === (sender.run?.generation ?? 0);
       return own && settle(house, message, params.how === "read" ? "read" : "inject", { run });
     });
     return { acked, missed: params.ids.filter((id) => !acked.includes(id)) };
@@ -135,7 +135,7 @@ export async function inboxCall(params: CallParams<"inbox">, context: CallContex
     : onTheWay(house.db, project.id, to, params.limit);
   if (!params.all && rows.length < params.limit) await assertAllThere(house, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(house, row));
-  return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === 1 };
+  return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
 }
 
 /** What was asked of the caller and not answered. */

@@ -3,9 +3,9 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { allProjects } from "../../store/projects.ts";
 import { runById, runsOfWorker } from "../../store/runs.ts";
-import { sessionById, sessionsOfWorker } from "../../store/conversations.ts";
+import { boundConversation, conversationsOfWorker } from "../../store/conversations.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
-import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { describeRun, describeSession, describeWorker, iso } from "../names/describe.ts";
 import type { House } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
@@ -32,13 +32,13 @@ export async function showCall(params: CallParams<"show">, { house }: CallContex
   const { project, worker } = findWorker(house, params.target);
   const { summary, processes } = describeWorker(house, project, worker);
   const [last] = runsOfWorker(house.db, worker.id, 1);
-  const current = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const current = boundConversation(house.db, worker);
   return {
     ...summary,
-    createdAt: iso(worker.created_ms),
-    command: worker.command === null ? null : (JSON.parse(worker.command) as string[]),
+    createdAt: iso(worker.createdMs),
+    command: worker.command,
     cwd: worker.cwd,
-    environment: Object.keys(JSON.parse(worker.environment) as object),
+    environment: Object.keys(worker.environment),
     formerNames: tombstonesOfWorker(house.db, worker.id).map(({ name }) => name),
     // The program's own too, not only the one that holds the name.
     processes: everyProcess(house, worker, processes).map(({ pid, command }) => ({ pid, command })),
@@ -55,12 +55,12 @@ export async function historyCall(
   await house.watch.lookNow();
   const { worker, address } = findWorker(house, params.target);
   for (const run of runsOfWorker(house.db, worker.id, params.limit)) await context.send(describeRun(house, run));
-  const sessions = sessionsOfWorker(house.db, worker.id, SESSIONS_KEPT_PER_WORKER);
+  const sessions = conversationsOfWorker(house.db, worker.id, SESSIONS_KEPT_PER_WORKER);
   return { address, sessions: sessions.map((session) => describeSession(house, worker, session)) };
 }
 
-function everyProcess(house: House, worker: WorkerRow, holders: ProcessInfo[]): ProcessInfo[] {
-  const run = worker.holder_run === null || holders.length === 0 ? null : runById(house.db, worker.holder_run);
+function everyProcess(house: House, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {
+  const run = worker.holderRun === null || holders.length === 0 ? null : runById(house.db, worker.holderRun);
   const carrying = run ? house.watch.allProcessesOf(run) : [];
   return carrying.length > 0 ? carrying : holders;
 }

@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { replyTo, type MessageRow } from "../../store/messages.ts";
+import { firstReplyTo, type Message } from "../../store/messages.ts";
 import { setPaused, workerById } from "../../store/workers.ts";
 import { record } from "../services.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
@@ -18,7 +18,7 @@ export async function mailCall(
 ): Promise<CallResults["mail"]> {
   const message = findMessage(house, params.id);
   assertParty(senderOf(house, actor, params), message);
-  const reply = replyTo(house.db, message.id);
+  const reply = firstReplyTo(house.db, message.id);
   return {
     message: describeMessage(house, message),
     steps: describeSteps(house, message),
@@ -51,8 +51,8 @@ export async function redeliverCall(
 ): Promise<CallResults["redeliver"]> {
   return house.writer.write(() => {
     const message = findMessage(house, params.id);
-    const worker = message.to_worker === null ? null : workerById(house.db, message.to_worker);
-    if (worker?.retired_ms != null) {
+    const worker = message.toWorker === null ? null : workerById(house.db, message.toWorker);
+    if (worker?.retiredMs != null) {
       throw new PerdureError("conflict", `${worker.name} was retired: ${message.id} was its mail, and nobody else's.`, {
         hint: "send it anew to whoever should read it",
       });
@@ -62,7 +62,7 @@ export async function redeliverCall(
   });
 }
 
-function tooLate({ id, state }: MessageRow, what: string): PerdureError {
+function tooLate({ id, state }: Message, what: string): PerdureError {
   return new PerdureError("conflict", `There is nothing to ${what}: ${id} is ${state}.`, {
     hint: `perdure mail ${id}`,
   });
@@ -81,7 +81,7 @@ export async function pauseCall(params: CallParams<"pause">, { house }: CallCont
 }
 
 /** An agent sees the mail it sent or got; the operator sees all. */
-function assertParty({ worker, name }: Sender, message: MessageRow): void {
-  if (worker === null || message.to_worker === worker.id || message.from_worker === worker.id) return;
+function assertParty({ worker, name }: Sender, message: Message): void {
+  if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
   throw new PerdureError("refused", `${message.id} is not ${name}'s to read.`, { hint: "perdure inbox" });
 }

@@ -9,9 +9,9 @@ import {
   moveProject,
   projectByIdentity,
   projectBySlug,
-  type ProjectRow,
+  type Project,
 } from "../../store/projects.ts";
-import { rebaseSessions } from "../../store/conversations.ts";
+import { rebaseConversations } from "../../store/conversations.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { slugHere } from "../names/lookup.ts";
@@ -45,7 +45,7 @@ export async function projectMoveCall(
     if (empty && empty.id !== row.id) deleteProject(house.db, empty.id);
     moveProject(house.db, row.id, here.identity, here.root);
     rebaseFolders(house.db, row.id, row.root, here.root);
-    rebaseSessions(house.db, row.id, row.root, here.root);
+    rebaseConversations(house.db, row.id, row.root, here.root);
     record(house, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
     return { ...row, identity: here.identity, root: here.root };
   });
@@ -53,7 +53,7 @@ export async function projectMoveCall(
   return summary(house, moved);
 }
 
-function findOld(house: House, old: string): ProjectRow {
+function findOld(house: House, old: string): Project {
   const rows = allProjects(house.db);
   const row =
     projectBySlug(house.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
@@ -67,7 +67,7 @@ function findOld(house: House, old: string): ProjectRow {
   });
 }
 
-function assertMovable(house: House, row: ProjectRow, here: Place): void {
+function assertMovable(house: House, row: Project, here: Place): void {
   if (row.identity === here.identity) {
     throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
   }
@@ -84,7 +84,7 @@ function assertMovable(house: House, row: ProjectRow, here: Place): void {
   }
 }
 
-function summary(house: House, row: ProjectRow): ProjectSummary {
+function summary(house: House, row: Project): ProjectSummary {
   return {
     slug: row.slug,
     root: row.root,

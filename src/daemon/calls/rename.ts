@@ -1,9 +1,9 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import { runById } from "../../store/runs.ts";
+import { holderOf } from "../../store/runs.ts";
 import { undesire } from "../../store/fleet.ts";
-import { releaseSessions } from "../../store/conversations.ts";
+import { releaseConversations } from "../../store/conversations.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
@@ -23,9 +23,9 @@ export async function renameCall(params: CallParams<"rename">, { house }: CallCo
     assertFree(house, { project, worker, address }, name);
     renameWorker(house.db, worker.id, name, key);
     deleteTombstone(house.db, project.id, key);
-    if (key !== worker.name_key) {
-      const tombstone = { name_key: worker.name_key, name: worker.name, worker_id: worker.id, created_ms: house.now() };
-      insertTombstone(house.db, { ...tombstone, project_id: project.id });
+    if (key !== worker.nameKey) {
+      const tombstone = { nameKey: worker.nameKey, name: worker.name, workerId: worker.id, createdMs: house.now() };
+      insertTombstone(house.db, { ...tombstone, projectId: project.id });
     }
     record(house, "worker.renamed", { projectId: project.id, workerId: worker.id }, { from: worker.name, to: name });
     return { id: worker.id, address: `${project.slug}/${name}`, from: address };
@@ -53,8 +53,8 @@ function assertFree(house: House, { project, worker }: FoundWorker, name: string
     });
   }
   const tombstone = tombstoneByName(house.db, project.id, key);
-  if (!tombstone || tombstone.worker_id === worker.id) return;
-  const heir = workerById(house.db, tombstone.worker_id);
+  if (!tombstone || tombstone.workerId === worker.id) return;
+  const heir = workerById(house.db, tombstone.workerId);
   throw new PerdureError(
     "conflict",
     `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`,
@@ -73,14 +73,14 @@ function retireOldName(house: House, { target }: CallParams<"retire">): CallResu
   const project = projectOf(house, target);
   const tombstone = project && tombstoneByName(house.db, project.id, nameKey(target.name));
   if (!project || !tombstone) return null;
-  deleteTombstone(house.db, project.id, tombstone.name_key);
-  record(house, "name.freed", { projectId: project.id, workerId: tombstone.worker_id }, { name: tombstone.name });
+  deleteTombstone(house.db, project.id, tombstone.nameKey);
+  record(house, "name.freed", { projectId: project.id, workerId: tombstone.workerId }, { name: tombstone.name });
   return { address: `${project.slug}/${tombstone.name}` };
 }
 
 function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallResults["retire"] {
   const { project, worker, address } = findWorker(house, target);
-  const run = worker.holder_run === null ? null : runById(house.db, worker.holder_run);
+  const run = holderOf(house.db, worker);
   const [holder] = run ? house.watch.processesOf(run) : [];
   if (run && holder) {
     throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}.`, {
@@ -92,7 +92,7 @@ function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallRe
   retireWorker(house.db, worker.id, house.now());
   undesire(house.db, worker.id);
   bury(house, project.id, worker.id, `${worker.name} was retired`);
-  releaseSessions(house.db, worker.id, house.now());
+  releaseConversations(house.db, worker.id, house.now());
   dropSavedOfWorker(house.db, worker.id);
   deleteTombstonesOfWorker(house.db, worker.id);
   record(house, "worker.retired", { projectId: project.id, workerId: worker.id });

@@ -2,7 +2,7 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
-import { messageById, unansweredFor, type MessageRow } from "../../store/messages.ts";
+import { messageById, unansweredFor, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import type { House } from "../services.ts";
 import { admit, mintId } from "../mail/admit.ts";
@@ -44,16 +44,16 @@ export async function replyCall(
 }
 
 /** The one that was named, or the only one that waits. */
-function askedOf(house: House, sender: Sender, params: CallParams<"reply">): MessageRow {
+function askedOf(house: House, sender: Sender, params: CallParams<"reply">): Message {
   const project = projectFor(house, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(house.db, params.messageId);
-  const before = sent?.reply_to ? messageById(house.db, sent.reply_to) : null;
+  const before = sent?.replyTo ? messageById(house.db, sent.replyTo) : null;
   // Sent before, and the answer was lost: the same one again.
-  if (before !== null && params.id === null && before.to_worker === to) return before;
+  if (before !== null && params.id === null && before.toWorker === to) return before;
   if (params.id !== null) {
     const found = findMessage(house, params.id);
-    if (found.to_worker === to && (to !== null || found.project_id === project.id)) return found;
+    if (found.toWorker === to && (to !== null || found.projectId === project.id)) return found;
     throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: "perdure pending" });
   }
   const [only, another] = unansweredFor(house.db, project.id, to, LIST_ROWS_MAX);
@@ -66,12 +66,12 @@ function askedOf(house: House, sender: Sender, params: CallParams<"reply">): Mes
   });
 }
 
-function recipientOf(house: House, asked: MessageRow): Recipient {
-  const project = projectById(house.db, asked.project_id);
-  const worker = asked.from_worker === null ? null : workerById(house.db, asked.from_worker);
+function recipientOf(house: House, asked: Message): Recipient {
+  const project = projectById(house.db, asked.projectId);
+  const worker = asked.fromWorker === null ? null : workerById(house.db, asked.fromWorker);
   if (project === null) throw new Error(`message ${asked.id} is of no project`);
-  if (worker?.retired_ms != null) {
-    throw new PerdureError("not-found", `${asked.from_name} was retired: nobody would read the answer.`, {
+  if (worker?.retiredMs != null) {
+    throw new PerdureError("not-found", `${asked.fromName} was retired: nobody would read the answer.`, {
       hint: `perdure mail ${asked.id}`,
     });
   }

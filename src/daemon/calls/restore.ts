@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { sessionById } from "../../store/conversations.ts";
+import { boundConversation, conversationById } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
 import { describeSession } from "../names/describe.ts";
 import { assertStopped } from "./adopt.ts";
@@ -15,7 +15,7 @@ export async function restoreCall(
   { house }: CallContext,
 ): Promise<CallResults["restore"]> {
   const { worker, address } = findWorker(house, params.target);
-  const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const session = boundConversation(house.db, worker);
   const assertUnused = (): void => {
     const now = workerById(house.db, worker.id);
     if (now) assertStopped(house, now);
@@ -33,5 +33,9 @@ export async function restoreCall(
     });
   }
   await house.writer.write(() => setUnresumable(house.db, worker.id, null));
-  return { address, restored, session: describeSession(house, worker, sessionById(house.db, session.id) ?? session) };
+  return {
+    address,
+    restored,
+    session: describeSession(house, worker, conversationById(house.db, session.id) ?? session),
+  };
 }

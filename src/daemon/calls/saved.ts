@@ -1,19 +1,19 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { ProjectRow } from "../../store/projects.ts";
+import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
   deleteSaved,
-  dropSavedSessions,
+  dropSavedConversations,
   savedByName,
   savedOfProject,
   setActiveSaved,
-  setSavedSession,
+  setSavedConversation,
   touchSaved,
-  type SavedRow,
+  type SavedSession,
 } from "../../store/saved.ts";
-import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
 import { describeSaved, findOrInsert, unknownSaved } from "../saved/saved.ts";
@@ -31,20 +31,20 @@ export async function saveCall(params: CallParams<"save">, { house }: CallContex
       });
     }
     const saved = name === null ? mustBeActive(house, project) : findOrInsert(house, project, name);
-    dropSavedSessions(house.db, saved.id);
-    for (const worker of workers) setSavedSession(house.db, saved.id, worker.id, worker.session_id);
+    dropSavedConversations(house.db, saved.id);
+    for (const worker of workers) setSavedConversation(house.db, saved.id, worker.id, worker.conversationId);
     touchSaved(house.db, saved.id, house.now());
     setActiveSaved(house.db, project.id, saved.id);
     record(house, "saved.written", { projectId: project.id }, { name: saved.name, workers: workers.length });
-    return describeSaved(house, project, savedByName(house.db, project.id, saved.name_key) ?? saved);
+    return describeSaved(house, project, savedByName(house.db, project.id, saved.nameKey) ?? saved);
   });
 }
 
-function isConversing(worker: WorkerRow): worker is WorkerRow & { session_id: number } {
-  return worker.session_id !== null;
+function isConversing(worker: Worker): worker is Worker & { conversationId: number } {
+  return worker.conversationId !== null;
 }
 
-function mustBeActive(house: House, project: ProjectRow): SavedRow {
+function mustBeActive(house: House, project: Project): SavedSession {
   const active = activeSaved(house.db, project.id);
   if (active) return active;
   throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
@@ -65,7 +65,7 @@ export async function forgetCall(params: CallParams<"forget">, { house }: CallCo
   return house.writer.write(() => {
     const project = projectOf(house, params);
     const rows = project ? savedOfProject(house.db, project.id) : [];
-    const saved = rows.find(({ name_key: key }) => key === nameKey(params.name));
+    const saved = rows.find(({ nameKey: key }) => key === nameKey(params.name));
     if (!project || !saved) throw unknownSaved(params.name, rows);
     deleteSaved(house.db, saved.id);
     record(house, "saved.forgotten", { projectId: project.id }, { name: saved.name });

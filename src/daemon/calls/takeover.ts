@@ -12,6 +12,6 @@ export async function takeoverCall(params: CallParams<"takeover">, context: Call
   const by = actor.kind === "worker" ? actor.address : params.by;
   const run = await house.writer.write(() => displaceRun(house, worker.id, by));
   const killed = run ? await stopRun(house, run, params.killAfterMs) : false;
-  const generation = workerById(house.db, worker.id)?.generation ?? worker.generation;
+  const generation = workerById(house.db, worker.id)?.lease.generation ?? worker.lease.generation;
   return { address, displaced: run?.id ?? null, generation, killed };
 }

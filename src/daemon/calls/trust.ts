@@ -15,11 +15,11 @@ export async function trustCall(params: CallParams<"trust">, { house }: CallCont
   const trusted = await house.writer.write(() => {
     const project = registerProject(house, params.here);
     setTrusted(house.db, {
-      project_id: project.id,
+      projectId: project.id,
       digest,
       text: params.text,
       prompts: params.prompts,
-      at_ms: house.now(),
+      atMs: house.now(),
     });
     record(house, "fleet.trusted", { projectId: project.id }, { digest });
     return { project: project.slug, digest };

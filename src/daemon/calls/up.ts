@@ -2,10 +2,10 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { desire } from "../../store/fleet.ts";
-import type { ProjectRow } from "../../store/projects.ts";
+import type { Project } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
 import { activeSaved } from "../../store/saved.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
 import { record, type House } from "../services.ts";
 import { registerProject } from "../names/lookup.ts";
@@ -19,7 +19,7 @@ import { assertTrusted } from "./trust.ts";
 type FleetEntry = CallParams<"up">["workers"][number];
 
 export interface Member {
-  worker: WorkerRow;
+  worker: Worker;
   entry: FleetEntry;
 }
 
@@ -75,28 +75,28 @@ function nameAll(house: House, params: CallParams<"up">): Named {
 }
 
 interface Named {
-  project: ProjectRow;
+  project: Project;
   members: Member[];
   refused: UpItem[];
 }
 
 /** Somebody has started it in a terminal of their own: it is theirs to end. */
-function isElsewhere(house: House, { id }: WorkerRow): boolean {
+function isElsewhere(house: House, { id }: Worker): boolean {
   const run = house.fleet.liveRun(id);
   return run !== null && run.pane === null;
 }
 
-function wantIt(house: House, worker: WorkerRow, entry: FleetEntry): void {
+function wantIt(house: House, worker: Worker, entry: FleetEntry): void {
   const { group, restart, prompt, openFiles } = entry;
   const running = house.fleet.liveRun(worker.id) !== null;
-  const after = running ? worker.generation - 1 : worker.generation;
+  const after = running ? worker.lease.generation - 1 : worker.lease.generation;
   desire(house.db, worker.id, { group, restart, prompt, openFiles, after });
   // For the first time: a daemon that is killed before its turn leaves the next one something to start.
   if (worker.command === null) storeFirst(house, worker, entry);
-  if (worker.desired === 0) record(house, "worker.up", { projectId: worker.project_id, workerId: worker.id });
+  if (!worker.desired) record(house, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
 
-function storeFirst(house: House, worker: WorkerRow, { command, cwd, environment, vendor }: FleetEntry): void {
+function storeFirst(house: House, worker: Worker, { command, cwd, environment, vendor }: FleetEntry): void {
   try {
     storeWanted(house, worker, mustWant({ command, cwd, environment, vendor }, worker));
   } catch (error) {
@@ -104,7 +104,7 @@ function storeFirst(house: House, worker: WorkerRow, { command, cwd, environment
   }
 }
 
-async function bringUp(house: House, project: ProjectRow, { worker, entry }: Member, fresh: boolean): Promise<UpItem> {
+async function bringUp(house: House, project: Project, { worker, entry }: Member, fresh: boolean): Promise<UpItem> {
   const { command, cwd, environment, vendor } = entry;
   try {
     const started = await house.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
@@ -131,10 +131,10 @@ async function bringUp(house: House, project: ProjectRow, { worker, entry }: Mem
 
 export function itemOf(
   house: House,
-  { slug }: ProjectRow,
-  { id, name }: WorkerRow,
+  { slug }: Project,
+  { id, name }: Worker,
   what: Pick<UpItem, "outcome"> & Partial<UpItem>,
 ): UpItem {
-  const generation = workerById(house.db, id)?.generation ?? 0;
+  const generation = workerById(house.db, id)?.lease.generation ?? 0;
   return { address: `${slug}/${name}`, name, run: null, generation, session: null, reason: null, hint: null, ...what };
 }

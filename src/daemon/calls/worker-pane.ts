@@ -4,9 +4,9 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
 import { startsBy } from "../../protocol/start-command.ts";
 import { readIfThere } from "../../state/files.ts";
-import { desire, keepingOf } from "../../store/fleet.ts";
-import { runsOfWorker, type RunRow } from "../../store/runs.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { desire } from "../../store/fleet.ts";
+import { runsOfWorker, type Run } from "../../store/runs.ts";
+import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
 import type { House } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
@@ -20,14 +20,14 @@ export async function restartCall(
   { house }: CallContext,
 ): Promise<CallResults["restart"]> {
   const { project, worker } = findWorker(house, params.target);
-  if (worker.keeping === null) throw notOfAFleet(worker);
+  if (worker.fleet === null) throw notOfAFleet(worker);
   // Owed a start from now on: should this daemon die in between, the next one gives it.
-  const keeping = { ...keepingOf(worker), after: worker.generation };
+  const keeping = { ...fleetSettingsOf(worker), after: worker.lease.generation };
   await house.writer.write(() => desire(house.db, worker.id, keeping));
   await house.fleet.leave(worker.id);
   const run = house.fleet.liveRun(worker.id);
   if (run) await endRun(house, run, params);
-  const environment = JSON.parse(worker.environment) as Record<string, string>;
+  const environment = worker.environment;
   const again = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
   const started = await house.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {
     await house.fleet.refused(worker, error);
@@ -40,7 +40,7 @@ export async function restartCall(
   });
 }
 
-function notOfAFleet({ name }: WorkerRow): PerdureError {
+function notOfAFleet({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was not brought up, so there is no pane to start it in.`, {
     hint: `perdure up ${name}, or here: perdure run ${name}`,
     details: { notUp: true },
@@ -69,17 +69,17 @@ export async function screenCall(params: CallParams<"screen">, { house }: CallCo
   const found = findWorker(house, params.target);
   const { address, worker } = found;
   const wanted = params.run === undefined ? null : runOf(house, found, params.run);
-  if (wanted !== null && wanted.ended_ms !== null) return keptScreen(house, found, wanted, params.lines);
+  if (wanted !== null && wanted.endedMs !== null) return keptScreen(house, found, wanted, params.lines);
   const tmux = house.fleet.panes.ifThere();
   const own = (await tmux?.panes())?.filter(({ workerId }) => workerId === String(worker.id));
   const pane = own?.find(({ run }) => wanted === null || run === wanted.id);
   if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
   const [last] = runsOfWorker(house.db, worker.id, 1);
-  if (last === undefined || last.ended_ms === null) throw noPane(house, found);
+  if (last === undefined || last.endedMs === null) throw noPane(house, found);
   return keptScreen(house, found, last, params.lines);
 }
 
-function keptScreen(house: House, found: FoundWorker, { id }: RunRow, lines: number): ScreenRecord {
+function keptScreen(house: House, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
   const kept = readIfThere(join(house.watch.runDir(id), SCREEN_FILE));
   if (kept !== null) return { address: found.address, text: kept.split("\n").slice(-lines).join("\n"), live: false };
   const [last] = runsOfWorker(house.db, found.worker.id, 1);
@@ -90,8 +90,8 @@ function keptScreen(house: House, found: FoundWorker, { id }: RunRow, lines: num
 }
 
 /** By its id, or by its number in the history. */
-function runOf(house: House, { address, worker }: FoundWorker, wanted: string): RunRow {
-  const runs = runsOfWorker(house.db, worker.id, worker.generation);
+function runOf(house: House, { address, worker }: FoundWorker, wanted: string): Run {
+  const runs = runsOfWorker(house.db, worker.id, worker.lease.generation);
   const run = runs.find(({ id, generation }) => id === wanted || String(generation) === wanted);
   if (run) return run;
   throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(wanted)} on record.`, {
@@ -115,6 +115,6 @@ function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
     );
   }
   // One that never ran is the fleet file's.
-  const hint = startsBy(worker.name, worker.keeping !== null || worker.command === null);
+  const hint = startsBy(worker.name, worker.fleet !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

@@ -1,8 +1,8 @@
 import type { Sign } from "../../protocol/records/conversation.ts";
 import { walkToAgent } from "../../launch/nesting.ts";
 import { isAlive, type ProcessInfo } from "../../runtime/process/index.ts";
-import type { RunRow } from "../../store/runs.ts";
-import type { SessionRow } from "../../store/conversations.ts";
+import type { Run } from "../../store/runs.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
 import type { Watched } from "../services.ts";
 import { identityOf } from "../runs/identity.ts";
@@ -26,7 +26,7 @@ export class AgentWatch {
     this.#adapter = adapter;
   }
 
-  signs(run: RunRow, { config_dir: configDir }: SessionRow): Sign[] {
+  signs(run: Run, { configDir }: Conversation): Sign[] {
     const { processes, watch } = this.#house;
     if (this.found && isAlive(processes, this.found)) return this.#adapter.look(configDir, this.found.pid, processes);
     let signs: Sign[] = [];
@@ -43,7 +43,7 @@ export class AgentWatch {
   }
 
   /** What it has left behind. */
-  remains({ config_dir: configDir }: SessionRow): Sign[] {
+  remains({ configDir }: Conversation): Sign[] {
     return this.found ? (this.#adapter.remains?.(configDir, this.found) ?? []) : [];
   }
 }

@@ -1,7 +1,7 @@
 import { isNews, seen, titled, told, UNKNOWN, type Attention } from "../../core/attention.ts";
 import { TITLE_SETTLE_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
-import type { RunRow } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { dialogOn } from "../../vendors/shared/screen.ts";
 import { recordOfRun, type House } from "../services.ts";
@@ -9,11 +9,11 @@ import { recordOfRun, type House } from "../services.ts";
 /** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
 export class AttentionWatch {
   readonly #house: Pick<House, "db" | "writer" | "now" | "monotonicMs">;
-  readonly #run: RunRow;
+  readonly #run: Run;
   readonly #adapter: Adapter;
   #now: Attention = UNKNOWN;
 
-  constructor(house: Pick<House, "db" | "writer" | "now" | "monotonicMs">, run: RunRow, adapter: Adapter) {
+  constructor(house: Pick<House, "db" | "writer" | "now" | "monotonicMs">, run: Run, adapter: Adapter) {
     this.#house = house;
     this.#run = run;
     this.#adapter = adapter;

@@ -3,8 +3,8 @@ import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, QUIET_LOOK_MS, RUN_POLL_MS, SIGN_SE
 import { goneTo } from "../../core/rotation.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import type { RunRow } from "../../store/runs.ts";
-import { lastSessionOfRun, sessionOfRun, type SessionRow } from "../../store/conversations.ts";
+import type { Run } from "../../store/runs.ts";
+import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { AgentWatch, type Signs } from "./agent-process.ts";
 import { AttentionWatch } from "./attention.ts";
@@ -24,7 +24,7 @@ const CALM_LOOKS = 4;
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {
   readonly #house: Watched;
-  #run: RunRow;
+  #run: Run;
   readonly #adapter: Adapter;
   readonly #late: boolean;
   readonly #isWatched: () => boolean;
@@ -51,7 +51,7 @@ export class Follower {
   foreign: string | null = null;
 
   /** `late`: found running by a daemon that did not see it begin. */
-  constructor(house: Watched, run: RunRow, adapter: Adapter, late: boolean, signs: Signs) {
+  constructor(house: Watched, run: Run, adapter: Adapter, late: boolean, signs: Signs) {
     this.#house = house;
     this.#isWatched = signs.watched;
     this.#run = run;
@@ -62,7 +62,7 @@ export class Follower {
     this.strangers = new StrangerWatch(house, adapter, signs.recent);
     this.silence = new SilenceWatch(house);
     this.attention = new AttentionWatch(house, run, adapter);
-    const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
+    const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendorId ?? "" };
     this.#listening = adapter.listen?.(asked, (sign) => this.#told(sign)) ?? null;
     this.#lookIn(this.#waitMs);
   }
@@ -74,7 +74,7 @@ export class Follower {
   }
 
   /** Another process holds the name for the run from now on. */
-  movedTo(run: RunRow): void {
+  movedTo(run: Run): void {
     this.#run = run;
     // What it may have shown by now was looked for elsewhere; most have yet to start, and will be told of.
     this.#waitMs = RUN_POLL_MS / 2;
@@ -142,7 +142,7 @@ export class Follower {
     const signs = this.#signs();
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#patience(), RUN_POLL_MS);
     await this.#hear();
-    const current = this.#session()?.vendor_id;
+    const current = this.#session()?.vendorId;
     const here = signs.find(({ session }) => session === current);
     const gone = goneTo(current, this.#shown, signs);
     if (here) {
@@ -183,9 +183,9 @@ export class Follower {
     const live = this.#signs();
     const remains = this.#agent.remains(session);
     const signs = live.length > 0 ? live : remains;
-    const here = signs.find((sign) => sign.session === session.vendor_id);
-    const gone = goneTo(session.vendor_id, this.#shown, signs);
-    const known = lastSessionOfRun(this.#house.db, this.#run.id)?.proved === "true" || here !== undefined;
+    const here = signs.find((sign) => sign.session === session.vendorId);
+    const gone = goneTo(session.vendorId, this.#shown, signs);
+    const known = lastEntryOfRun(this.#house.db, this.#run.id)?.proved === "true" || here !== undefined;
     return [...(here ? [here] : []), ...(gone && known ? [gone] : [])];
   }
 
@@ -194,7 +194,7 @@ export class Follower {
    * that nobody saw begin, it cannot be told at all: it may have been in the right one before.
    */
   #isDoubtful(sign: Sign, seenHere: boolean): boolean {
-    const proved = lastSessionOfRun(this.#house.db, this.#run.id)?.proved;
+    const proved = lastEntryOfRun(this.#house.db, this.#run.id)?.proved;
     if (seenHere || proved === "true") return false;
     if (proved === "false") return true;
     const now = this.#house.monotonicMs();
@@ -202,8 +202,8 @@ export class Follower {
     return this.#late || now - this.#doubt.sinceMs < MISMATCH_CONFIRM_MS;
   }
 
-  #session(): SessionRow | null {
-    return sessionOfRun(this.#house.db, this.#run.id);
+  #session(): Conversation | null {
+    return conversationOfRun(this.#house.db, this.#run.id);
   }
 
   #signs(): Sign[] {
@@ -220,23 +220,23 @@ export class Follower {
   }
 
   async #apply(sign: Sign): Promise<void> {
-    if (sign.stays && this.#session()?.vendor_id !== sign.session) return;
+    if (sign.stays && this.#session()?.vendorId !== sign.session) return;
     if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.stir();
     await this.attention.told(sign);
-    const entry = lastSessionOfRun(this.#house.db, this.#run.id);
+    const entry = lastEntryOfRun(this.#house.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.
-    if (entry?.proved !== "true" || this.#session()?.vendor_id !== sign.session) {
+    if (entry?.proved !== "true" || this.#session()?.vendorId !== sign.session) {
       const outcome = await this.#house.writer.write(() => applySign(this.#house, this.#run.id, sign));
       if (outcome === "mismatch") await stopHeadless(this.#house, this.#run);
       if (outcome === "foreign") this.foreign = sign.session;
     }
     await this.#notePrompt(sign);
-    const own = this.#session()?.vendor_id === sign.session;
+    const own = this.#session()?.vendorId === sign.session;
     if (own && sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
   }
 
   async #notePrompt(sign: Sign): Promise<void> {
-    if (sign.activity !== "busy" || this.#session()?.prompted !== 0) return;
+    if (sign.activity !== "busy" || this.#session()?.prompted !== false) return;
     await this.#house.writer.write(() => notePrompt(this.#house, this.#run.id, sign));
   }
 

@@ -1,8 +1,8 @@
 import { STRANGER_LOOK_MS } from "../../limits/index.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import type { RunRow } from "../../store/runs.ts";
-import type { SessionRow } from "../../store/conversations.ts";
+import type { Run } from "../../store/runs.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
 import type { Watched } from "../services.ts";
 import { placeOf } from "./probe.ts";
@@ -33,7 +33,7 @@ export class StrangerWatch {
     return this.#suspects.length > 0;
   }
 
-  async look(run: RunRow, session: SessionRow | null, agent: ProcessInfo | null): Promise<void> {
+  async look(run: Run, session: Conversation | null, agent: ProcessInfo | null): Promise<void> {
     const now = this.#house.monotonicMs();
     if (!session || now - this.#lookedAtMs < STRANGER_LOOK_MS) return;
     this.#lookedAtMs = now;
@@ -51,6 +51,6 @@ export class StrangerWatch {
     this.#suspects = others;
     this.pids = strangers;
     if (pids.length === 0) return;
-    await tellOfRun(this.#house, run, "session.opened-elsewhere", { session: session.vendor_id, pids });
+    await tellOfRun(this.#house, run, "session.opened-elsewhere", { session: session.vendorId, pids });
   }
 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { heardAt, hungFor, listen, type Silence, type SilenceRules } from "../../core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
-import type { RunRow } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 import type { Watched } from "../services.ts";
 import { tellOfRun } from "../runs/identity.ts";
 
@@ -34,7 +34,7 @@ export class SilenceWatch {
   }
 
   /** Tells once of each spell. */
-  async look(run: RunRow, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
+  async look(run: Run, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
     const before = this.hungMs;
     const seen = busy ? JSON.stringify([this.#stirs, signs, transcript && changeOf(transcript)]) : "";
     this.#silence = listen(this.#silence, busy, seen, this.#house.monotonicMs(), RULES);

@@ -1,27 +1,26 @@
-import type { SessionPlace, Transcript, Variables } from "../../protocol/records/conversation.ts";
+import type { SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
-import type { SessionRow } from "../../store/conversations.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { Ask } from "../../vendors/adapter.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { House } from "../services.ts";
-import { storedCommand } from "../launch/spec.ts";
 
 // What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
 
-export function placeOf(session: SessionRow): SessionPlace {
+export function placeOf(session: Conversation): SessionPlace {
   return {
     vendor: session.vendor,
-    id: session.vendor_id,
-    configDir: session.config_dir,
-    launchCwd: session.launch_cwd,
+    id: session.vendorId,
+    configDir: session.configDir,
+    launchCwd: session.launchCwd,
   };
 }
 
 /** `lastSeen`: where its transcript was, if that is known by now. */
 export async function probeSession(
   house: Pick<House, "db">,
-  session: SessionRow,
+  session: Conversation,
   lastSeen: string | null = session.transcript,
 ): Promise<Transcript> {
   const adapter = adapterOf(session.vendor);
@@ -30,15 +29,14 @@ export async function probeSession(
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askerOf(house: Pick<House, "db">, session: SessionRow): Ask {
-  const worker = workerById(house.db, session.worker_id);
+export function askerOf(house: Pick<House, "db">, session: Conversation): Ask {
+  const worker = workerById(house.db, session.workerId);
   const adapter = adapterOf(session.vendor);
-  const stored =
-    worker?.vendor === session.vendor ? storedCommand(worker)?.slice(0, (worker.program_at ?? 0) + 1) : null;
+  const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
   return asker({
     command: stored ?? adapter?.command ?? [],
-    cwd: session.launch_cwd,
-    environment: JSON.parse(worker?.environment ?? "{}") as Record<string, string>,
-    variables: JSON.parse(session.config_variables) as Variables,
+    cwd: session.launchCwd,
+    environment: worker?.environment ?? {},
+    variables: session.variables,
   });
 }

@@ -4,8 +4,8 @@ import type { Activity, BlockedReason } from "../../protocol/records/conversatio
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
 import { isErrno } from "../../state/files.ts";
-import { runById, type RunRow } from "../../store/runs.ts";
-import { sessionById, sessionOfRun, sessionsOfRun, type SessionRow } from "../../store/conversations.ts";
+import { runById, type Run } from "../../store/runs.ts";
+import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
@@ -34,18 +34,18 @@ export class SessionWatch {
   }
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
-  follow(run: RunRow, late = false): void {
-    const session = sessionOfRun(this.#house.db, run.id);
+  follow(run: Run, late = false): void {
+    const session = conversationOfRun(this.#house.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
-    const folder = adapter.signs(session.config_dir);
+    const folder = adapter.signs(session.configDir);
     const signs = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
     this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late, signs), folder });
     if (folder !== null) this.#watch(folder);
   }
 
   /** Its wrapper was started by another process than the one that claimed. */
-  movedTo(run: RunRow): void {
+  movedTo(run: Run): void {
     this.#followers.get(run.id)?.follower.movedTo(run);
   }
 
@@ -109,8 +109,8 @@ export class SessionWatch {
    * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
    * code, if it has one.
    */
-  conclude(run: RunRow, exit: number | null): void {
-    const session = sessionOfRun(this.#house.db, run.id);
+  conclude(run: Run, exit: number | null): void {
+    const session = conversationOfRun(this.#house.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
@@ -129,7 +129,7 @@ export class SessionWatch {
   ended(run: string): void {
     this.#forget(run);
     const row = runById(this.#house.db, run);
-    const session = sessionOfRun(this.#house.db, run);
+    const session = conversationOfRun(this.#house.db, run);
     if (!row || !session) return;
     const settling = this.#settle(row, session).finally(() => {
       if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
@@ -156,13 +156,13 @@ export class SessionWatch {
     return [...this.#followers.values()].some((each) => each.folder === folder);
   }
 
-  async #settle(run: RunRow, session: SessionRow): Promise<void> {
+  async #settle(run: Run, session: Conversation): Promise<void> {
     try {
       clearEvents(this.#house.watch.runDir(run.id));
       const transcript = await probeSession(this.#house, session);
       const ended = runById(this.#house.db, run.id);
       if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
-      for (const { session_id: each } of sessionsOfRun(this.#house.db, run.id)) await this.#keep(each);
+      for (const { conversationId: each } of entriesOfRun(this.#house.db, run.id)) await this.#keep(each);
     } catch (error) {
       this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }
@@ -170,7 +170,7 @@ export class SessionWatch {
 
   /** One that the run left before anybody looked for its transcript is looked for now. */
   async #keep(sessionId: number): Promise<void> {
-    const session = sessionById(this.#house.db, sessionId);
+    const session = conversationById(this.#house.db, sessionId);
     if (!session) return;
     const found = session.transcript === null ? await probeSession(this.#house, session) : null;
     if (found?.state === "good") {

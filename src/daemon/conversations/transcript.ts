@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../../limits/index.ts";
-import type { SessionRow } from "../../store/conversations.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { Watched } from "../services.ts";
 import { probeSession } from "./probe.ts";
@@ -19,8 +19,8 @@ export class TranscriptWatch {
     this.#house = house;
   }
 
-  tell(session: SessionRow, file: string): void {
-    this.#told = { session: session.vendor_id, file };
+  tell(session: Conversation, file: string): void {
+    this.#told = { session: session.vendorId, file };
   }
 
   /** Something is being said: what nobody found while all was quiet will be there in a moment. */
@@ -30,7 +30,7 @@ export class TranscriptWatch {
   }
 
   /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
-  async look(session: SessionRow, busy: boolean): Promise<void> {
+  async look(session: Conversation, busy: boolean): Promise<void> {
     await this.#note(session, busy);
     const now = this.#house.monotonicMs();
     if (busy && now - this.#keptAtMs < CUSTODY_BUSY_MS) return;
@@ -39,13 +39,13 @@ export class TranscriptWatch {
     if (!adapterOf(session.vendor)?.costly) await this.#house.custody.keep(session.id);
   }
 
-  fileOf(session: SessionRow): string | null {
-    return this.#told?.session === session.vendor_id ? this.#told.file : session.transcript;
+  fileOf(session: Conversation): string | null {
+    return this.#told?.session === session.vendorId ? this.#told.file : session.transcript;
   }
 
-  async #note(session: SessionRow, busy: boolean): Promise<void> {
+  async #note(session: Conversation, busy: boolean): Promise<void> {
     if (adapterOf(session.vendor)?.costly) return;
-    const known = session.transcript_bytes;
+    const known = session.transcriptBytes;
     if (known !== null && busy) return;
     const file = this.fileOf(session);
     if (file === null) return this.#search(session);
@@ -58,7 +58,7 @@ export class TranscriptWatch {
   }
 
   /** Nobody has told where it is: looked for less and less often. */
-  async #search(session: SessionRow): Promise<void> {
+  async #search(session: Conversation): Promise<void> {
     const now = this.#house.monotonicMs();
     if (now < this.#searchAtMs) return;
     this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
@@ -66,7 +66,7 @@ export class TranscriptWatch {
     await this.#find(session);
   }
 
-  async #find(session: SessionRow): Promise<void> {
+  async #find(session: Conversation): Promise<void> {
     const found = await probeSession(this.#house, session);
     if (found.state === "good") await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
   }

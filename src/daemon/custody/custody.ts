@@ -5,8 +5,15 @@ import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from
 import type { Restored } from "../../protocol/records/worker.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
-import { custodyIds, custodyOf, custodyToDrop, dropCustody, setCustody, type CustodyRow } from "../../store/custody.ts";
-import { sessionById, setTranscript, type SessionRow } from "../../store/conversations.ts";
+import {
+  custodyIds,
+  custodyOf,
+  custodyToDrop,
+  dropCustody,
+  setCustody,
+  type CustodyCopy,
+} from "../../store/custody.ts";
+import { conversationById, setTranscript, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../vendors/shared/transcript.ts";
@@ -36,7 +43,7 @@ export class Custody {
   async keep(sessionId: number, file?: string): Promise<void> {
     await this.#alone(sessionId, async () => {
       try {
-        const found = sessionById(this.#house.db, sessionId);
+        const found = conversationById(this.#house.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
         if (session) await (adapterOf(session.vendor)?.archive ? this.#print(session) : this.#copy(session));
       } catch (error) {
@@ -53,7 +60,7 @@ export class Custody {
   }
 
   /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
-  async restore(session: SessionRow, assertUnused: () => void = () => undefined): Promise<Restored | null> {
+  async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(session.transcript);
     return this.#alone(session.id, async () => {
       const kept = custodyOf(this.#house.db, session.id);
@@ -64,7 +71,7 @@ export class Custody {
       const archive = adapterOf(session.vendor)?.archive;
       if (archive) {
         const { code, stderr } = await askerOf(this.#house, session)(archive.takeIn(this.#file(session.id)));
-        if (code !== 0) this.#house.log(`custody: ${session.vendor} did not take ${session.vendor_id} back: ${stderr}`);
+        if (code !== 0) this.#house.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
         if (code !== 0) return null;
       } else {
         if (session.transcript === null) return null;
@@ -75,9 +82,9 @@ export class Custody {
   }
 
   /** The copy, if all of it is there and as it was put away; read from beginning to end. */
-  async whole(kept: CustodyRow): Promise<Copy | null> {
+  async whole(kept: CustodyCopy): Promise<Copy | null> {
     try {
-      const copy = await hashOf(this.#file(kept.session_id), kept.bytes);
+      const copy = await hashOf(this.#file(kept.conversationId), kept.bytes);
       return copy && digestOf(copy) === kept.sha256 ? copy : null;
     } catch (error) {
       if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
@@ -89,7 +96,7 @@ export class Custody {
    * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
    * unless `thorough`. Damaged, if somebody has changed what was said.
    */
-  async compare(session: SessionRow, found: Transcript, thorough = false): Promise<Transcript> {
+  async compare(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
     const kept = custodyOf(this.#house.db, session.id);
     if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.archive) return found;
     if (!thorough && sameSource(kept, found.file)) return found;
@@ -113,19 +120,19 @@ export class Custody {
     }
   }
 
-  async #copy(session: SessionRow): Promise<void> {
+  async #copy(session: Conversation): Promise<void> {
     const source = session.transcript;
     if (adapterOf(session.vendor)?.uncopied !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
     const kept = custodyOf(this.#house.db, session.id);
-    const before = { source_bytes: Number(stat.size), source_changed: String(stat.mtimeNs) };
+    const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
     if (kept && sameSource(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
-      return this.#house.log(`custody: ${session.vendor_id} has ${stat.size} bytes, and is not copied any more`);
+      return this.#house.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
     }
     // They only grow: one that got shorter has lost something, which the copy may still have.
-    if (before.source_bytes < Math.max(kept?.bytes ?? 0, session.transcript_bytes ?? 0)) return;
+    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, session.transcriptBytes ?? 0)) return;
     const target = this.#file(session.id);
     const known = kept && (await this.#known(kept));
     const grown = known && (await appendTail(source, target, known));
@@ -139,16 +146,16 @@ export class Custody {
   }
 
   /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
-  async #known(kept: CustodyRow): Promise<Copy | null> {
-    const copy = this.#copies.get(kept.session_id);
+  async #known(kept: CustodyCopy): Promise<Copy | null> {
+    const copy = this.#copies.get(kept.conversationId);
     if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
     return this.whole(kept);
   }
 
-  async #print(session: SessionRow): Promise<void> {
+  async #print(session: Conversation): Promise<void> {
     const archive = adapterOf(session.vendor)?.archive;
     if (!archive) return;
-    const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendor_id));
+    const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendorId));
     if (code !== 0 || stdout.length === 0) return;
     // Half of one is worse than none.
     if (parseObject(stdout) === null) return;
@@ -158,10 +165,10 @@ export class Custody {
     await writeFile(`${target}.new`, stdout, { mode: 0o600 });
     const copy = await copyWhole(`${target}.new`, target);
     await rm(`${target}.new`);
-    await this.#note(session, copy, { source_bytes: copy.bytes, source_changed: "" });
+    await this.#note(session, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
   }
 
-  async #copyCompanions(session: SessionRow): Promise<void> {
+  async #copyCompanions(session: Conversation): Promise<void> {
     for (const file of companionsOf(session)) {
       const target = join(dirname(this.#file(session.id)), "companions", basename(file));
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -170,18 +177,18 @@ export class Custody {
   }
 
   async #note(
-    session: SessionRow,
+    session: Conversation,
     copy: Copy,
-    source: Pick<CustodyRow, "source_bytes" | "source_changed">,
+    source: Pick<CustodyCopy, "sourceBytes" | "sourceChanged">,
   ): Promise<void> {
-    const row = { session_id: session.id, bytes: copy.bytes, sha256: digestOf(copy), kept_ms: this.#house.now() };
+    const row = { conversationId: session.id, bytes: copy.bytes, sha256: digestOf(copy), keptMs: this.#house.now() };
     await this.#house.writer.write(() => {
       // The session may have been dropped meanwhile; its copy then goes with the next sweep.
-      const now = sessionById(this.#house.db, session.id);
+      const now = conversationById(this.#house.db, session.id);
       if (now === null) return;
       setCustody(this.#house.db, { ...row, ...source });
       // From now on a shorter one is a loss.
-      if (now.transcript === null || copy.bytes <= (now.transcript_bytes ?? 0)) return;
+      if (now.transcript === null || copy.bytes <= (now.transcriptBytes ?? 0)) return;
       const boot = this.#house.processes.bootId();
       setTranscript(this.#house.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
     });
@@ -206,15 +213,15 @@ export class Custody {
     }
   }
 
-  async #noteRestored(session: SessionRow, kept: CustodyRow): Promise<Restored> {
-    const missingBytes = Math.max(0, (session.transcript_bytes ?? 0) - kept.bytes);
+  async #noteRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
+    const missingBytes = Math.max(0, (session.transcriptBytes ?? 0) - kept.bytes);
     const { db, writer, processes } = this.#house;
-    const worker = workerById(db, session.worker_id);
+    const worker = workerById(db, session.workerId);
     await writer.write(() => {
       const { transcript, version } = session;
       setTranscript(db, session.id, { file: transcript ?? "", bytes: kept.bytes, version, boot: processes.bootId() });
-      const subject = { workerId: session.worker_id, ...(worker && { projectId: worker.project_id }) };
-      record(this.#house, "session.restored", subject, { session: session.vendor_id, bytes: kept.bytes, missingBytes });
+      const subject = { workerId: session.workerId, ...(worker && { projectId: worker.projectId }) };
+      record(this.#house, "session.restored", subject, { session: session.vendorId, bytes: kept.bytes, missingBytes });
     });
     return { bytes: kept.bytes, missingBytes };
   }

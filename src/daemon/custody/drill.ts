@@ -7,17 +7,16 @@ import type { Transcript } from "../../protocol/records/conversation.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
 import { custodyOf } from "../../store/custody.ts";
-import { sessionById, type SessionRow } from "../../store/conversations.ts";
-import type { WorkerRow } from "../../store/workers.ts";
+import { boundConversation, type Conversation } from "../../store/conversations.ts";
+import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { House } from "../services.ts";
 import { bindingOf } from "../launch/plan.ts";
 import { placeOf, probeSession } from "../conversations/probe.ts";
-import { storedCommand } from "../launch/spec.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
-export async function drill(house: House, address: string, worker: WorkerRow): Promise<DrillResult> {
-  const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+export async function drill(house: House, address: string, worker: Worker): Promise<DrillResult> {
+  const session = boundConversation(house.db, worker);
   const checks = [
     ...startable(worker, session),
     ...(session === null ? [] : await conversationChecks(house, address, worker, session)),
@@ -31,19 +30,19 @@ export async function drill(house: House, address: string, worker: WorkerRow): P
     hint: broken?.hint ?? null,
     vendor,
     unproved: (vendor !== null && adapterOf(vendor)?.unproved) || null,
-    session: session?.vendor_id ?? null,
+    session: session?.vendorId ?? null,
     checks,
   };
 }
 
-function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] {
-  const command = storedCommand(worker);
+function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
+  const command = worker.command;
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const again = startsBy(name, worker.keeping !== null);
-  const environment = JSON.parse(worker.environment) as Record<string, string>;
-  const cwd = session?.launch_cwd ?? worker.cwd ?? "/";
+  const again = startsBy(name, worker.fleet !== null);
+  const environment = worker.environment;
+  const cwd = session?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
   const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
   const version = "file" in program ? installedVersion(program.file) : null;
@@ -64,15 +63,15 @@ function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] 
   ];
 }
 
-function elsewhere(name: string, { vendor, vendor_id: id }: SessionRow): string {
+function elsewhere(name: string, { vendor, vendorId: id }: Conversation): string {
   return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
 }
 
 async function conversationChecks(
   house: House,
   address: string,
-  worker: WorkerRow,
-  session: SessionRow,
+  worker: Worker,
+  session: Conversation,
 ): Promise<DrillCheck[]> {
   const adapter = adapterOf(session.vendor);
   if (adapter === null) {
@@ -85,7 +84,7 @@ async function conversationChecks(
   const decision = decideLaunch({
     address,
     name: worker.name,
-    inPane: worker.keeping !== null,
+    inPane: worker.fleet !== null,
     vendor: session.vendor,
     aside: false,
     fresh: false,
@@ -96,12 +95,12 @@ async function conversationChecks(
   const lost = seen.state === "absent" || seen.state === "empty";
   const refused = decision.step === "refuse" && !(others.length === 0 && lost && whole) ? decision : null;
   return [
-    session.transcript === null || isFolder(session.config_dir)
-      ? passed("config dir", session.config_dir)
+    session.transcript === null || isFolder(session.configDir)
+      ? passed("config dir", session.configDir)
       : failed(
           "config dir",
-          `its config dir is gone: ${session.config_dir}`,
-          `put it back, or: ls ${session.config_dir}`,
+          `its config dir is gone: ${session.configDir}`,
+          `put it back, or: ls ${session.configDir}`,
         ),
     refused === null
       ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
@@ -111,12 +110,12 @@ async function conversationChecks(
 }
 
 function custodyCheck(
-  { name, keeping }: WorkerRow,
+  { name, fleet }: Worker,
   uncopied: string | undefined,
   seen: Transcript,
   copy: { kept: boolean; whole: boolean },
 ): DrillCheck {
-  const again = startsBy(name, keeping !== null);
+  const again = startsBy(name, fleet !== null);
   if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
   if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
   if (copy.kept) {
@@ -135,9 +134,9 @@ function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean)
 }
 
 /** The worker's own agent, which runs right now. */
-function isOwn(house: House, worker: WorkerRow, pid: number): boolean {
+function isOwn(house: House, worker: Worker, pid: number): boolean {
   const ours = house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
-  return ours && worker.holder_run !== null && house.processes.variable(pid, "PERDURE_RUN") === worker.holder_run;
+  return ours && worker.holderRun !== null && house.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
 }
 
 function isFolder(path: string): boolean {

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { isErrno } from "../../state/files.ts";
-import type { CustodyRow } from "../../store/custody.ts";
-import type { SessionRow } from "../../store/conversations.ts";
+import type { CustodyCopy } from "../../store/custody.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 
 export function sizeOf(file: string | null): number | null {
@@ -15,12 +15,12 @@ export function freeName(wanted: string): string {
   return name;
 }
 
-export function sameSource(kept: CustodyRow, file: string): boolean {
+export function sameSource(kept: CustodyCopy, file: string): boolean {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return Number(stat?.size) === kept.source_bytes && String(stat?.mtimeNs) === kept.source_changed;
+  return Number(stat?.size) === kept.sourceBytes && String(stat?.mtimeNs) === kept.sourceChanged;
 }
 
-export function companionsOf({ vendor, transcript }: SessionRow): string[] {
+export function companionsOf({ vendor, transcript }: Conversation): string[] {
   return transcript === null ? [] : (adapterOf(vendor)?.companions?.(transcript) ?? []);
 }
 

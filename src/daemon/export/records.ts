@@ -5,15 +5,14 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { isErrno, writeFileAtomic } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
 import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
-import { allProjects, projectById, type ProjectRow } from "../../store/projects.ts";
+import { allProjects, projectById, type Project } from "../../store/projects.ts";
 import { runsOfWorker } from "../../store/runs.ts";
 import { savedOfProject } from "../../store/saved.ts";
-import { sessionById } from "../../store/conversations.ts";
-import { workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { conversationById } from "../../store/conversations.ts";
+import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { iso } from "../names/describe.ts";
 import type { House } from "../services.ts";
 import { describeSaved } from "../saved/saved.ts";
-import { storedCommand } from "../launch/spec.ts";
 
 type Recorder = Pick<House, "db" | "log" | "onCommit">;
 
@@ -57,7 +56,7 @@ export class Records {
     }
   }
 
-  #refresh(project: ProjectRow): void {
+  #refresh(project: Project): void {
     try {
       const folder = recordsFolder(project);
       if (folder === null) return;
@@ -72,10 +71,10 @@ export class Records {
     }
   }
 
-  #recordsOf(project: ProjectRow, folder: string): Map<string, string> {
+  #recordsOf(project: Project, folder: string): Map<string, string> {
     const { db } = this.#house;
     const workers = workersOfProject(db, project.id)
-      .filter(({ ephemeral }) => ephemeral === 0)
+      .filter(({ ephemeral }) => !ephemeral)
       .map((worker) => [join(folder, `${worker.name}.session.json`), this.#workerRecord(project, worker)] as const);
     const saved = savedOfProject(db, project.id).map(
       (each) => [join(folder, "sessions", `${each.name}.json`), describeSaved(this.#house, project, each)] as const,
@@ -83,21 +82,21 @@ export class Records {
     return new Map([...workers, ...saved].map(([file, value]) => [file, `${JSON.stringify(value, null, 2)}\n`]));
   }
 
-  #workerRecord(project: ProjectRow, worker: WorkerRow): object {
+  #workerRecord(project: Project, worker: Worker): object {
     const [last] = runsOfWorker(this.#house.db, worker.id, 1);
-    const session = worker.session_id === null ? null : sessionById(this.#house.db, worker.session_id);
+    const session = worker.conversationId === null ? null : conversationById(this.#house.db, worker.conversationId);
     return {
       agent_id: last?.id ?? null,
-      cli_command: storedCommand(worker),
+      cli_command: worker.command,
       session_name: `${project.slug}/${worker.name}`,
-      session_id: session?.vendor_id ?? null,
-      spawned_at: last ? iso(last.started_ms) : null,
+      session_id: session?.vendorId ?? null,
+      spawned_at: last ? iso(last.startedMs) : null,
     };
   }
 }
 
 /** Inside the project, whatever its file says: repositories come from strangers, and the daemon would write for them. */
-function recordsFolder(project: ProjectRow): string | null {
+function recordsFolder(project: Project): string | null {
   const dir = configured(project);
   if (dir === null || isAbsolute(dir)) return null;
   const root = realpathSync(project.root);
@@ -118,7 +117,7 @@ function isWithin(folder: string, root: string): boolean {
   return folder === root || isBelow(folder, root);
 }
 
-function configured(project: ProjectRow): string | null {
+function configured(project: Project): string | null {
   try {
     return readConfigAt(project.root)?.records?.dir ?? null;
   } catch (error) {

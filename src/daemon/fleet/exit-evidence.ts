@@ -1,6 +1,6 @@
 import type { End } from "../../core/restart.ts";
-import type { RunRow } from "../../store/runs.ts";
-import type { WorkerRow } from "../../store/workers.ts";
+import type { Run } from "../../store/runs.ts";
+import type { Worker } from "../../store/workers.ts";
 import { whyHeld } from "../../vendors/shared/blocked-exit.ts";
 import type { House } from "../services.ts";
 import type { Panes } from "./tmux-handle.ts";
@@ -13,15 +13,15 @@ import { keepScreen } from "./screens.ts";
 export async function endOf(
   house: House,
   panes: Panes,
-  run: RunRow,
-  worker: WorkerRow,
+  run: Run,
+  worker: Worker,
   dialog: string | undefined,
 ): Promise<Omit<End, "ranMs">> {
   const text = await keepScreen(house, panes, run).catch((error: unknown) => {
     house.log(`the last screen of ${run.id}: ${String(error)}`);
     return "";
   });
-  const asked = run.stopped_by !== null || run.displaced_ms !== null;
+  const asked = run.stoppedBy !== null || run.displacedMs !== null;
   const held = text === null ? null : (whyHeld(worker.vendor, text)?.line ?? endedAt(dialog));
   return { exit: run.exit, asked, held: held && withoutValues(held, worker), hungUp: text === null };
 }
@@ -32,7 +32,7 @@ function endedAt(dialog: string | undefined): string | null {
 }
 
 /** Programs print keys, too: what was recorded for it is never shown. */
-function withoutValues(line: string, { environment }: WorkerRow): string {
-  const values = Object.values(JSON.parse(environment) as Record<string, string>).filter((value) => value.length >= 8);
+function withoutValues(line: string, { environment }: Worker): string {
+  const values = Object.values(environment).filter((value) => value.length >= 8);
   return values.toSorted((a, b) => b.length - a.length).reduce((text, value) => text.replaceAll(value, "…"), line);
 }

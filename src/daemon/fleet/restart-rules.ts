@@ -6,7 +6,7 @@ import {
   RESTART_WAIT_MS_MAX,
   RESTART_WINDOW_MS,
 } from "../../limits/index.ts";
-import type { RunRow } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 
 export const RULES: RestartRules = {
   budget: RESTART_BUDGET,
@@ -18,9 +18,9 @@ export const RULES: RestartRules = {
 };
 
 /** As the last daemon would have counted: since somebody last stopped it. The newest run comes first. */
-export function attemptsIn(runs: readonly RunRow[], nowMs: number, monotonicMs: number): Attempts {
-  const asked = runs.findIndex((run) => run.stopped_by !== null || run.displaced_ms !== null);
+export function attemptsIn(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
+  const asked = runs.findIndex((run) => run.stoppedBy !== null || run.displacedMs !== null);
   const since = asked < 0 ? runs : runs.slice(0, asked);
-  const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.started_ms);
+  const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.startedMs);
   return recounted(agesMs, monotonicMs, RULES);
 }

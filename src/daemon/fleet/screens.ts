@@ -5,7 +5,7 @@ import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { failureKind } from "../../store/failure.ts";
-import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
+import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { carries } from "../../runtime/process/index.ts";
 import type { Pane } from "../../runtime/tmux/panes.ts";
 import type { House } from "../services.ts";
@@ -18,7 +18,7 @@ export const SCREEN_FILE = "screen.txt";
 export const SCREEN_LINES = 60;
 
 /** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
-export async function keepScreen(house: House, panes: Panes, run: RunRow): Promise<string | null> {
+export async function keepScreen(house: House, panes: Panes, run: Run): Promise<string | null> {
   const tmux = run.pane === null ? null : panes.ifThere();
   const pane = tmux && (await panes.ended()).find((each) => each.run === run.id);
   if (!tmux || !pane) return null;
@@ -41,7 +41,7 @@ export async function adoptPanes(house: House, panes: Panes): Promise<void> {
 async function adoptPane(house: House, pane: Pane): Promise<void> {
   const run = pane.run === null ? null : runById(house.db, pane.run);
   const process = pane.dead ? null : house.processes.look(pane.pid);
-  if (!run || run.ended_ms !== null || run.pane !== PENDING_PANE || !process) return;
+  if (!run || run.endedMs !== null || run.pane !== PENDING_PANE || !process) return;
   await house.writer.write(() => setHolder(house.db, run.id, process, pane.id));
   const moved = runById(house.db, run.id) ?? run;
   house.watch.movedTo(moved);
@@ -49,14 +49,14 @@ async function adoptPane(house: House, pane: Pane): Promise<void> {
 }
 
 /** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
-export async function wake(house: House, panes: Panes, run: RunRow): Promise<void> {
+export async function wake(house: House, panes: Panes, run: Run): Promise<void> {
   const tmux = panes.ifThere();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
   if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: SCREEN_LINES }))) return;
   goOn(house, run);
 }
 
-export function goOn(house: House, run: RunRow): void {
+export function goOn(house: House, run: Run): void {
   const mark = house.watch.markOf(run);
   for (const pid of agentChain(house.processes, run.pid)) {
     const process = house.processes.look(pid);

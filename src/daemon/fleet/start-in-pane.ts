@@ -8,10 +8,9 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import type { LaunchOrder } from "../../protocol/records/worker.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
-import { keepingOf, type Keeping } from "../../store/fleet.ts";
-import { projectById, type ProjectRow } from "../../store/projects.ts";
-import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { projectById, type Project } from "../../store/projects.ts";
+import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
+import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import { bindCall } from "../calls/bind.ts";
@@ -28,7 +27,7 @@ export type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" 
 const minting = new Turns();
 
 export interface Started {
-  run: RunRow;
+  run: Run;
   session: LaunchOrder["session"];
 }
 
@@ -47,7 +46,7 @@ export async function startInPane(
   const { project, worker } = mustBe(house, workerId);
   const tmux = panes.server(given.environment.PATH);
   await tmux.ensure();
-  const keeping = keepingOf(worker);
+  const keeping = fleetSettingsOf(worker);
   const claim = claimOf(project, worker, given, keeping);
   const claimer = { house, actor: { kind: "operator" as const }, holdWhileConnected: () => undefined };
   const grant = await claimCall(claim, { ...claimer, forPane: true });
@@ -83,14 +82,14 @@ export async function startInPane(
   }
 }
 
-function mustBe(house: House, workerId: number): { project: ProjectRow; worker: WorkerRow } {
+function mustBe(house: House, workerId: number): { project: Project; worker: Worker } {
   const worker = workerById(house.db, workerId);
-  const project = worker && projectById(house.db, worker.project_id);
+  const project = worker && projectById(house.db, worker.projectId);
   if (!worker || !project) throw new Error(`worker ${workerId} is to be started and does not exist`);
   return { worker, project };
 }
 
-function claimOf(project: ProjectRow, worker: WorkerRow, given: Given, { prompt }: Keeping): CallParams<"claim"> {
+function claimOf(project: Project, worker: Worker, given: Given, { prompt }: FleetSettings): CallParams<"claim"> {
   const here = { identity: project.identity, root: project.root, base: project.slug };
   return {
     target: { project: project.slug, name: worker.name, here },
@@ -111,7 +110,7 @@ function launchOfClaim(
 }
 
 /** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */
-async function moveTo(house: House, id: string, pid: number, pane: string): Promise<RunRow> {
+async function moveTo(house: House, id: string, pid: number, pane: string): Promise<Run> {
   const startedAt = house.processes.look(pid)?.startedAt ?? "gone";
   const run = await house.writer.write(() => {
     setHolder(house.db, id, { pid, startedAt }, pane);
@@ -125,17 +124,21 @@ async function moveTo(house: House, id: string, pid: number, pane: string): Prom
 }
 
 /** The name is given back, unless the pane was made all the same and only the answer was lost: then that is the run. */
-async function release(house: House, panes: Panes, id: string): Promise<RunRow | null> {
+async function release(house: House, panes: Panes, id: string): Promise<Run | null> {
   await adoptPanes(house, panes);
   const run = runById(house.db, id);
-  if (run === null || run.ended_ms !== null) return null;
+  if (run === null || run.endedMs !== null) return null;
   if (run.pane !== PENDING_PANE) return run;
   await house.writer.write(() => house.watch.finish(run, "released"));
   house.watch.forget(id);
   return null;
 }
 
-function scriptOf(file: string, { grant, command, environment, session }: Launch, { openFiles }: Keeping): string {
+function scriptOf(
+  file: string,
+  { grant, command, environment, session }: Launch,
+  { openFiles }: FleetSettings,
+): string {
   return paneScript(file, {
     form: grant.wrapper,
     runDir: grant.runDir,
@@ -147,7 +150,7 @@ function scriptOf(file: string, { grant, command, environment, session }: Launch
 }
 
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
-function tellOfPredecessor(project: ProjectRow, launch: Launch): void {
+function tellOfPredecessor(project: Project, launch: Launch): void {
   const file = contextFor(project, launch);
   if (file === null) return;
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
@@ -157,7 +160,7 @@ function tellOfPredecessor(project: ProjectRow, launch: Launch): void {
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 
-function contextFor(project: ProjectRow, { grant, cwd }: Launch): string | null {
+function contextFor(project: Project, { grant, cwd }: Launch): string | null {
   try {
     return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
   } catch (error) {

@@ -3,9 +3,9 @@ import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { failureKind } from "../../store/failure.ts";
-import { countRestart, desiredWorkers, heldOf, keepingOf, setHeld, type Held } from "../../store/fleet.ts";
-import { runById, runsOfWorker, type RunRow } from "../../store/runs.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { countRestart, setOnHold } from "../../store/fleet.ts";
+import { holderOf, runById, runsOfWorker, type Run } from "../../store/runs.ts";
+import { fleetSettingsOf, desiredWorkers, workerById, type OnHold, type Worker } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { Cares, clearTimer } from "./worker-state.ts";
 import { Departure } from "./start-batch.ts";
@@ -73,13 +73,13 @@ export class Supervisor {
     const house = this.#house();
     for (const worker of desiredWorkers(house.db)) {
       const care = this.#cares.of(worker.id);
-      if (worker.holder_run !== null || heldOf(worker) !== null || worker.unresumable !== null) continue;
+      if (worker.holderRun !== null || worker.onHold !== null || worker.unresumable !== null) continue;
       if (care.timer !== null || care.starting !== null || care.resting) continue;
       const [last] = runsOfWorker(house.db, worker.id, 1);
-      const rebooted = last !== undefined && last.boot_id !== house.processes.bootId();
+      const rebooted = last !== undefined && last.bootId !== house.processes.bootId();
       if (rebooted && !afterBoot) continue;
       // Brought up after its last end, and nobody has started it since; or not to the end.
-      const owed = last === undefined || last.generation <= keepingOf(worker).after || last.reason === GIVEN_BACK;
+      const owed = last === undefined || last.generation <= fleetSettingsOf(worker).after || last.reason === GIVEN_BACK;
       if (rebooted || owed) void this.#startAlone(worker.id);
       else if (last.pane !== null) void this.#decide(last, worker);
     }
@@ -126,7 +126,7 @@ export class Supervisor {
   }
 
   /** Inside the change that ends it, while it is still known what it showed last. */
-  ending({ id, pane }: RunRow): void {
+  ending({ id, pane }: Run): void {
     const reason = pane === null ? null : this.#house().sessions.reasonOf(id);
     if (reason !== null) this.#dialogs.set(id, reason);
   }
@@ -135,15 +135,15 @@ export class Supervisor {
   ended(runId: string): void {
     this.#looks.forget(runId);
     const run = runById(this.#house().db, runId);
-    const worker = run && workerById(this.#house().db, run.worker_id);
+    const worker = run && workerById(this.#house().db, run.workerId);
     const began = run?.pane != null && run.reason !== GIVEN_BACK;
-    const ours = began && worker?.desired === 1 && worker.retired_ms === null;
+    const ours = began && worker?.desired === true && worker.retiredMs === null;
     // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
-    if (this.#stopped || !ours || run.boot_id !== this.#house().processes.bootId()) this.#dialogs.delete(runId);
+    if (this.#stopped || !ours || run.bootId !== this.#house().processes.bootId()) this.#dialogs.delete(runId);
     else void this.#decide(run, worker);
   }
 
-  async #decide(run: RunRow, worker: WorkerRow): Promise<void> {
+  async #decide(run: Run, worker: Worker): Promise<void> {
     const house = this.#house();
     const care = this.#cares.of(worker.id);
     if (care.decided === run.id) return;
@@ -153,9 +153,9 @@ export class Supervisor {
       this.#dialogs.delete(run.id);
       // By the clock that does not jump, from its start.
       const since = care.attempts.startsAtMs.at(-1);
-      const ranMs = since === undefined ? house.now() - run.started_ms : house.monotonicMs() - since;
-      if (run.displaced_ms !== null && run.stopped_by === null) {
-        await this.#hold(worker, { state: "held", reason: `taken over by ${run.displaced_by ?? "somebody"}` });
+      const ranMs = since === undefined ? house.now() - run.startedMs : house.monotonicMs() - since;
+      if (run.displacedMs !== null && run.stoppedBy === null) {
+        await this.#hold(worker, { state: "held", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
       } else await this.#after(worker, { ...how, ranMs });
     } catch (error) {
       care.decided = null; // found again by the next round
@@ -163,22 +163,22 @@ export class Supervisor {
     }
   }
 
-  async #after(worker: WorkerRow, end: End): Promise<void> {
+  async #after(worker: Worker, end: End): Promise<void> {
     const care = this.#cares.of(worker.id);
-    const policy = keepingOf(worker).restart;
+    const policy = fleetSettingsOf(worker).restart;
     const after = afterEnd(care.attempts, end, policy, this.#house().monotonicMs(), Math.random(), RULES);
     care.attempts = after.attempts;
     await this.#carryOut(worker, after.verdict, end.exit);
   }
 
-  async #carryOut(worker: WorkerRow, verdict: Verdict, exit: number | null): Promise<void> {
+  async #carryOut(worker: Worker, verdict: Verdict, exit: number | null): Promise<void> {
     if (verdict.kind === "leave") return;
     if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
     const { inMs } = verdict;
     const house = this.#house();
-    const [subject, care] = [{ projectId: worker.project_id, workerId: worker.id }, this.#cares.of(worker.id)];
+    const [subject, care] = [{ projectId: worker.projectId, workerId: worker.id }, this.#cares.of(worker.id)];
     await house.writer.write(() => record(house, "worker.backing-off", subject, { inMs: Math.round(inMs), exit }));
-    if (this.#stopped || care.resting || workerById(house.db, worker.id)?.desired !== 1) return;
+    if (this.#stopped || care.resting || workerById(house.db, worker.id)?.desired !== true) return;
     clearTimer(care);
     care.timer = setTimeout(() => {
       care.timer = null;
@@ -190,8 +190,8 @@ export class Supervisor {
   async #startAlone(workerId: number): Promise<void> {
     const house = this.#house();
     const worker = workerById(house.db, workerId);
-    if (this.#stopped || worker?.desired !== 1 || worker.retired_ms !== null) return;
-    const environment = JSON.parse(worker.environment) as Record<string, string>;
+    if (this.#stopped || worker?.desired !== true || worker.retiredMs !== null) return;
+    const environment = worker.environment;
     try {
       const begun = await this.#start(workerId, { command: null, cwd: null, vendor: null, environment, fresh: false });
       if (begun) await house.writer.write(() => countRestart(house.db, workerId));
@@ -202,7 +202,7 @@ export class Supervisor {
   }
 
   /** It could not be started: said by `ls` until it can, or tried again where that may help. */
-  async refused(worker: WorkerRow, error: unknown): Promise<void> {
+  async refused(worker: Worker, error: unknown): Promise<void> {
     if (!isPerdureError(error)) return this.#hold(worker, { state: "held", reason: String(error) });
     // `ls` says why by itself when it cannot come back to its conversation, or when somebody else has the name.
     if (error.details?.unresumable === true || error.code === "held") return;
@@ -225,25 +225,25 @@ export class Supervisor {
     const house = this.#house();
     if (this.liveRun(workerId) !== null) return null;
     const care = this.#cares.of(workerId);
-    if (workerById(house.db, workerId)?.desired !== 1 || care.resting) {
+    if (workerById(house.db, workerId)?.desired !== true || care.resting) {
       throw new PerdureError("conflict", "It was brought down in the meantime.", { hint: "perdure up" });
     }
     care.attempts = started(care.attempts, house.monotonicMs(), RULES);
     return this.panes.using(() => startInPane(house, this.panes, workerId, given, ready));
   }
 
-  liveRun(workerId: number): RunRow | null {
+  liveRun(workerId: number): Run | null {
     const house = this.#house();
     const worker = workerById(house.db, workerId);
-    const run = worker?.holder_run == null ? null : runById(house.db, worker.holder_run);
+    const run = holderOf(house.db, worker);
     return run !== null && house.watch.processesOf(run).length > 0 ? run : null;
   }
 
-  async #hold(worker: WorkerRow, held: Held): Promise<void> {
+  async #hold(worker: Worker, held: OnHold): Promise<void> {
     const house = this.#house();
-    const subject = { projectId: worker.project_id, workerId: worker.id };
+    const subject = { projectId: worker.projectId, workerId: worker.id };
     await house.writer.write(() => {
-      setHeld(house.db, worker.id, held);
+      setOnHold(house.db, worker.id, held);
       record(house, `worker.${held.state}`, subject, { reason: held.reason });
     });
   }

@@ -2,7 +2,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
-import { sessionById, sessionOfRun } from "../../store/conversations.ts";
+import { boundConversation, conversationOfRun } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { House } from "../services.ts";
 import { launchOf, mustWant } from "../launch/spec.ts";
@@ -14,7 +14,7 @@ type Told = Partial<Pick<UpItem, "reason" | "hint">>;
 
 /** A conversation belongs to the folder it began in, whatever the file says by now. */
 export function elsewhere(house: House, run: string, { name, cwd }: FleetEntry): Told {
-  const began = sessionOfRun(house.db, run)?.launch_cwd;
+  const began = conversationOfRun(house.db, run)?.launchCwd;
   if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
   const hint = `perdure restart ${name} --fresh begins one in ${cwd}`;
   return { reason: `its conversation goes on in ${began}`, hint };
@@ -40,7 +40,7 @@ function outdated(house: House, id: number, entry: FleetEntry, fresh: boolean): 
     const reason = `and cannot be started with what perdure.toml says now: ${error.message}`;
     return { reason, hint: error.hint ?? null };
   }
-  const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const bound = boundConversation(house.db, worker);
   const anew = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? " --fresh" : "";
   return { reason: "with what perdure.toml said before", hint: `perdure stop ${name} && perdure up ${name}${anew}` };
 }

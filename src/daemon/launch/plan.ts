@@ -1,17 +1,18 @@
 import { decideLaunch, type LaunchWish } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { LaunchOrder, LaunchStep, MintOrder, Restored } from "../../protocol/records/worker.ts";
-import type { Holder, Transcript, Variables } from "../../protocol/records/conversation.ts";
-import { runById, type RunRow } from "../../store/runs.ts";
+import type { Holder, Transcript } from "../../protocol/records/conversation.ts";
+import { runById, type Run } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";
 import {
-  lastProofOfSession,
-  lastSessionOfRun,
-  sessionById,
-  sessionOfRun,
-  type SessionRow,
+  lastEntryOfConversation,
+  lastEntryOfRun,
+  conversationById,
+  conversationOfRun,
+  type Conversation,
+  boundConversation,
 } from "../../store/conversations.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { adapterOf, withoutLeaks } from "../../vendors/index.ts";
 import type { House } from "../services.ts";
 import { placeOf, probeSession } from "../conversations/probe.ts";
@@ -29,7 +30,7 @@ export interface Outlook {
   kept: boolean;
 }
 
-export async function outlookOf(house: House, session: SessionRow | null): Promise<Outlook> {
+export async function outlookOf(house: House, session: Conversation | null): Promise<Outlook> {
   const adapter = session && adapterOf(session.vendor);
   const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, kept: false };
   if (!session || !adapter) return nothing;
@@ -52,24 +53,24 @@ export async function outlookOf(house: House, session: SessionRow | null): Promi
 }
 
 /** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
-function isLost(house: House, session: SessionRow, seen: Transcript): boolean {
-  if (session.transcript_bytes === null) return false;
+function isLost(house: House, session: Conversation, seen: Transcript): boolean {
+  if (session.transcriptBytes === null) return false;
   if (seen.state === "absent" || seen.state === "empty") return true;
   const kept = custodyOf(house.db, session.id);
-  const otherBoot = session.transcript_boot !== house.processes.bootId();
+  const otherBoot = session.transcriptBoot !== house.processes.bootId();
   return seen.state === "good" && !seen.shrinks && otherBoot && kept !== null && seen.bytes < kept.bytes;
 }
 
 function ownerOf(house: House, pid: number): string | undefined {
   const run = runById(house.db, house.processes.variable(pid, "PERDURE_RUN") ?? "");
   const ours = run && house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
-  return ours ? workerById(house.db, run.worker_id)?.name : undefined;
+  return ours ? workerById(house.db, run.workerId)?.name : undefined;
 }
 
 export interface LaunchRequest {
   address: string;
-  worker: WorkerRow;
-  run: RunRow;
+  worker: Worker;
+  run: Run;
   wanted: Wanted;
   fresh: boolean;
   outlook: Outlook;
@@ -85,12 +86,12 @@ export interface Orders {
 /** Inside the change that claims: a refusal here leaves nothing of the claim behind. */
 export function planLaunch(house: House, request: LaunchRequest): Orders {
   const { worker, run, wanted: want, outlook } = request;
-  const bound = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
+  const bound = boundConversation(house.db, worker);
   if (bound && !request.fresh) assertSameConfig(request, bound);
   const decision = decideLaunch({
     address: request.address,
     name: worker.name,
-    inPane: worker.keeping !== null,
+    inPane: worker.fleet !== null,
     vendor: want.vendor?.adapter.vendor ?? null,
     aside: want.vendor?.aside ?? false,
     fresh: request.fresh,
@@ -101,7 +102,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   if (decision.step === "refuse") {
     throw new PerdureError(decision.code, decision.message, {
       hint: decision.hint,
-      details: { session: bound?.vendor_id, vendor: bound?.vendor, unresumable: decision.lasting },
+      details: { session: bound?.vendorId, vendor: bound?.vendor, unresumable: decision.lasting },
     });
   }
   if (decision.step === "plain" || want.vendor === null) {
@@ -115,7 +116,7 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
     return { launch: order, mint: null };
   }
   if (decision.step === "new" && decision.id !== null && bound && want.vendor.adapter.identity.kind === "assigned") {
-    return { launch: startIn(house, request, bound, bound.forked_from === null ? "new" : "fork"), mint: null };
+    return { launch: startIn(house, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
   }
   const { identity } = want.vendor.adapter;
   const source = request.fresh ? null : sourceOf(house, worker);
@@ -128,27 +129,27 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
   return { launch: startIn(house, request, session, source ? "fork" : "new"), mint: null };
 }
 
-export function bindingOf(house: House, session: SessionRow, kept: boolean): NonNullable<LaunchWish["binding"]> {
+export function bindingOf(house: House, session: Conversation, kept: boolean): NonNullable<LaunchWish["binding"]> {
   return {
     vendor: session.vendor,
-    id: session.vendor_id,
-    bytes: session.transcript_bytes,
-    sameBoot: session.transcript_boot === house.processes.bootId(),
-    prompted: session.prompted === 1,
-    begun: lastProofOfSession(house.db, session.id) !== null,
+    id: session.vendorId,
+    bytes: session.transcriptBytes,
+    sameBoot: session.transcriptBoot === house.processes.bootId(),
+    prompted: session.prompted,
+    begun: lastEntryOfConversation(house.db, session.id) !== null,
     kept,
     writtenAtBirth: session.provenance === "minted",
   };
 }
 
 /** The conversation the worker is to begin as a branch of. */
-export function sourceOf(house: House, worker: WorkerRow): SessionRow | null {
-  return worker.fork_of === null ? null : stemOf(house, worker.fork_of);
+export function sourceOf(house: House, worker: Worker): Conversation | null {
+  return worker.forkOf === null ? null : stemOf(house, worker.forkOf);
 }
 
 /** Without it the start would be a new one, in silence. */
-function stemOf(house: House, sessionId: number): SessionRow {
-  const stem = sessionById(house.db, sessionId);
+function stemOf(house: House, sessionId: number): Conversation {
+  const stem = conversationById(house.db, sessionId);
   if (stem) return stem;
   throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
     hint: "begin anew with --fresh",
@@ -159,42 +160,42 @@ function stemOf(house: House, sessionId: number): SessionRow {
 export function placeForNew(
   want: Wanted,
   vendor: VendorWanted,
-  source: SessionRow | null,
+  source: Conversation | null,
 ): ReturnType<typeof placeFor> & { forkedFrom: number | null } {
   if (source === null) return { ...placeFor(want, vendor), forkedFrom: null };
-  const variables = JSON.parse(source.config_variables) as Variables;
+  const variables = source.variables;
   const { configDir, launchCwd } = placeOf(source);
   return { vendor: source.vendor, configDir, launchCwd, variables, forkedFrom: source.id };
 }
 
 /** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
-function assertSameConfig({ wanted: want, address, worker }: LaunchRequest, bound: SessionRow): void {
+function assertSameConfig({ wanted: want, address, worker }: LaunchRequest, bound: Conversation): void {
   if (want.vendor === null || want.vendor.aside || want.vendor.adapter.vendor !== bound.vendor) return;
-  const variables = JSON.parse(bound.config_variables) as Variables;
+  const variables = bound.variables;
   const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
   const unset = Object.keys(variables).filter((name) => variables[name] === null);
   const environment = { ...want.environment, ...Object.fromEntries(set) };
   for (const name of unset) delete environment[name];
-  const { configDir } = placeFor({ ...want, cwd: bound.launch_cwd, environment }, want.vendor);
-  if (configDir === bound.config_dir) return;
-  const message = `The command leads to ${configDir}, and the conversation of ${address} is in ${bound.config_dir}.`;
+  const { configDir } = placeFor({ ...want, cwd: bound.launchCwd, environment }, want.vendor);
+  if (configDir === bound.configDir) return;
+  const message = `The command leads to ${configDir}, and the conversation of ${address} is in ${bound.configDir}.`;
   throw new PerdureError("refused", message, {
     hint: `leave the variable out, or begin there anew: perdure run ${worker.name} --fresh -- COMMAND`,
   });
 }
 
-function startIn(house: House, request: LaunchRequest, session: SessionRow, step: LaunchStep): LaunchOrder {
+function startIn(house: House, request: LaunchRequest, session: Conversation, step: LaunchStep): LaunchOrder {
   enter(house, request.run, session, step === "resume" ? "resume" : "new");
   // Read again: where its transcript is was found out a moment ago.
-  return orderFor(house, request, sessionById(house.db, session.id) ?? session, step);
+  return orderFor(house, request, conversationById(house.db, session.id) ?? session, step);
 }
 
 /** The order once more, for a claim or a binding whose answer was lost. */
 export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" | "fresh">): Orders {
-  const entry = lastSessionOfRun(house.db, request.run.id);
-  const session = sessionOfRun(house.db, request.run.id);
+  const entry = lastEntryOfRun(house.db, request.run.id);
+  const session = conversationOfRun(house.db, request.run.id);
   if (session && entry) {
-    const begun = session.forked_from === null ? "new" : "fork";
+    const begun = session.forkedFrom === null ? "new" : "fork";
     return { launch: orderFor(house, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { wanted: want } = request;
@@ -210,31 +211,31 @@ export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" 
 export function orderFor(
   house: House,
   { worker, run, wanted: want, unsaid }: Pick<LaunchRequest, "worker" | "run" | "wanted" | "unsaid">,
-  session: SessionRow,
+  session: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
   if (want.vendor === null) return plainOrder(want);
   const { adapter, programAt, args, declared } = want.vendor;
-  const { vendor_id: id, transcript, config_dir: configDir } = session;
-  const stem = step === "fork" && session.forked_from !== null ? stemOf(house, session.forked_from) : null;
-  const from = stem && { session: stem.vendor_id, transcript: stem.transcript };
+  const { vendorId: id, transcript, configDir } = session;
+  const stem = step === "fork" && session.forkedFrom !== null ? stemOf(house, session.forkedFrom) : null;
+  const from = stem && { session: stem.vendorId, transcript: stem.transcript };
   const places = { runDir: house.watch.runDir(run.id), configDir, transcript, from, environment: want.environment };
   // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
-  const begins = session.forked_from === null && session.provenance !== "rotated";
+  const begins = session.forkedFrom === null && session.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? want.prompt : null;
   const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
-    cwd: session.launch_cwd,
+    cwd: session.launchCwd,
     variables: {
       ...withoutLeaks(want.environment),
-      ...(JSON.parse(session.config_variables) as Variables),
+      ...session.variables,
       ...plan.variables,
     },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     freePort: plan.freePort ?? false,
-    session: { vendor: session.vendor, id: session.vendor_id, step, restored: null },
+    session: { vendor: session.vendor, id: session.vendorId, step, restored: null },
   };
 }
 
@@ -243,7 +244,7 @@ function plainOrder({ command, cwd, environment }: Wanted): LaunchOrder {
   return { command, cwd, variables, files: [], mirrors: [], freePort: false, session: null };
 }
 
-function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null): MintOrder {
+function mintOrder(want: Wanted, vendor: VendorWanted, source: Conversation | null): MintOrder {
   const place = placeForNew(want, vendor, source);
   return {
     vendor: vendor.adapter.vendor,
@@ -251,6 +252,6 @@ function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null
     args: vendor.args,
     cwd: place.launchCwd,
     variables: { ...withoutLeaks(want.environment), ...place.variables },
-    from: source?.vendor_id ?? null,
+    from: source?.vendorId ?? null,
   };
 }

@@ -4,7 +4,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import type { Declared, Variables } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
-import { setLaunch, type StoredLaunch, type WorkerRow } from "../../store/workers.ts";
+import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
 import type { House } from "../services.ts";
 
@@ -30,17 +30,17 @@ export interface VendorWanted {
 type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
 
 /** Null when the worker was never started and nothing was given. */
-export function wantedOf(given: Given, worker: WorkerRow | null): Wanted | null {
+export function wantedOf(given: Given, worker: Worker | null): Wanted | null {
   if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given, given.vendor);
-  const command = storedCommand(worker);
-  if (worker === null || command === null) return null;
-  const declared = worker.declared === null ? null : (JSON.parse(worker.declared) as Declared);
-  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.program_at ?? 0, declared };
+  const command = worker?.command;
+  if (!worker || !command) return null;
+  const { declared } = worker;
+  const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.programAt ?? 0, declared };
   // The same command again, with the environment of today: keys are renewed.
   return wanted(command, worker.cwd ?? "/", given, vendor);
 }
 
-export function mustWant(given: Given, worker: WorkerRow): Wanted {
+export function mustWant(given: Given, worker: Worker): Wanted {
   const want = wantedOf(given, worker);
   if (want !== null) return want;
   throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
@@ -49,24 +49,20 @@ export function mustWant(given: Given, worker: WorkerRow): Wanted {
 }
 
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
-export function storeWanted(house: House, worker: WorkerRow, want: Wanted): void {
+export function storeWanted(house: House, worker: Worker, want: Wanted): void {
   if (want.vendor?.aside === true && worker.command !== null) return;
   setLaunch(house.db, worker.id, launchOf(want));
 }
 
 export function launchOf(want: Wanted): StoredLaunch {
   return {
-    command: JSON.stringify(want.command),
+    command: want.command,
     cwd: want.cwd,
-    environment: JSON.stringify(want.environment),
+    environment: want.environment,
     vendor: want.vendor?.adapter.vendor ?? null,
-    program_at: want.vendor?.programAt ?? null,
-    declared: want.vendor?.declared ? JSON.stringify(want.vendor.declared) : null,
+    programAt: want.vendor?.programAt ?? null,
+    declared: want.vendor?.declared ?? null,
   };
-}
-
-export function storedCommand(worker: WorkerRow | null): string[] | null {
-  return worker === null || worker.command === null ? null : (JSON.parse(worker.command) as string[]);
 }
 
 function wanted(command: string[], cwd: string, given: Given, vendor: Given["vendor"]): Wanted {

@@ -3,8 +3,8 @@ import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
-import { insertMessage, messageById, type MessageRow } from "../../store/messages.ts";
-import type { BoxCount } from "../../store/mailbox-counters.ts";
+import { insertMessage, messageById, type Message } from "../../store/messages.ts";
+import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { digestOf } from "./integrity.ts";
@@ -66,34 +66,34 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
   const known = letter.isFirst ? null : messageById(house.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
   const bytes = Buffer.byteLength(letter.body);
-  assertRoom(house.db.boxes.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
+  assertRoom(house.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertAllowed(house, sender);
   if (letter.waits) assertNoRing(house, sender, recipient, to);
   if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
   const nowMs = house.mail.now();
   const seq = insertMessage(house.db, {
     id: letter.id,
-    project_id: project.id,
-    to_worker: worker?.id ?? null,
-    from_worker: sender.worker?.id ?? null,
-    from_name: sender.name,
-    from_run: sender.run?.id ?? null,
+    projectId: project.id,
+    toWorker: worker?.id ?? null,
+    fromWorker: sender.worker?.id ?? null,
+    fromName: sender.name,
+    fromRun: sender.run?.id ?? null,
     body: letter.body,
     digest,
-    created_ms: nowMs,
-    expires_ms: letter.expiresMs,
-    reply_to: letter.replyTo,
-    expects_reply: letter.expectsReply ? 1 : 0,
-    attachments: letter.attachments.length === 0 ? null : JSON.stringify(letter.attachments),
+    createdMs: nowMs,
+    expiresMs: letter.expiresMs,
+    replyTo: letter.replyTo,
+    expectsReply: letter.expectsReply,
+    attachments: letter.attachments,
   });
-  house.db.boxes.add(project.id, worker?.id ?? null, 1, bytes);
+  house.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
   record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
   house.mail.tell(boxKey(project.id, worker?.id ?? null));
   return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
 }
 
-function again(known: MessageRow, digest: string, to: string, renamedFrom: string | null): Admitted {
+function again(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
   if (known.digest === digest) {
     return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
   }
@@ -103,7 +103,7 @@ function again(known: MessageRow, digest: string, to: string, renamedFrom: strin
   });
 }
 
-function assertRoom(before: BoxCount, bytes: number, to: string, reader: string | null): void {
+function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
   if (bytes > MESSAGE_BYTES_MAX) {
     throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
       hint: "send it as a file: --attach FILE",
@@ -142,8 +142,8 @@ function ringError(house: House, ask: string, from: number | null, to: string): 
 
 function supersede(house: House, sender: Sender, { project, worker }: Recipient, id: string): void {
   const old = messageById(house.db, id);
-  const theirs = old !== null && sentBy(sender, old) && old.to_worker === (worker?.id ?? null);
-  if (!theirs || old.project_id !== project.id) {
+  const theirs = old !== null && sentBy(sender, old) && old.toWorker === (worker?.id ?? null);
+  if (!theirs || old.projectId !== project.id) {
     throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
       hint: "perdure mail ID",
     });

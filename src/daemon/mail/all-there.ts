@@ -7,7 +7,7 @@ import type { House } from "../services.ts";
  * two do not agree, the whole store is checked before anything is said.
  */
 export async function assertAllThere(house: House, projectId: number, to: number | null, found: number): Promise<void> {
-  if (found === house.db.boxes.count(projectId, to).messages) return;
+  if (found === house.db.mailboxCounters.count(projectId, to).messages) return;
   const { ok, problems } = await checkStore(house.paths.database, "integrity_check");
   if (!ok) throw new DamagedRow(problems.join("; "));
   house.log(`a box of project ${projectId} (worker ${to ?? "operator"}) is counted wrongly`);

@@ -7,7 +7,7 @@ import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Attachment } from "../../protocol/records/mail.ts";
 import { isErrno } from "../../state/files.ts";
-import { attachmentLists } from "../../store/messages.ts";
+import { allAttachments } from "../../store/messages.ts";
 import type { House } from "../services.ts";
 
 /**
@@ -92,9 +92,7 @@ async function syncedHash(file: string): Promise<{ bytes: number; sha256: string
 
 /** Copies whose message was dropped, or never taken in. Young ones may be on their way to a message. */
 export async function sweepAttachments(house: House): Promise<void> {
-  const kept = new Set(
-    attachmentLists(house.db).flatMap((list) => (JSON.parse(list) as Attachment[]).map(({ file }) => dirname(file))),
-  );
+  const kept = new Set(allAttachments(house.db).map(({ file }) => dirname(file)));
   for (const name of await readdir(house.paths.attachments).catch(noneIfGone)) {
     const folder = join(house.paths.attachments, name);
     const info = await stat(folder);

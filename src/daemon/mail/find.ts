@@ -1,9 +1,9 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import { messageById, messagesByIdStart, type MessageRow } from "../../store/messages.ts";
+import { messageById, messagesByIdStart, type Message } from "../../store/messages.ts";
 import type { House } from "../services.ts";
 
 /** By its id, or the beginning of one that fits no other. */
-export function findMessage(house: Pick<House, "db">, idOrStart: string): MessageRow {
+export function findMessage(house: Pick<House, "db">, idOrStart: string): Message {
   const exact = messageById(house.db, idOrStart);
   if (exact) return exact;
   const [only, another] = messagesByIdStart(house.db, idOrStart);

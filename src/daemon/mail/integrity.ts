@@ -1,7 +1,7 @@
 import type { Attachment } from "../../protocol/records/mail.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { DamagedRow } from "../../store/failure.ts";
-import type { MessageRow } from "../../store/messages.ts";
+import type { Message } from "../../store/messages.ts";
 
 interface Digested {
   id: string;
@@ -21,9 +21,8 @@ export function digestOf({ id, from, project, to, body, replyTo, expectsReply, a
 }
 
 /** A message is given to nobody unless it is, to the letter, what was taken in. */
-export function assertWhole(row: MessageRow, attachments: readonly Attachment[]): void {
-  const { id, from_worker: from, project_id: project, to_worker: to, body, reply_to: replyTo } = row;
-  const expectsReply = row.expects_reply === 1;
+export function assertWhole(row: Message): void {
+  const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
   if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
   throw new DamagedRow(`message ${row.seq} is not what was taken in`);
 }

@@ -2,18 +2,18 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
 import type { Place } from "../../protocol/calls/index.ts";
-import type { ProjectRow } from "../../store/projects.ts";
+import type { Project } from "../../store/projects.ts";
 import { workerById, workerByName, workersOfProject } from "../../store/workers.ts";
-import type { WorkerRow } from "../../store/workers.ts";
+import type { Worker } from "../../store/workers.ts";
 import type { House } from "../services.ts";
 import { findWorker, heirOf, projectOf, registerProject } from "../names/lookup.ts";
 import { findOrCreate } from "../names/workers.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Recipient {
-  project: ProjectRow;
+  project: Project;
   /** Null for the operator. */
-  worker: WorkerRow | null;
+  worker: Worker | null;
   /** The name that was used, when it is not its own any more. */
   renamedFrom: string | null;
 }
@@ -34,7 +34,7 @@ export function recipientOf(house: House, sender: Sender, wanted: Wanted, name: 
   const known = workerByName(house.db, project.id, key);
   if (known) return { project, worker: known, renamedFrom: null };
   const heir = heirOf(house, project.id, key);
-  if (heir && heir.retired_ms === null) return { project, worker: heir, renamedFrom: name };
+  if (heir && heir.retiredMs === null) return { project, worker: heir, renamedFrom: name };
   const declared = wanted.declared.find((each) => nameKey(each) === key);
   if (declared !== undefined) {
     return { project, worker: findOrCreate(house, project, declared, false), renamedFrom: null };
@@ -48,12 +48,12 @@ export function recipientOf(house: House, sender: Sender, wanted: Wanted, name: 
 export function everybody(house: House, sender: Sender, wanted: Wanted): Recipient[] {
   const project = projectFor(house, sender, wanted);
   return workersOfProject(house.db, project.id)
-    .filter(({ id, ephemeral }) => id !== sender.worker?.id && ephemeral === 0)
+    .filter(({ id, ephemeral }) => id !== sender.worker?.id && !ephemeral)
     .map((worker) => ({ project, worker, renamedFrom: null }));
 }
 
 /** A worker's mail stays in its project; the operator is at home in all of them. */
-export function projectFor(house: House, sender: Sender, { here, project }: Wanted): ProjectRow {
+export function projectFor(house: House, sender: Sender, { here, project }: Wanted): Project {
   const asked = projectOf(house, { project, here });
   if (sender.project === null) return asked ?? registerProject(house, here);
   if (project === null || asked?.id === sender.project.id) return sender.project;
@@ -63,11 +63,11 @@ export function projectFor(house: House, sender: Sender, { here, project }: Want
 }
 
 /** Whoever started it; a nested agent's is the worker it belongs to. The operator when nobody else did. */
-function supervisorOf(house: House, { worker }: Sender, nested: boolean): WorkerRow | null {
+function supervisorOf(house: House, { worker }: Sender, nested: boolean): Worker | null {
   if (worker === null) {
     throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });
   }
   if (nested) return worker;
-  const above = worker.supervisor_id === null ? null : workerById(house.db, worker.supervisor_id);
-  return above?.retired_ms === null ? above : null;
+  const above = worker.startedBy === null ? null : workerById(house.db, worker.startedBy);
+  return above?.retiredMs === null ? above : null;
 }

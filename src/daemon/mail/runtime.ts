@@ -131,6 +131,6 @@ export class Mail {
 
   #settle(seq: number, event: "expire" | "return", reason: string): void {
     const message = messageBySeq(this.#house.db, seq);
-    if (message) settle({ ...this.#house, mail: this }, message, event, { run: message.offer_run, reason });
+    if (message) settle({ ...this.#house, mail: this }, message, event, { run: message.offerRun, reason });
   }
 }

@@ -1,19 +1,19 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
-import type { MessageRow } from "../../store/messages.ts";
-import { projectById, type ProjectRow } from "../../store/projects.ts";
-import { runById, type RunRow } from "../../store/runs.ts";
-import { workerById, type WorkerRow } from "../../store/workers.ts";
+import type { Message } from "../../store/messages.ts";
+import { projectById, type Project } from "../../store/projects.ts";
+import { runById, type Run } from "../../store/runs.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { assertCurrent, assertOwn, type Actor } from "../permissions/actor.ts";
 import type { House } from "../services.ts";
 
 /** Who sends or reads, as the daemon knows it: from a run's token, never from what is said. */
 export interface Sender {
   /** Null for the operator. */
-  worker: WorkerRow | null;
-  run: RunRow | null;
-  project: ProjectRow | null;
+  worker: Worker | null;
+  run: Run | null;
+  project: Project | null;
   /** Its address, or `operator`; of a nested agent, with the mark of one. */
   name: string;
 }
@@ -28,8 +28,8 @@ export function senderOf(
   const run = as === null ? (actor.kind === "worker" ? actor.run : null) : runById(house.db, as.run);
   if (run === null) return { worker: null, run: null, project: null, name: OPERATOR };
   assertCurrent(house, run.id, run.generation);
-  const worker = workerById(house.db, run.worker_id);
-  const project = worker && projectById(house.db, worker.project_id);
+  const worker = workerById(house.db, run.workerId);
+  const project = worker && projectById(house.db, worker.projectId);
   if (!worker || !project) throw new Error(`run ${run.id} is current and has no worker`);
   const address = `${project.slug}/${worker.name}`;
   return { worker, run, project, name: nested ? `${address}${NESTED}` : address };
@@ -38,9 +38,9 @@ export function senderOf(
 const NESTED = "~nested";
 
 /** Whose it is to call back or to replace: its sender's. A nested agent's are those it sent itself, not its worker's. */
-export function sentBy({ worker, name }: Sender, message: Pick<MessageRow, "from_worker" | "from_name">): boolean {
-  if (message.from_worker !== (worker?.id ?? null)) return false;
-  return !name.endsWith(NESTED) || message.from_name.endsWith(NESTED);
+export function sentBy({ worker, name }: Sender, message: Pick<Message, "fromWorker" | "fromName">): boolean {
+  if (message.fromWorker !== (worker?.id ?? null)) return false;
+  return !name.endsWith(NESTED) || message.fromName.endsWith(NESTED);
 }
 
 /** An agent that a worker's agent started has no box: it inherited the environment, not the identity. */

@@ -1,6 +1,6 @@
 import { after, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/records/mail.ts";
-import { beginAnew, changeMessage, offersOf, onTheWay, unansweredFor, type MessageRow } from "../../store/messages.ts";
+import { resetDelivery, changeMessage, offersOf, onTheWay, unansweredFor, type Message } from "../../store/messages.ts";
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { record, type House } from "../services.ts";
 import { askKey, boxKey } from "./keys.ts";
@@ -17,31 +17,27 @@ interface By {
 // What becomes of a message. Everything here runs inside a change.
 
 /** False when it is too late for that: nothing is changed. */
-export function settle(house: Store, message: MessageRow, event: MailEvent, by: By): boolean {
+export function settle(house: Store, message: Message, event: MailEvent, by: By): boolean {
   const state = after(message.state, event);
   if (state === null) return false;
   const change = { state, nowMs: house.mail.now(), run: by.run, reason: by.reason ?? null };
   changeMessage(house.db, message.seq, change, by.generation ?? null);
-  if (event === "redeliver") beginAnew(house.db, message.seq);
+  if (event === "redeliver") resetDelivery(house.db, message.seq);
   count(house, message, state);
   const subject = {
-    projectId: message.project_id,
-    ...(message.to_worker === null ? {} : { workerId: message.to_worker }),
+    projectId: message.projectId,
+    ...(message.toWorker === null ? {} : { workerId: message.toWorker }),
     ...(by.run === null ? {} : { run: by.run }),
   };
   record(house, `mail.${state}`, subject, { id: message.id, ...(by.reason ? { reason: by.reason } : {}) });
-  if (state === "queued") house.mail.tell(boxKey(message.project_id, message.to_worker));
+  if (state === "queued") house.mail.tell(boxKey(message.projectId, message.toWorker));
   house.mail.tell(askKey(message.id));
   return true;
 }
 
-function count(
-  house: Store,
-  { project_id: project, to_worker: to, state: before, body }: MessageRow,
-  now: MailState,
-): void {
+function count(house: Store, { projectId: project, toWorker: to, state: before, body }: Message, now: MailState): void {
   const change = Number(ON_THE_WAY.has(now)) - Number(ON_THE_WAY.has(before));
-  if (change !== 0) house.db.boxes.add(project, to, change, change * Buffer.byteLength(body));
+  if (change !== 0) house.db.mailboxCounters.add(project, to, change, change * Buffer.byteLength(body));
 }
 
 /** Its run is over, or lost its name: what it was offered is offered to the next one. */

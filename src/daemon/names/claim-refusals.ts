@@ -2,20 +2,20 @@ import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX } from "../../limits/index.ts"
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import type { ProjectRow } from "../../store/projects.ts";
-import type { RunRow } from "../../store/runs.ts";
-import type { WorkerRow } from "../../store/workers.ts";
+import type { Project } from "../../store/projects.ts";
+import type { Run } from "../../store/runs.ts";
+import type { Worker } from "../../store/workers.ts";
 
 /** Who has the name, since when, and the command that takes over. */
 export function heldError(
-  project: ProjectRow,
-  worker: WorkerRow,
-  run: RunRow | null,
+  project: Project,
+  worker: Worker,
+  run: Run | null,
   processes: ProcessInfo[],
   because: "held" | "displacing",
 ): PerdureError {
   const address = `${project.slug}/${worker.name}`;
-  const since = new Date(run?.started_ms ?? 0).toISOString();
+  const since = new Date(run?.startedMs ?? 0).toISOString();
   const pid = processes[0]?.pid ?? run?.pid;
   const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
   const state = because === "held" ? "is held" : "is being taken over; it is still held";
@@ -26,7 +26,7 @@ export function heldError(
       run: run?.id,
       pid,
       since,
-      generation: worker.generation,
+      generation: worker.lease.generation,
       processes: processes.map(({ pid: each, command }) => ({ pid: each, command })),
     },
   });

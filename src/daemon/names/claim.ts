@@ -10,18 +10,10 @@ import { epochKey, formatRunId } from "../../protocol/run-id.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { lastEpoch, setEpoch } from "../../store/epochs.ts";
 import { readMeta } from "../../store/meta.ts";
-import type { ProjectRow } from "../../store/projects.ts";
-import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type RunRow } from "../../store/runs.ts";
-import { sessionById, type SessionRow } from "../../store/conversations.ts";
-import {
-  leaseOf,
-  setLease,
-  setSupervisor,
-  setUnresumable,
-  workerById,
-  workerByName,
-  type WorkerRow,
-} from "../../store/workers.ts";
+import type { Project } from "../../store/projects.ts";
+import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
+import { boundConversation, type Conversation } from "../../store/conversations.ts";
+import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import { record, type House } from "../services.ts";
 import { orderOfRun, outlookOf, planLaunch, type Orders, type Outlook } from "../launch/plan.ts";
@@ -86,7 +78,7 @@ async function claimInConversation(
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
-        const starter = actor.kind === "worker" ? actor.run.worker_id : null;
+        const starter = actor.kind === "worker" ? actor.run.workerId : null;
         return claimName(house, params, holder, outlook, starter, forPane ? PENDING_PANE : null);
       })
       .catch((error: unknown) => {
@@ -102,19 +94,19 @@ async function claimInConversation(
  * was to start it, and is late, must find nothing.
  */
 async function endDeadHolder(house: House, target: Target): Promise<void> {
-  const holder = workerOf(house, target)?.holder_run ?? null;
+  const holder = workerOf(house, target)?.holderRun ?? null;
   const run = holder === null ? null : runById(house.db, holder);
   if (run?.kind === "run" && house.watch.processesOf(run).length === 0) await house.watch.end(run, "replaced");
 }
 
 class OutlookChanged extends Error {}
 
-function boundSession(house: House, target: Target): SessionRow | null {
+function boundSession(house: House, target: Target): Conversation | null {
   const worker = workerOf(house, target);
-  return worker?.session_id == null ? null : sessionById(house.db, worker.session_id);
+  return boundConversation(house.db, worker);
 }
 
-function workerOf(house: House, target: Target): WorkerRow | null {
+function workerOf(house: House, target: Target): Worker | null {
   const project = projectOf(house, target);
   return project && workerByName(house.db, project.id, nameKey(target.name));
 }
@@ -131,9 +123,9 @@ async function noteRefusal(house: House, params: CallParams<"claim">, error: unk
 }
 
 interface Claimed extends Orders {
-  project: ProjectRow;
-  worker: WorkerRow;
-  run: RunRow;
+  project: Project;
+  worker: Worker;
+  run: Run;
   command: string[] | null;
   cwd: string | null;
   earlierRuns: string[];
@@ -155,7 +147,7 @@ function claimName(
   const worker = findOrCreate(house, project, params.target.name, params.ephemeral);
   const again = sameClaim(house, params, project, worker);
   if (again) return again;
-  const lease = leaseOf(worker);
+  const lease = worker.lease;
   const previous = lease.phase === "free" ? null : runById(house.db, lease.run);
   const processes = previous ? house.watch.processesOf(previous) : [];
   const epoch = mintEpoch(house, project, worker);
@@ -166,18 +158,18 @@ function claimName(
 
   const wanted = params.kind === "run" ? mustWant(params, worker) : null;
   // Read again: the end of the last run, just above, may have moved it.
-  if (wanted && workerById(house.db, worker.id)?.session_id !== outlook.session) throw new OutlookChanged();
+  if (wanted && workerById(house.db, worker.id)?.conversationId !== outlook.session) throw new OutlookChanged();
   const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(house.db, {
     id,
-    worker_id: worker.id,
+    workerId: worker.id,
     generation: decision.lease.generation,
     kind: params.kind,
-    token_hash: sha256(params.token),
+    tokenHash: sha256(params.token),
     pid: holder.pid,
-    process_started: holder.startedAt,
-    boot_id: holder.bootId,
-    started_ms: house.now(),
+    processStarted: holder.startedAt,
+    bootId: holder.bootId,
+    startedMs: house.now(),
     pane,
   });
   setLease(house.db, worker.id, decision.lease);
@@ -189,17 +181,17 @@ function claimName(
   const orders = wanted && planLaunch(house, { address, worker, run, wanted, fresh: params.fresh, outlook });
   // What has yet to be minted may fail, and must not be what the next start runs.
   if (wanted && orders?.launch) storeWanted(house, worker, wanted);
-  setSupervisor(house.db, worker.id, starter === worker.id ? worker.supervisor_id : starter);
+  setStartedBy(house.db, worker.id, starter === worker.id ? worker.startedBy : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
 }
 
 /** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
-function sameClaim(house: House, params: CallParams<"claim">, project: ProjectRow, worker: WorkerRow): Claimed | null {
+function sameClaim(house: House, params: CallParams<"claim">, project: Project, worker: Worker): Claimed | null {
   const run = runByToken(house.db, sha256(params.token));
   if (run === null) return null;
-  const held = standing(leaseOf(worker), run.id, run.generation) === "current";
-  if (!held || run.worker_id !== worker.id || run.pid !== params.pid) {
+  const held = standing(worker.lease, run.id, run.generation) === "current";
+  if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
     throw new PerdureError("conflict", `The token of this claim was used for ${run.id}.`, {
       hint: "claim with a new token",
     });
@@ -210,7 +202,7 @@ function sameClaim(house: House, params: CallParams<"claim">, project: ProjectRo
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(wanted), ...orders };
 }
 
-function mintEpoch(house: House, project: ProjectRow, worker: WorkerRow): number {
+function mintEpoch(house: House, project: Project, worker: Worker): number {
   const key = epochKey(house.host, project.slug, worker.name);
   const epoch = nextEpoch(house.now(), lastEpoch(house.db, key), readMeta(house.db, "epoch_floor") ?? 0);
   setEpoch(house.db, key, epoch);

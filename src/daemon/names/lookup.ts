@@ -9,11 +9,11 @@ import {
   insertProject,
   projectByIdentity,
   projectBySlug,
-  type ProjectRow,
+  type Project,
 } from "../../store/projects.ts";
 import { runsByIdStart } from "../../store/runs.ts";
 import { tombstoneByName } from "../../store/tombstones.ts";
-import { lastRetiredByName, workerById, workerByName, workersOfProject, type WorkerRow } from "../../store/workers.ts";
+import { lastRetiredByName, workerById, workerByName, workersOfProject, type Worker } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 
 /** The slug this folder has, or would have if it were registered now. */
@@ -23,7 +23,7 @@ export function slugHere(house: House, here: Place): string {
 }
 
 /** Inside a change. A folder becomes a project when something in it gets a name, not when somebody looks. */
-export function registerProject(house: House, here: Place): ProjectRow {
+export function registerProject(house: House, here: Place): Project {
   const known = projectByIdentity(house.db, here.identity);
   if (known) return known;
   if (countProjects(house.db) >= PROJECTS_MAX) {
@@ -41,14 +41,14 @@ export function registerProject(house: House, here: Place): ProjectRow {
   }
   checkName(here.base, "project");
   const slug = slugHere(house, here);
-  const row = { slug, slug_key: nameKey(slug), identity: here.identity, root: here.root, created_ms: house.now() };
+  const row = { slug, slugKey: nameKey(slug), identity: here.identity, root: here.root, createdMs: house.now() };
   const id = insertProject(house.db, row);
   record(house, "project.registered", { projectId: id }, { root: here.root });
   return { ...row, id };
 }
 
 /** The project a target names; null when the caller's folder is none yet. */
-export function projectOf(house: House, target: Pick<Target, "project" | "here">): ProjectRow | null {
+export function projectOf(house: House, target: Pick<Target, "project" | "here">): Project | null {
   if (target.project === null) return projectByIdentity(house.db, target.here.identity);
   const row = projectBySlug(house.db, nameKey(target.project));
   if (row) return row;
@@ -62,8 +62,8 @@ export function projectOf(house: House, target: Pick<Target, "project" | "here">
 }
 
 export interface FoundWorker {
-  project: ProjectRow;
-  worker: WorkerRow;
+  project: Project;
+  worker: Worker;
   address: string;
 }
 
@@ -83,21 +83,21 @@ export function findWorker(house: House, target: Target): FoundWorker {
 }
 
 /** By a run's id, or the beginning of ids that all belong to one worker. */
-function workerOfRun(house: House, project: ProjectRow, idOrStart: string): WorkerRow | null {
+function workerOfRun(house: House, project: Project, idOrStart: string): Worker | null {
   if (!idOrStart.includes(".")) return null;
-  const workers = new Set(runsByIdStart(house.db, idOrStart).map((run) => run.worker_id));
+  const workers = new Set(runsByIdStart(house.db, idOrStart).map((run) => run.workerId));
   const [only] = workers.size === 1 ? workers : [];
   const worker = only === undefined ? null : workerById(house.db, only);
-  return worker?.project_id === project.id && worker.retired_ms === null ? worker : null;
+  return worker?.projectId === project.id && worker.retiredMs === null ? worker : null;
 }
 
-function noSuchWorker(house: House, project: ProjectRow, name: string): PerdureError {
+function noSuchWorker(house: House, project: Project, name: string): PerdureError {
   const key = nameKey(name);
   const heir = heirOf(house, project.id, key);
   if (heir) return renamedError(project, name, heir);
   const retired = lastRetiredByName(house.db, project.id, key);
-  if (retired?.retired_ms) {
-    const when = new Date(retired.retired_ms).toISOString();
+  if (retired?.retiredMs) {
+    const when = new Date(retired.retiredMs).toISOString();
     return new PerdureError("not-found", `${project.slug}/${retired.name} was retired at ${when}.`, {
       hint: `perdure run ${name} -- COMMAND makes a new worker of that name`,
     });
@@ -112,12 +112,12 @@ function noSuchWorker(house: House, project: ProjectRow, name: string): PerdureE
 }
 
 /** The worker that used to have this name. */
-export function heirOf(house: House, projectId: number, key: string): WorkerRow | null {
+export function heirOf(house: House, projectId: number, key: string): Worker | null {
   const tombstone = tombstoneByName(house.db, projectId, key);
-  return tombstone ? workerById(house.db, tombstone.worker_id) : null;
+  return tombstone ? workerById(house.db, tombstone.workerId) : null;
 }
 
-export function renamedError(project: ProjectRow, name: string, heir: WorkerRow): PerdureError {
+export function renamedError(project: Project, name: string, heir: Worker): PerdureError {
   return new PerdureError("not-found", `${project.slug}/${name} is now ${project.slug}/${heir.name}.`, {
     hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
     details: { renamedTo: `${project.slug}/${heir.name}` },

@@ -1,13 +1,13 @@
 import { WORKERS_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { ProjectRow } from "../../store/projects.ts";
-import { countWorkers, insertWorker, workerByName, workersAtMost, type WorkerRow } from "../../store/workers.ts";
+import type { Project } from "../../store/projects.ts";
+import { countWorkers, insertWorker, workerByName, workersAtMost, type Worker } from "../../store/workers.ts";
 import { record, type House } from "../services.ts";
 import { heirOf, renamedError } from "./lookup.ts";
 
 /** Inside a change. The worker of this name, or a new one. */
-export function findOrCreate(house: House, project: ProjectRow, given: string, isEphemeral: boolean): WorkerRow {
+export function findOrCreate(house: House, project: Project, given: string, isEphemeral: boolean): Worker {
   const name = checkName(given);
   const key = nameKey(name);
   const known = workerByName(house.db, project.id, key);
@@ -20,8 +20,7 @@ export function findOrCreate(house: House, project: ProjectRow, given: string, i
       hint: "perdure retire NAME",
     });
   }
-  const ephemeral = isEphemeral ? 1 : 0;
-  const row = { project_id: project.id, name, name_key: key, created_ms: house.now(), ephemeral };
+  const row = { projectId: project.id, name, nameKey: key, createdMs: house.now(), ephemeral: isEphemeral };
   const id = insertWorker(house.db, row);
   record(house, "worker.created", { projectId: project.id, workerId: id });
   const created = workerByName(house.db, project.id, key);

@@ -3,13 +3,13 @@ import type { CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
-import { runById, runByToken, type RunRow } from "../../store/runs.ts";
-import { leaseOf, workerById } from "../../store/workers.ts";
+import { runById, runByToken, type Run } from "../../store/runs.ts";
+import { workerById } from "../../store/workers.ts";
 import type { House } from "../services.ts";
 import { forbiddenBy } from "./policy.ts";
 
 /** Who is calling: the person at the machine, or the worker whose token came with the hello. */
-export type Actor = { kind: "operator" } | { kind: "worker"; run: RunRow; address: string; root: string };
+export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
 
 /** Calls an agent may make by itself. The rest is the operator's. */
 const AGENTS_MAY: ReadonlySet<CallName> = new Set([
@@ -53,8 +53,8 @@ const CHANGES: ReadonlySet<CallName> = new Set([
 export function actorOf(house: House, token: string | null): Actor {
   if (token === null) return { kind: "operator" };
   const run = runByToken(house.db, sha256(token));
-  const worker = run ? workerById(house.db, run.worker_id) : null;
-  const project = worker ? projectById(house.db, worker.project_id) : null;
+  const worker = run ? workerById(house.db, run.workerId) : null;
+  const project = worker ? projectById(house.db, worker.projectId) : null;
   if (!run || !worker || !project) {
     throw new PerdureError("refused", "PERDURE_TOKEN is not the token of any run known here.", {
       hint: "unset PERDURE_TOKEN to act as the operator",
@@ -83,7 +83,7 @@ export function authorise(house: House, actor: Actor, call: CallName): void {
 /** The same, for a caller that must be the run itself: only its token proves that. */
 export function assertOwn(house: House, claim: { run: string; generation: number; token: string }): void {
   assertCurrent(house, claim.run, claim.generation);
-  if (runById(house.db, claim.run)?.token_hash === sha256(claim.token)) return;
+  if (runById(house.db, claim.run)?.tokenHash === sha256(claim.token)) return;
   throw new PerdureError("refused", `That is not the token of ${claim.run}.`, {
     hint: "only a run itself gives its name back",
   });
@@ -92,24 +92,24 @@ export function assertOwn(house: House, claim: { run: string; generation: number
 /** Throws unless this run holds its name in exactly this generation, right now. */
 export function assertCurrent(house: House, runId: string, generation: number): void {
   const run = runById(house.db, runId);
-  const worker = run ? workerById(house.db, run.worker_id) : null;
+  const worker = run ? workerById(house.db, run.workerId) : null;
   if (!run || !worker) {
     throw new PerdureError("stale", `Run ${runId} is not known.`, { hint: "perdure ls" });
   }
-  const now = standing(leaseOf(worker), runId, generation);
+  const now = standing(worker.lease, runId, generation);
   if (now === "current") return;
-  if (run.displaced_by !== null) {
-    throw new PerdureError("displaced", `Run ${runId} was displaced by ${run.displaced_by}.`, {
+  if (run.displacedBy !== null) {
+    throw new PerdureError("displaced", `Run ${runId} was displaced by ${run.displacedBy}.`, {
       hint: "this process no longer owns its name; stop it",
-      details: { run: runId, generation, by: run.displaced_by },
+      details: { run: runId, generation, by: run.displacedBy },
     });
   }
   throw new PerdureError(
     "stale",
-    `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.generation}.`,
+    `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.lease.generation}.`,
     {
       hint: "perdure history " + worker.name,
-      details: { run: runId, generation, current: worker.generation },
+      details: { run: runId, generation, current: worker.lease.generation },
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { ProcessId, ProcessInfo } from "../../runtime/process/index.ts";
-import type { RunRow } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 import { recordOfRun, type House } from "../services.ts";
 
 /** Who has to know more than that a run lives. */
@@ -7,9 +7,9 @@ export interface RunListener {
   /** A file other than the exit code appeared in the run's folder. */
   heard(run: string): void;
   /** It lives: these processes of it. Once per poll. */
-  looked(run: RunRow, live: ProcessInfo[]): void;
+  looked(run: Run, live: ProcessInfo[]): void;
   /** Inside the change that ends it, or takes its name away. */
-  ending(run: RunRow, exit: number | null): void;
+  ending(run: Run, exit: number | null): void;
   /** After that change is on disk. */
   ended(run: string): void;
 }
@@ -18,14 +18,14 @@ export interface RunListener {
 export const START_SCRIPT = "start";
 
 /** The process that holds the name for it. */
-export function identityOf(run: RunRow): ProcessId {
-  return { pid: run.pid, startedAt: run.process_started, bootId: run.boot_id };
+export function identityOf(run: Run): ProcessId {
+  return { pid: run.pid, startedAt: run.processStarted, bootId: run.bootId };
 }
 
 /** Something was seen of a run that `events -f` should show. */
 export async function tellOfRun(
   house: Pick<House, "db" | "now" | "writer">,
-  run: RunRow,
+  run: Run,
   type: string,
   data: Record<string, unknown> = {},
 ): Promise<void> {

@@ -7,19 +7,19 @@ import { displace } from "../../core/lease.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
-import { markDisplaced, runById, type RunRow } from "../../store/runs.ts";
-import { sessionOfRun } from "../../store/conversations.ts";
-import { leaseOf, setLease, workerById } from "../../store/workers.ts";
+import { markDisplaced, runById, type Run } from "../../store/runs.ts";
+import { conversationOfRun } from "../../store/conversations.ts";
+import { setLease, workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { record, type Stopping, type Watched } from "../services.ts";
 
 type Stopper = Watched;
 
 /** Inside a change. Fences whoever holds the name; returns the run that has to go, or null when nobody holds the name. */
-export function displaceRun(house: Stopper, workerId: number, by: string): RunRow | null {
+export function displaceRun(house: Stopper, workerId: number, by: string): Run | null {
   const worker = workerById(house.db, workerId);
   if (worker === null) return null;
-  const lease = leaseOf(worker);
+  const lease = worker.lease;
   const run = lease.phase === "free" ? null : runById(house.db, lease.run);
   if (run === null || lease.phase === "displacing") return run;
   if (house.watch.processesOf(run).length === 0) {
@@ -32,14 +32,14 @@ export function displaceRun(house: Stopper, workerId: number, by: string): RunRo
   record(
     house,
     "run.displaced",
-    { projectId: worker.project_id, workerId, run: run.id, generation: run.generation },
+    { projectId: worker.projectId, workerId, run: run.id, generation: run.generation },
     { by },
   );
-  return { ...run, displaced_by: by };
+  return { ...run, displacedBy: by };
 }
 
 /** Stops a run that was fenced, or is to end, and frees its name. Resolves to whether KILL was needed. */
-export function stopRun(house: Stopper, run: RunRow, killAfterMs: number): Promise<boolean> {
+export function stopRun(house: Stopper, run: Run, killAfterMs: number): Promise<boolean> {
   const killAtMs = house.monotonicMs() + killAfterMs;
   const underWay = house.stopping.get(run.id);
   if (underWay) {
@@ -52,7 +52,7 @@ export function stopRun(house: Stopper, run: RunRow, killAfterMs: number): Promi
   return stopping.done;
 }
 
-async function tellAndStop(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
+async function tellAndStop(house: Stopper, run: Run, stopping: Stopping): Promise<boolean> {
   // A library claim is a process we did not start: it is fenced and told, never signalled.
   const killed = run.kind === "run" ? await stopProcesses(house, run, stopping) : false;
   await house.writer.write(() => house.watch.finish(run));
@@ -60,14 +60,14 @@ async function tellAndStop(house: Stopper, run: RunRow, stopping: Stopping): Pro
   return killed;
 }
 
-async function stopProcesses(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
-  if (run.displaced_by !== null) tell(house, run, run.displaced_by);
+async function stopProcesses(house: Stopper, run: Run, stopping: Stopping): Promise<boolean> {
+  if (run.displacedBy !== null) tell(house, run, run.displacedBy);
   if (await terminate(house, run, stopping)) return false;
   await kill(house, run);
   return true;
 }
 
-function tell(house: Stopper, run: RunRow, by: string): void {
+function tell(house: Stopper, run: Run, by: string): void {
   const note = `perdure: this run (${run.id}) was displaced by ${by}; its name is no longer its own.`;
   try {
     writeFileAtomic(join(house.watch.runDir(run.id), "displaced"), `${note}\n`);
@@ -77,7 +77,7 @@ function tell(house: Stopper, run: RunRow, by: string): void {
 }
 
 /** The program first: its wrapper then tells the terminal by whom, puts it right and leaves the code. */
-async function kill(house: Stopper, run: RunRow): Promise<void> {
+async function kill(house: Stopper, run: Run): Promise<void> {
   const startedAt = house.monotonicMs();
   const waited = (): number => house.monotonicMs() - startedAt;
   while (waited() < TAKEOVER_KILL_WAIT_MS) {
@@ -100,7 +100,7 @@ async function kill(house: Stopper, run: RunRow): Promise<void> {
  * of the time to every one of them: some programs are loaders that swallow it. What is known to be loaded by such a one
  * gets it at once.
  */
-async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promise<boolean> {
+async function terminate(house: Stopper, run: Run, stopping: Stopping): Promise<boolean> {
   const told = new Set<number>();
   const begunAtMs = house.monotonicMs();
   const behindDeaf = loadedByDeaf(house, run);
@@ -120,8 +120,8 @@ async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promi
   }
 }
 
-function loadedByDeaf(house: Stopper, run: RunRow): ProcessInfo[] {
-  const vendor = sessionOfRun(house.db, run.id)?.vendor;
+function loadedByDeaf(house: Stopper, run: Run): ProcessInfo[] {
+  const vendor = conversationOfRun(house.db, run.id)?.vendor;
   if (vendor === undefined || adapterOf(vendor)?.deafLoader !== true) return [];
   return agentChain(house.processes, run.pid).flatMap((pid) => house.processes.look(pid) ?? []);
 }

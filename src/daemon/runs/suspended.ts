@@ -1,12 +1,12 @@
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import type { RunRow } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 import type { House } from "../services.ts";
 import { tellOfRun } from "./identity.ts";
 
 type Looked = Pick<House, "processes" | "sessions">;
 
 /** The wrapper, or the agent, or, where no adapter knows which that is, whatever the wrapper has started. */
-export function isSuspended({ processes, sessions }: Looked, run: RunRow, live: readonly ProcessInfo[]): boolean {
+export function isSuspended({ processes, sessions }: Looked, run: Run, live: readonly ProcessInfo[]): boolean {
   if (live.some(({ suspended }) => suspended)) return true;
   if (run.kind === "client") return false;
   const agent = sessions.agentOf(run.id);
@@ -28,7 +28,7 @@ export class SuspendedWatch {
     this.#house = house;
   }
 
-  looked(run: RunRow, live: readonly ProcessInfo[]): void {
+  looked(run: Run, live: readonly ProcessInfo[]): void {
     const house = this.#house();
     const suspended = isSuspended(house, run, live);
     if (suspended === this.#told.has(run.id)) return;

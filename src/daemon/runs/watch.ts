@@ -20,15 +20,15 @@ import {
   type ProcessInfo,
   type RunMark,
 } from "../../runtime/process/index.ts";
-import { aliveRuns, endRun, runById, type RunRow } from "../../store/runs.ts";
-import { leaseOf, retireWorker, setLease, workerById } from "../../store/workers.ts";
+import { aliveRuns, endRun, runById, type Run } from "../../store/runs.ts";
+import { retireWorker, setLease, workerById } from "../../store/workers.ts";
 import { record, type Ground } from "../services.ts";
 import { watchRunFolder } from "./folder.ts";
 import { identityOf, START_SCRIPT, type RunListener } from "./identity.ts";
 import { Sighting } from "./pid-cache.ts";
 
 interface Tracked {
-  run: RunRow;
+  run: Run;
   folder: FSWatcher | null;
   /** Seen with the run in its environment: from then on pid and start time alone are not enough. */
   started: boolean;
@@ -62,7 +62,7 @@ export class RunWatch {
   }
 
   /** Begins with what the store knows: runs that ended while no daemon was there are ended now. */
-  start(): RunRow[] {
+  start(): Run[] {
     const rows = aliveRuns(this.#house.db);
     for (const row of rows) this.track(row);
     this.#timer = setInterval(() => void this.lookNow(), RUN_POLL_MS);
@@ -77,12 +77,12 @@ export class RunWatch {
     this.#tracked.clear();
   }
 
-  track(run: RunRow): void {
+  track(run: Run): void {
     if (this.#tracked.has(run.id)) return;
     const folder = run.kind === "run" ? this.#folderOf(run) : null;
     const since = this.#house.monotonicMs();
     // Of a run that this daemon found in the store: only what is left of its time.
-    const ageMs = Math.abs(this.#house.now() - run.started_ms);
+    const ageMs = Math.abs(this.#house.now() - run.startedMs);
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? awayFrom(since) : null;
@@ -91,7 +91,7 @@ export class RunWatch {
   }
 
   /** Another process holds the name for it from now on: the wrapper that a pane has started. */
-  movedTo(run: RunRow): void {
+  movedTo(run: Run): void {
     const tracked = this.#tracked.get(run.id);
     if (tracked) tracked.run = run;
   }
@@ -112,11 +112,11 @@ export class RunWatch {
   }
 
   /** The processes that keep this run's name taken; none means it is over. */
-  processesOf(run: RunRow): ProcessInfo[] {
+  processesOf(run: Run): ProcessInfo[] {
     const { processes } = this.#house;
-    if (run.boot_id !== processes.bootId()) return [];
+    if (run.bootId !== processes.bootId()) return [];
     const found = processes.look(run.pid);
-    const holder = found?.startedAt === run.process_started && this.#isStillRun(run, found) ? found : null;
+    const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
     return holder ? [holder] : (this.#survivors().get(run.id) ?? []);
@@ -129,51 +129,51 @@ export class RunWatch {
     return this.#scan;
   }
 
-  markOf(run: RunRow): RunMark {
+  markOf(run: Run): RunMark {
     return { run: run.id, socket: this.#house.paths.socket };
   }
 
   /** Everything that carries the run, for a takeover that has to stop it all. */
-  allProcessesOf(run: RunRow): ProcessInfo[] {
-    return run.boot_id === this.#house.processes.bootId() ? carriers(this.#house.processes, this.markOf(run)) : [];
+  allProcessesOf(run: Run): ProcessInfo[] {
+    return run.bootId === this.#house.processes.bootId() ? carriers(this.#house.processes, this.markOf(run)) : [];
   }
 
   /** Whether the wrapper has taken over from the Node process that claimed. */
-  hasStarted(run: RunRow): boolean {
+  hasStarted(run: Run): boolean {
     return this.#tracked.get(run.id)?.started ?? true;
   }
 
   /** Inside a change: writes down how the run ended and frees its name. */
-  finish(run: RunRow, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
+  finish(run: Run, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
     const { db, processes } = this.#house;
     const current = runById(db, run.id);
-    if (current === null || current.ended_ms !== null) return;
+    if (current === null || current.endedMs !== null) return;
     const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
     this.#listener.ending(current, exit);
     const reason = endReason({
       exit,
-      displaced: current.displaced_ms !== null,
-      stopped: current.stopped_by !== null,
+      displaced: current.displacedMs !== null,
+      stopped: current.stoppedBy !== null,
       how: how === "replaced" ? "ended" : how,
       client: run.kind === "client",
-      rebooted: run.boot_id !== processes.bootId(),
+      rebooted: run.bootId !== processes.bootId(),
     });
     endRun(db, run.id, this.#house.now(), exit, reason);
-    const worker = workerById(db, run.worker_id);
-    if (worker) setLease(db, worker.id, leaseEnded(leaseOf(worker), run.id));
+    const worker = workerById(db, run.workerId);
+    if (worker) setLease(db, worker.id, leaseEnded(worker.lease, run.id));
     // Not under the feet of the claim that replaces it.
-    if (worker?.ephemeral === 1 && how !== "replaced") retireWorker(db, worker.id, this.#house.now());
-    const subject = { workerId: run.worker_id, run: run.id, generation: run.generation };
+    if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#house.now());
+    const subject = { workerId: run.workerId, run: run.id, generation: run.generation };
     record(
       this.#house,
       "run.ended",
-      { ...subject, ...(worker ? { projectId: worker.project_id } : {}) },
+      { ...subject, ...(worker ? { projectId: worker.projectId } : {}) },
       { exit, reason },
     );
   }
 
   /** Inside the change that takes its name away: what it has said until now still counts. */
-  lastWords(run: RunRow): void {
+  lastWords(run: Run): void {
     this.#listener.ending(run, null);
   }
 
@@ -185,7 +185,7 @@ export class RunWatch {
   }
 
   /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
-  #isStillRun(run: RunRow, found: ProcessInfo): boolean {
+  #isStillRun(run: Run, found: ProcessInfo): boolean {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
     const now = this.#house.monotonicMs();
@@ -201,7 +201,7 @@ export class RunWatch {
     return !tracked.started && (found.suspended || now < tracked.startingUntil);
   }
 
-  #folderOf(run: RunRow): FSWatcher | null {
+  #folderOf(run: Run): FSWatcher | null {
     const heard = (file: string): void => (file === "exit" ? this.#settle(run.id) : this.#listener.heard(run.id));
     return watchRunFolder(this.runDir(run.id), heard, this.#house.log);
   }
@@ -239,11 +239,11 @@ export class RunWatch {
   }
 
   /** If nothing of it is left. A pane that is late, of a daemon that was killed, finds nothing to start any more. */
-  async end(run: RunRow, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
+  async end(run: Run, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
     await this.#house.writer.write(() => {
       rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
       if (how === "expired" || this.processesOf(run).length === 0) this.finish(run, how);
     });
-    if (runById(this.#house.db, run.id)?.ended_ms !== null) this.forget(run.id);
+    if (runById(this.#house.db, run.id)?.endedMs !== null) this.forget(run.id);
   }
 }

@@ -1,19 +1,19 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { ProjectRow } from "../../store/projects.ts";
+import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
   savedByName,
   savedOfProject,
-  sessionsOfSaved,
+  conversationsOfSaved,
   setActiveSaved,
-  setSavedSession,
+  setSavedConversation,
   touchSaved,
-  type SavedRow,
+  type SavedSession,
 } from "../../store/saved.ts";
-import { sessionById } from "../../store/conversations.ts";
-import type { WorkerRow } from "../../store/workers.ts";
+import { conversationById } from "../../store/conversations.ts";
+import type { Worker } from "../../store/workers.ts";
 import { drill } from "../custody/drill.ts";
 import { record, type House } from "../services.ts";
 import { bind } from "../conversations/bindings.ts";
@@ -34,7 +34,7 @@ interface Fault {
  */
 export async function enterSaved(
   house: House,
-  project: ProjectRow,
+  project: Project,
   members: readonly Member[],
   wish: Wish,
 ): Promise<Set<number>> {
@@ -55,10 +55,10 @@ export async function enterSaved(
  */
 async function beginSaved(
   house: House,
-  project: ProjectRow,
+  project: Project,
   members: readonly Member[],
   given: string,
-  active: SavedRow | null,
+  active: SavedSession | null,
 ): Promise<Set<number>> {
   const name = checkName(given, "name for a saved session");
   const anew = active === null ? [] : members.map(({ worker }) => worker);
@@ -67,7 +67,7 @@ async function beginSaved(
     const saved = findOrInsert(house, project, name);
     if (active === null) {
       for (const { worker } of members)
-        if (worker.session_id !== null) setSavedSession(house.db, saved.id, worker.id, worker.session_id);
+        if (worker.conversationId !== null) setSavedConversation(house.db, saved.id, worker.id, worker.conversationId);
     }
     enter(house, project, saved);
   });
@@ -76,12 +76,12 @@ async function beginSaved(
 
 async function resumeSaved(
   house: House,
-  project: ProjectRow,
+  project: Project,
   members: readonly Member[],
-  saved: SavedRow,
+  saved: SavedSession,
   { allowFresh, resume }: Wish,
 ): Promise<Set<number>> {
-  const kept = new Map(sessionsOfSaved(house.db, saved.id).map((row) => [row.worker_id, row.session_id]));
+  const kept = new Map(conversationsOfSaved(house.db, saved.id).map((row) => [row.workerId, row.conversationId]));
   const mayBeginAnew = new Set(allowFresh.map(nameKey));
   const anew = new Set<number>();
   const faults: Fault[] = [];
@@ -90,7 +90,7 @@ async function resumeSaved(
     const fault = await faultOf(house, project, member, kept.get(worker.id) ?? null, saved);
     if (fault === null) continue;
     // Only the one who asks for exactly these conversations is refused those that were never there.
-    const allowed = mayBeginAnew.has(worker.name_key) || (resume === null && !kept.has(worker.id));
+    const allowed = mayBeginAnew.has(worker.nameKey) || (resume === null && !kept.has(worker.id));
     if (allowed && !isRunning(house, worker)) anew.add(worker.id);
     else faults.push(fault);
   }
@@ -100,7 +100,7 @@ async function resumeSaved(
     enter(house, project, saved);
     for (const { worker } of members) {
       const session = kept.get(worker.id);
-      if (session === undefined || anew.has(worker.id) || worker.session_id === session) continue;
+      if (session === undefined || anew.has(worker.id) || worker.conversationId === session) continue;
       if (isRunning(house, worker)) throw startedMeanwhile(worker);
       bind(house, worker, session);
     }
@@ -110,37 +110,37 @@ async function resumeSaved(
 
 async function faultOf(
   house: House,
-  project: ProjectRow,
+  project: Project,
   { worker, entry }: Member,
   session: number | null,
-  { name }: SavedRow,
+  { name }: SavedSession,
 ): Promise<Fault | null> {
   const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
   // A program that is in no conversation has none to come back to.
   if (entry.vendor === null && session === null) return null;
   if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
   if (isRunning(house, worker)) {
-    return worker.session_id === session
+    return worker.conversationId === session
       ? null
       : fault("it is running in another conversation", `perdure stop ${worker.name}`);
   }
-  if (sessionById(house.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
+  if (conversationById(house.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
     return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
   }
-  const asIfStopped = { ...worker, session_id: session, ...launchOf(entry) };
+  const asIfStopped = { ...worker, conversationId: session, ...launchOf(entry) };
   const { ok, reason, hint } = await drill(house, `${project.slug}/${worker.name}`, asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
 
-function launchOf({ command, cwd, environment }: Member["entry"]): Pick<WorkerRow, "command" | "cwd" | "environment"> {
-  return { command: JSON.stringify(command), cwd, environment: JSON.stringify(environment) };
+function launchOf({ command, cwd, environment }: Member["entry"]): Pick<Worker, "command" | "cwd" | "environment"> {
+  return { command, cwd, environment };
 }
 
-function isRunning(house: House, { id }: WorkerRow): boolean {
+function isRunning(house: House, { id }: Worker): boolean {
   return house.fleet.liveRun(id) !== null;
 }
 
-function assertNoneRuns(house: House, workers: readonly WorkerRow[], name: string): void {
+function assertNoneRuns(house: House, workers: readonly Worker[], name: string): void {
   const running = workers.filter((worker) => isRunning(house, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
   throw new PerdureError("refused", `${running.join(", ")}: running in another saved session than ${name}.`, {
@@ -149,19 +149,19 @@ function assertNoneRuns(house: House, workers: readonly WorkerRow[], name: strin
 }
 
 /** Inside a change. From now on it follows what the workers do. */
-function enter(house: House, project: ProjectRow, saved: SavedRow): void {
+function enter(house: House, project: Project, saved: SavedSession): void {
   touchSaved(house.db, saved.id, house.now());
   setActiveSaved(house.db, project.id, saved.id);
   record(house, "saved.entered", { projectId: project.id }, { name: saved.name });
 }
 
-function startedMeanwhile({ name }: WorkerRow): PerdureError {
+function startedMeanwhile({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
     hint: `perdure stop ${name}, then this again`,
   });
 }
 
-function refusal({ name }: SavedRow, faults: Fault[]): PerdureError {
+function refusal({ name }: SavedSession, faults: Fault[]): PerdureError {
   const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
   return new PerdureError(
     "refused",

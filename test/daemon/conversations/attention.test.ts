@@ -7,7 +7,7 @@ import { TITLE_SETTLE_MS } from "../../../src/limits/index.ts";
 import type { Db } from "../../../src/store/db.ts";
 import { insertProject } from "../../../src/store/projects.ts";
 import { closeStore, openStore } from "../../../src/store/open.ts";
-import type { RunRow } from "../../../src/store/runs.ts";
+import type { Run } from "../../../src/store/runs.ts";
 import { insertWorker } from "../../../src/store/workers.ts";
 import { adapterOf, type Adapter } from "../../../src/vendors/index.ts";
 import { screen } from "../../vendors/fixtures.ts";
@@ -31,15 +31,15 @@ afterEach(() => {
 });
 
 function watchOf(vendor: string): AttentionWatch {
-  const project = insertProject(db, { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 0 });
+  const project = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
   const worker = insertWorker(db, {
-    project_id: project,
+    projectId: project,
     name: "coder",
-    name_key: "coder",
-    created_ms: 0,
-    ephemeral: 0,
+    nameKey: "coder",
+    createdMs: 0,
+    ephemeral: false,
   });
-  const run = { id: "h.api.coder.1", worker_id: worker, generation: 1 } as RunRow;
+  const run = { id: "h.api.coder.1", workerId: worker, generation: 1 } as Run;
   const write = <T>(change: () => T): Promise<T> => {
     commits++;
     return Promise.resolve(change());

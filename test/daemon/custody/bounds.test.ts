@@ -6,8 +6,8 @@ import { custodyToDrop, setCustody } from "../../../src/store/custody.ts";
 import type { Db } from "../../../src/store/db.ts";
 import { insertProject } from "../../../src/store/projects.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { insertSaved, setSavedSession } from "../../../src/store/saved.ts";
-import { bindSession, insertSession } from "../../../src/store/conversations.ts";
+import { insertSaved, setSavedConversation } from "../../../src/store/saved.ts";
+import { bindConversation, insertConversation } from "../../../src/store/conversations.ts";
 import { insertWorker } from "../../../src/store/workers.ts";
 
 let folder: string;
@@ -17,8 +17,8 @@ let project: number;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "perdure-custody-"));
   db = openStore(join(folder, "perdure.db")).db;
-  project = insertProject(db, { slug: "api", slug_key: "api", identity: "/api", root: "/api", created_ms: 0 });
-  worker = insertWorker(db, { project_id: project, name: "coder", name_key: "coder", created_ms: 0, ephemeral: 0 });
+  project = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
+  worker = insertWorker(db, { projectId: project, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false });
 });
 afterEach(() => {
   db.close();
@@ -26,20 +26,20 @@ afterEach(() => {
 });
 
 function copyOf(id: string, bytes: number, keptMs: number): number {
-  const session = insertSession(db, {
-    worker_id: worker,
+  const session = insertConversation(db, {
+    workerId: worker,
     vendor: "scripted",
-    vendor_id: id,
-    config_dir: "/c",
-    config_variables: "{}",
-    launch_cwd: "/api",
+    vendorId: id,
+    configDir: "/c",
+    variables: {},
+    launchCwd: "/api",
     provenance: "assigned",
-    rotated_from: null,
-    forked_from: null,
-    created_ms: 0,
+    rotatedFrom: null,
+    forkedFrom: null,
+    createdMs: 0,
   });
-  const source = { source_bytes: bytes, source_changed: "" };
-  setCustody(db, { session_id: session, bytes, sha256: "", kept_ms: keptMs, ...source });
+  const source = { sourceBytes: bytes, sourceChanged: "" };
+  setCustody(db, { conversationId: session, bytes, sha256: "", keptMs, ...source });
   return session;
 }
 
@@ -49,9 +49,9 @@ test("copies go by age and, beyond the room there is, oldest first; never one th
   const older = copyOf("older", 10, 100);
   const newer = copyOf("newer", 10, 200);
   const current = copyOf("current", 10, 3);
-  bindSession(db, worker, current);
-  const row = { project_id: project, name: "friday", name_key: "friday", created_ms: 0, updated_ms: 0 };
-  setSavedSession(db, insertSaved(db, row), worker, saved);
+  bindConversation(db, worker, current);
+  const row = { projectId: project, name: "friday", nameKey: "friday", createdMs: 0, updatedMs: 0 };
+  setSavedConversation(db, insertSaved(db, row), worker, saved);
 
   expect(custodyToDrop(db, 50, 1_000)).toEqual([ancient]);
   expect(custodyToDrop(db, 0, 50)).toEqual([]);
