@@ -1,8 +1,9 @@
 import { own } from "../util/own.ts";
-import type { Command } from "./shared/command.ts";
+import { helpPage } from "./admin/help.ts";
+import type { VerbTable } from "./shared/command.ts";
 
 /** Every verb. The empty one is the bare `perdure`. Each is loaded only when called. */
-export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
+export const VERBS: VerbTable = {
   "": async () => (await import("./names/overview.ts")).overview,
   run: async () => (await import("./run/run.ts")).runCommand,
   up: async () => (await import("./fleet/up.ts")).up,
@@ -45,6 +46,11 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import("./demo/demo.ts")).demo,
 };
 
+/** The help of one verb, or of all of them: the value for `--json` and the text for people. */
+export function help(verb: string | undefined): ReturnType<typeof helpPage> {
+  return helpPage(VERBS, verb);
+}
+
 /** For `perdure __complete`, which the shells' completions call: one candidate a line. */
 export async function complete(words: readonly string[]): Promise<string> {
   const { candidates } = await import("./admin/completion.ts");
@@ -55,7 +61,6 @@ export async function complete(words: readonly string[]): Promise<string> {
   return (await candidates(words, Object.keys(VERBS).filter(Boolean), options)).join("\n");
 }
 
-export { help } from "./admin/help.ts";
 export { tolerant } from "./shared/config-warning.ts";
 export { contextArchive } from "./context/archive.ts";
 export { contextLog } from "./context/log.ts";

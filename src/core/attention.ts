@@ -16,7 +16,7 @@ export interface Attention {
 export const UNKNOWN: Attention = { activity: null, reason: null, by: null, toldAtMs: null, worked: false };
 
 /** A sign of its own: always believed, except that it may say that it is idle with a dialog in front of everything. */
-export function told(before: Attention, { activity, blocked }: Outward, nowMs: number): Attention {
+export function afterSign(before: Attention, { activity, blocked }: Outward, nowMs: number): Attention {
   if (activity === "idle" && before.by === "screen") return { ...before, toldAtMs: nowMs };
   const worked = before.worked || activity !== "idle";
   // One that only says that it waits does not take back what it waits for.
@@ -29,7 +29,7 @@ export function told(before: Attention, { activity, blocked }: Outward, nowMs: n
  * The title that its terminal has now. One that tells by itself is believed more: its title tells only of a question, and
  * that the question is over; and not within `settleMs` of its own sign, because it is drawn later.
  */
-export function titled(
+export function afterTitle(
   before: Attention,
   { activity, blocked }: Outward,
   { nowMs, settleMs }: { nowMs: number; settleMs: number },
@@ -48,7 +48,7 @@ export function titled(
 }
 
 /** The dialog that is on its screen now, or none: counts before the first turn, and for the reason it has not told. */
-export function seen(before: Attention, dialog: BlockedReason | null): Attention {
+export function afterScreen(before: Attention, dialog: BlockedReason | null): Attention {
   if (dialog === null) return before.by === "screen" ? { ...UNKNOWN, toldAtMs: before.toldAtMs } : before;
   if (before.by === "screen") return { ...before, reason: dialog };
   if (before.activity === "blocked") return before.reason === null ? { ...before, reason: dialog } : before;

@@ -1,20 +1,20 @@
-import { awayFrom, look, type Absence } from "./awake-timer.ts";
+import { startTimer, tick, type AwakeTimer } from "./awake-timer.ts";
 
 /** How long an agent has been at work without a sign of life. */
-export interface Silence {
+export interface HangTimer {
   /** All that would have been a sign, as it was last seen. */
   seen: string;
-  since: Absence;
+  since: AwakeTimer;
 }
 
-export interface SilenceRules {
+export interface HangRules {
   /** How often it is looked, usually. */
   everyMs: number;
   hungAfterMs: number;
 }
 
-export function heardAt(seen: string, nowMs: number): Silence {
-  return { seen, since: awayFrom(nowMs) };
+export function heardAt(seen: string, nowMs: number): HangTimer {
+  return { seen, since: startTimer(nowMs) };
 }
 
 /**
@@ -22,17 +22,17 @@ export function heardAt(seen: string, nowMs: number): Silence {
  * waits for somebody is not silent, however long that lasts.
  */
 export function listen(
-  silence: Silence,
+  silence: HangTimer,
   busy: boolean,
   seen: string,
   nowMs: number,
-  { everyMs }: SilenceRules,
-): Silence {
+  { everyMs }: HangRules,
+): HangTimer {
   if (!busy || seen !== silence.seen) return heardAt(seen, nowMs);
-  return { seen, since: look(silence.since, nowMs, everyMs) };
+  return { seen, since: tick(silence.since, nowMs, everyMs) };
 }
 
 /** For how long, once that is too long; else null. */
-export function hungFor({ since }: Silence, { hungAfterMs }: SilenceRules): number | null {
+export function hungFor({ since }: HangTimer, { hungAfterMs }: HangRules): number | null {
   return since.awakeMs >= hungAfterMs ? since.awakeMs : null;
 }

@@ -20,7 +20,7 @@ interface Binding {
   writtenAtBirth: boolean;
 }
 
-export interface LaunchWish {
+export interface LaunchQuestion {
   address: string;
   name: string;
   /** Brought up with its fleet. */
@@ -53,7 +53,7 @@ interface Refusal {
 }
 
 /** A worker comes back in its own conversation or not at all: every other way out of here is a refusal. */
-export function decideLaunch(wish: LaunchWish): LaunchDecision {
+export function decideLaunch(wish: LaunchQuestion): LaunchDecision {
   const { binding, vendor } = wish;
   if (wish.aside) return { step: "plain" };
   if (wish.fresh || binding === null) return vendor === null ? { step: "plain" } : { step: "new", id: null };
@@ -62,7 +62,7 @@ export function decideLaunch(wish: LaunchWish): LaunchDecision {
   return decideByTranscript(wish, binding, wish.transcript ?? { state: "absent" });
 }
 
-function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Transcript): LaunchDecision {
+function decideByTranscript(wish: LaunchQuestion, binding: Binding, transcript: Transcript): LaunchDecision {
   if (transcript.state === "unseen") {
     return binding.begun ? { step: "resume", id: binding.id, unsaid: false } : { step: "new", id: binding.id };
   }
@@ -85,7 +85,7 @@ function decideByTranscript(wish: LaunchWish, binding: Binding, transcript: Tran
   return { step: "resume", id: binding.id, unsaid: transcript.unsaid === true && !binding.prompted };
 }
 
-function lost({ address, name, inPane }: LaunchWish, { vendor, id, kept }: Binding, how: string): Refusal {
+function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: Binding, how: string): Refusal {
   const back = kept
     ? `go back to the copy that was kept: perdure adopt ${name} --kept`
     : "put the file back and try again";
@@ -98,7 +98,7 @@ function lost({ address, name, inPane }: LaunchWish, { vendor, id, kept }: Bindi
   };
 }
 
-function openElsewhere({ address, name, inPane }: LaunchWish, { vendor, id }: Binding, holder: Holder): Refusal {
+function openElsewhere({ address, name, inPane }: LaunchQuestion, { vendor, id }: Binding, holder: Holder): Refusal {
   return {
     step: "refuse",
     code: "refused",
@@ -108,7 +108,7 @@ function openElsewhere({ address, name, inPane }: LaunchWish, { vendor, id }: Bi
   };
 }
 
-function otherProgram({ address, name, inPane, vendor: asked }: LaunchWish, { vendor, id }: Binding): Refusal {
+function otherProgram({ address, name, inPane, vendor: asked }: LaunchQuestion, { vendor, id }: Binding): Refusal {
   return {
     step: "refuse",
     code: "refused",

@@ -35,10 +35,10 @@ export function ended(lease: Lease, run: string): Lease {
   return { phase: "free", generation: lease.generation };
 }
 
-export type Standing = "current" | "displaced" | "stale";
+export type LeaseStanding = "current" | "displaced" | "stale";
 
 /** May a writer that shows this run and generation still write? */
-export function standing(lease: Lease, run: string, generation: number): Standing {
+export function standing(lease: Lease, run: string, generation: number): LeaseStanding {
   if (lease.phase === "held" && lease.run === run && lease.generation === generation) return "current";
   return lease.phase === "displacing" && lease.run === run ? "displaced" : "stale";
 }

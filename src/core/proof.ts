@@ -1,13 +1,13 @@
 import type { Proved } from "../protocol/records/conversation.ts";
 
 /** What a run is known to be in. */
-export interface Standing {
+export interface ProofState {
   /** The session the worker is bound to. */
   session: string;
   proved: Proved;
 }
 
-export type Finding =
+export type ProofFinding =
   /** Nothing that was not known. */
   | { kind: "known" }
   | { kind: "proved" }
@@ -20,7 +20,7 @@ export type Finding =
  * One sign of a run's own vendor process. Only a process that was seen where it should be can rotate: what comes up in
  * another conversation was never in ours, and must not carry the worker away.
  */
-export function observe(standing: Standing, session: string): Finding {
+export function observe(standing: ProofState, session: string): ProofFinding {
   if (session === standing.session) return { kind: standing.proved === true ? "known" : "proved" };
   if (standing.proved === true) return { kind: "rotated" };
   return { kind: standing.proved === false ? "known" : "mismatch" };

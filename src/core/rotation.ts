@@ -8,7 +8,7 @@ interface Shown {
  * Where a process has gone, by all the conversations it shows at once: some hold on to the old one for a while after they
  * have gone to another. Null while it is where it was. `before` is what it showed at the last look, null at the first.
  */
-export function goneTo<S extends Shown>(
+export function movedTo<S extends Shown>(
   current: string | undefined,
   before: ReadonlySet<string> | null,
   shown: readonly S[],

@@ -1,8 +1,18 @@
-import { asRead, type Db } from "./db.ts";
-
 export interface MailboxCount {
   messages: number;
   bytes: number;
+}
+
+/** The part of the store's connection that the counters use; the connection itself holds them. */
+interface CounterDb {
+  cachedOne<Columns, Value extends object>(
+    table: string,
+    map: (columns: Columns) => Value,
+    sql: string,
+    ...values: number[]
+  ): Readonly<Value> | null;
+  primeCache(table: string, sql: string, values: number[], row: object): void;
+  run(sql: string, ...values: number[]): number;
 }
 
 interface Entry extends MailboxCount {
@@ -16,11 +26,11 @@ interface Entry extends MailboxCount {
  * summed up, and written once before it ends: many messages to one box change its row once.
  */
 export class MailboxCounters {
-  readonly #db: Db;
+  readonly #db: CounterDb;
   #entries: Entry[] = [];
   #sums = new Map<number, Entry>();
 
-  constructor(db: Db) {
+  constructor(db: CounterDb) {
     this.#db = db;
   }
 
@@ -82,7 +92,7 @@ export class MailboxCounters {
   }
 
   #stored(projectId: number, worker: number): MailboxCount {
-    return this.#db.cachedOne("mailboxes", asRead<MailboxCount>, STORED, projectId, worker) ?? NONE;
+    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, STORED, projectId, worker) ?? NONE;
   }
 }
 

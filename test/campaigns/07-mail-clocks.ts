@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { MailClock } from "../../src/daemon/mail/clock.ts";
-import { Mail } from "../../src/daemon/mail/runtime.ts";
-import { settle } from "../../src/daemon/mail/transition.ts";
+import { MailRuntime } from "../../src/daemon/mail/runtime.ts";
+import { transition } from "../../src/daemon/mail/transition.ts";
 import { MAIL_SWEEP_MS, OFFER_VISIBLE_MS } from "../../src/limits/index.ts";
 import type { Db } from "../../src/store/db.ts";
 import { insertMessage, messageBySeq, type Message } from "../../src/store/messages.ts";
@@ -45,7 +45,7 @@ export class MailWorld {
   #wallMs = 1_700_000_000_000;
   #machineMs = 5_000_000;
   #monotonicMs = 0;
-  #mail: Mail;
+  #mail: MailRuntime;
 
   constructor(random: () => number, tally: MailTally) {
     this.#random = random;
@@ -80,7 +80,7 @@ export class MailWorld {
     else await this.#passAwake(1 + whole(this.#random, 30));
   }
 
-  #daemon(): Mail {
+  #daemon(): MailRuntime {
     const clocks = {
       db: this.#db,
       writer: this.#writer,
@@ -89,7 +89,7 @@ export class MailWorld {
       monotonicMs: () => this.#monotonicMs,
       log: (line: string) => check(false, line),
     };
-    const mail = new Mail(clocks, new MailClock(clocks, () => this.#machineMs));
+    const mail = new MailRuntime(clocks, new MailClock(clocks, () => this.#machineMs));
     mail.start();
     mail.stop(); // swept by us, at our times
     return mail;
@@ -137,7 +137,7 @@ export class MailWorld {
     );
     if (!letter) return;
     const house = { db: this.#db, now: () => this.#wallMs, mail: this.#mail };
-    settle(house, this.#row(letter.seq), "offer", { run: "r", generation: 1 });
+    transition(house, this.#row(letter.seq), "offer", { run: "r", generation: 1 });
     this.#mail.offered(letter.seq);
     letter.offeredAtMs = this.#monotonicMs;
     this.#tally.offers++;

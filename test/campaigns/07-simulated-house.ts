@@ -1,4 +1,4 @@
-import { awayFrom, look, type Absence } from "../../src/core/awake-timer.ts";
+import { startTimer, tick, type AwakeTimer } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
 import { claim, ended, standing, type Lease } from "../../src/core/lease.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
@@ -19,7 +19,7 @@ interface Holder {
   run: string;
   alive: boolean;
   /** Null while it is connected. */
-  absence: Absence | null;
+  absence: AwakeTimer | null;
   /** How long the daemon has been awake, looking, while it was away. */
   awakeAwayMs: number;
 }
@@ -141,7 +141,7 @@ export class SimulatedHouse {
   }
 
   #goAway(holder: Holder): void {
-    holder.absence = awayFrom(this.#monotonicMs);
+    holder.absence = startTimer(this.#monotonicMs);
     holder.awakeAwayMs = 0;
   }
 
@@ -159,9 +159,9 @@ export class SimulatedHouse {
     }
   }
 
-  #lookAt(worker: Worker, holder: Holder, before: Absence, awakeMs: number): void {
+  #lookAt(worker: Worker, holder: Holder, before: AwakeTimer, awakeMs: number): void {
     holder.awakeAwayMs += awakeMs;
-    holder.absence = look(before, this.#monotonicMs, RUN_POLL_MS);
+    holder.absence = tick(before, this.#monotonicMs, RUN_POLL_MS);
     const expired = holder.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS;
     const away = `away for ${holder.awakeAwayMs} ms awake`;
     if (expired) {

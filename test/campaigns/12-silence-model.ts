@@ -1,4 +1,4 @@
-import { heardAt, hungFor, listen, type Silence } from "../../src/core/hang.ts";
+import { heardAt, hungFor, listen, type HangTimer } from "../../src/core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { check, pick, whole } from "./support/check.ts";
 
@@ -21,7 +21,7 @@ type Mood = "idle" | "working" | "hung";
 /** One agent, looked at as the daemon does, and what is true of it. */
 class Agent {
   readonly mood: Mood;
-  silence: Silence = heardAt("", 0);
+  silence: HangTimer = heardAt("", 0);
   /** Anything that it shows: a number that changes. */
   signs = 0;
   /** Its own time since the last sign, sleep not counted; and what sleeps may have added to our count of it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isNews, seen, titled, told, UNKNOWN, type Attention } from "../../src/core/attention.ts";
+import { isNews, afterScreen, afterTitle, afterSign, UNKNOWN, type Attention } from "../../src/core/attention.ts";
 import type { BlockedReason, Outward } from "../../src/protocol/records/conversation.ts";
 
 const SETTLE_MS = 1_000;
@@ -10,9 +10,9 @@ type Step = { told: Outward } | { title: Outward } | { screen: BlockedReason | n
 function after(steps: readonly Step[], everyMs = 2 * SETTLE_MS): Attention {
   return steps.reduce((state, step, at) => {
     const nowMs = at * everyMs;
-    if ("told" in step) return told(state, step.told, nowMs);
-    if ("title" in step) return titled(state, step.title, { nowMs, settleMs: SETTLE_MS });
-    return seen(state, step.screen);
+    if ("told" in step) return afterSign(state, step.told, nowMs);
+    if ("title" in step) return afterTitle(state, step.title, { nowMs, settleMs: SETTLE_MS });
+    return afterScreen(state, step.screen);
   }, UNKNOWN);
 }
 
@@ -67,7 +67,7 @@ describe("of several who tell", () => {
 
 test("turns are no news; a question, another one and its end are", () => {
   const states = [idle, busy, idle, asks, { activity: "blocked", blocked: "question" } as const, busy, idle];
-  const seenStates = states.map((state) => told(UNKNOWN, state, 0));
+  const seenStates = states.map((state) => afterSign(UNKNOWN, state, 0));
   const news = seenStates.map((state, at) => isNews(seenStates[at - 1] ?? UNKNOWN, state));
   expect(news).toEqual([false, false, false, true, true, true, false]);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { decideLaunch, type LaunchDecision, type LaunchWish } from "../../src/core/launch.ts";
+import { decideLaunch, type LaunchDecision, type LaunchQuestion } from "../../src/core/launch.ts";
 import type { Transcript } from "../../src/protocol/records/conversation.ts";
 
 const ID = "01a1e1a6";
 const FILE = "/home/u/.v/01a1e1a6.jsonl";
 
-type Binding = NonNullable<LaunchWish["binding"]>;
+type Binding = NonNullable<LaunchQuestion["binding"]>;
 
 const bound: Binding = {
   vendor: "v",
@@ -27,12 +27,12 @@ const empty: Transcript = { state: "empty", file: FILE };
 const damaged: Transcript = { state: "damaged", file: FILE, why: "no line of it can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
 
-function decide(wish: Partial<LaunchWish>): LaunchDecision {
+function decide(wish: Partial<LaunchQuestion>): LaunchDecision {
   const nothing = { vendor: "v", aside: false, fresh: false, binding: null, transcript: null, holder: null };
   return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...wish });
 }
 
-const STARTS: [what: string, wish: Partial<LaunchWish>, decision: LaunchDecision][] = [
+const STARTS: [what: string, wish: Partial<LaunchQuestion>, decision: LaunchDecision][] = [
   ["the first start", {}, { step: "new", id: null }],
   ["the first start of a program without an adapter", { vendor: null }, { step: "plain" }],
   ["a start for something else than a conversation", { aside: true }, { step: "plain" }],
@@ -67,7 +67,7 @@ test.each(STARTS)("%s", (_what, wish, decision) => {
   expect(decide(wish)).toEqual(decision);
 });
 
-const REFUSALS: [what: string, wish: Partial<LaunchWish>, message: RegExp, hint: RegExp][] = [
+const REFUSALS: [what: string, wish: Partial<LaunchQuestion>, message: RegExp, hint: RegExp][] = [
   ["another vendor's program", { vendor: "w", binding: seen, transcript: good(100) }, /which w cannot/, /--fresh -- C/],
   ["a program without an adapter", { vendor: null, binding: seen }, /which this program cannot/, /--fresh -- COMMAND/],
   ["open elsewhere", { binding: seen, transcript: good(100), holder }, /pid 4711 \(its writer lock\)/, /run coder$/],

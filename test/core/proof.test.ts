@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { observe, type Finding, type Standing } from "../../src/core/proof.ts";
+import { observe, type ProofFinding, type ProofState } from "../../src/core/proof.ts";
 
 test.each([
   ["pending", "a", "proved"],
@@ -14,7 +14,7 @@ test.each([
 });
 
 /** What a finding means for the run and its worker. */
-function follow(standing: Standing, session: string, { kind }: Finding): Standing {
+function follow(standing: ProofState, session: string, { kind }: ProofFinding): ProofState {
   if (kind === "known") return standing;
   if (kind === "mismatch") return { ...standing, proved: false };
   return { session, proved: true };
@@ -23,8 +23,8 @@ function follow(standing: Standing, session: string, { kind }: Finding): Standin
 const signs = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 30 });
 
 /** A run that begins in a, and each of its steps. */
-function lifeOf(sessions: string[]): { was: Standing; session: string; kind: Finding["kind"]; now: Standing }[] {
-  let was: Standing = { session: "a", proved: "pending" };
+function lifeOf(sessions: string[]): { was: ProofState; session: string; kind: ProofFinding["kind"]; now: ProofState }[] {
+  let was: ProofState = { session: "a", proved: "pending" };
   return sessions.map((session) => {
     const finding = observe(was, session);
     const step = { was, session, kind: finding.kind, now: follow(was, session, finding) };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goneTo } from "../../src/core/rotation.ts";
+import { movedTo } from "../../src/core/rotation.ts";
 
 const at = (session: string, sinceMs?: number): { session: string; sinceMs?: number } =>
   sinceMs === undefined ? { session } : { session, sinceMs };
@@ -29,5 +29,5 @@ const ROWS: Row[] = [
 ];
 
 test.each(ROWS)("%s", (_what, current, before, shown, gone) => {
-  expect(goneTo(current, before && new Set(before), shown)?.session ?? null).toBe(gone);
+  expect(movedTo(current, before && new Set(before), shown)?.session ?? null).toBe(gone);
 });

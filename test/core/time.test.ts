@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { awayFrom, look } from "../../src/core/awake-timer.ts";
+import { startTimer, tick } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
 import { endReason } from "../../src/core/run-end.ts";
 import { heardAt, hungFor, listen } from "../../src/core/hang.ts";
@@ -28,19 +28,19 @@ test("an epoch never repeats, whatever the clock does", () => {
 });
 
 test("the time a client is away adds up, look by look", () => {
-  let absence = awayFrom(0);
-  for (let now = 100; now <= 1000; now += 100) absence = look(absence, now, 100);
+  let absence = startTimer(0);
+  for (let now = 100; now <= 1000; now += 100) absence = tick(absence, now, 100);
   expect(absence).toEqual({ lookedAtMs: 1000, awakeMs: 1000 });
 });
 
 test("a laptop that slept for a week, twice, was awake for hardly any of it", () => {
   const week = 7 * 24 * 3_600_000;
-  const woken = look(look(awayFrom(0), week, 100), 2 * week, 100);
+  const woken = tick(tick(startTimer(0), week, 100), 2 * week, 100);
   expect(woken.awakeMs).toBeLessThanOrEqual(400);
 });
 
 test("a clock that steps back takes nothing away", () => {
-  expect(look({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
+  expect(tick({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
 });
 
 const plain = { exit: null, displaced: false, stopped: false, how: "ended" as const, client: false, rebooted: false };

@@ -1,15 +1,14 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { own } from "../../util/own.ts";
-import type { Command } from "../shared/command.ts";
-import { VERBS } from "../verbs.ts";
+import type { Command, VerbTable } from "../shared/command.ts";
 
 /** The value for `--json` and the text for people. */
-export async function help(verb: string | undefined): Promise<[object, () => string]> {
-  if (verb === undefined) return overall();
-  const load = own(VERBS, verb);
+export async function helpPage(verbs: VerbTable, verb: string | undefined): Promise<[object, () => string]> {
+  if (verb === undefined) return overall(verbs);
+  const load = own(verbs, verb);
   if (!load) {
-    const near = nearest(verb, Object.keys(VERBS).filter(Boolean));
+    const near = nearest(verb, Object.keys(verbs).filter(Boolean));
     throw new PerdureError("usage", `There is no verb ${JSON.stringify(verb)}.`, {
       hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure help",
     });
@@ -18,9 +17,9 @@ export async function help(verb: string | undefined): Promise<[object, () => str
   return [{ verb, ...plain(command) }, () => page(verb, command)];
 }
 
-async function overall(): Promise<[object, () => string]> {
-  const names = Object.keys(VERBS).filter(Boolean);
-  const commands = await Promise.all(names.map(async (name) => ({ name, command: await VERBS[name]!() })));
+async function overall(verbs: VerbTable): Promise<[object, () => string]> {
+  const names = Object.keys(verbs).filter(Boolean);
+  const commands = await Promise.all(names.map(async (name) => ({ name, command: await verbs[name]!() })));
   const width = Math.max(...names.map((name) => name.length));
   const lines = commands.map(({ name, command }) => `  ${name.padEnd(width)}  ${command.summary}`);
   const text = [

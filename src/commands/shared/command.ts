@@ -26,3 +26,6 @@ export interface Command {
   takesRest?: boolean;
   run(invocation: Invocation): Promise<number | void>;
 }
+
+/** Every verb by its name, loaded when it is called. The empty name is the bare `perdure`. */
+export type VerbTable = Readonly<Record<string, () => Promise<Command>>>;

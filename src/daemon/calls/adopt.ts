@@ -9,16 +9,17 @@ import { holderOf } from "../../store/runs.ts";
 import { conversationById, conversationInUse, setLocation, type Conversation } from "../../store/conversations.ts";
 import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
-import { describeSession } from "../names/describe.ts";
-import { record, type House } from "../services.ts";
+import { describeSession } from "../status/describe.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { knownAdapter } from "../launch/spec.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
-import { bind, bindNew, noteTranscript } from "../conversations/bindings.ts";
+import { bind, bindNewConversation, noteTranscript } from "../conversations/bindings.ts";
 import { findOrCreate } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
 /** Binds a worker to a conversation that exists: one made by hand, or its own again after a loss was looked into. */
-export async function adoptCall(params: CallParams<"adopt">, { house }: CallContext): Promise<CallResults["adopt"]> {
+export async function adoptCall(params: CallParams<"adopt">, { services }: CallContext): Promise<CallResults["adopt"]> {
   checkName(params.target.name);
   const adapter = knownAdapter(params.vendor);
   const { dir, variables } = adapter.config(params.environment);
@@ -26,45 +27,52 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
   const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
   const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
-  assertAdoptable(params, transcript, adapter.holders(place, house.processes)[0] ?? null);
-  const adopted = await house.writer.write(() => {
-    const project = projectOf(house, params.target) ?? registerProject(house, params.target.here);
-    const worker = findOrCreate(house, project, params.target.name, false);
-    assertStopped(house, worker);
-    const session = bindExisting(house, worker, place, variables);
+  assertAdoptable(params, transcript, adapter.holders(place, services.processes)[0] ?? null);
+  const adopted = await services.writer.write(() => {
+    const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);
+    const worker = findOrCreate(services, project, params.target.name, false);
+    assertStopped(services, worker);
+    const session = bindExisting(services, worker, place, variables);
     if (transcript.state === "good") {
-      noteTranscript(house, session, transcript);
+      noteTranscript(services, session, transcript);
     }
-    keepCommand(house, worker, adapter, params);
-    const now = workerByName(house.db, project.id, nameKey(worker.name)) ?? worker;
-    const bound = conversationById(house.db, session.id) ?? session;
+    keepCommand(services, worker, adapter, params);
+    const now = workerByName(services.db, project.id, nameKey(worker.name)) ?? worker;
+    const bound = conversationById(services.db, session.id) ?? session;
     return { address: `${project.slug}/${worker.name}`, worker: now, bound };
   });
-  await house.custody.renew(adopted.bound.id);
-  return { address: adopted.address, session: describeSession(house, adopted.worker, adopted.bound) };
+  await services.custody.renew(adopted.bound.id);
+  return { address: adopted.address, session: describeSession(services, adopted.worker, adopted.bound) };
 }
 
 function bindExisting(
-  house: House,
+  services: Services,
   worker: Worker,
   place: SessionPlace,
   variables: ReturnType<Adapter["config"]>["variables"],
 ): Conversation {
-  const known = conversationInUse(house.db, place.vendor, place.configDir, place.id);
+  const known = conversationInUse(services.db, place.vendor, place.configDir, place.id);
   if (known?.workerId !== worker.id) {
     const { vendor, id: vendorId, configDir, launchCwd } = place;
-    return bindNew(house, worker, null, { vendor, vendorId, configDir, variables, launchCwd, provenance: "adopted" });
+    return bindNewConversation(services, worker, null, {
+      vendor,
+      vendorId,
+      configDir,
+      variables,
+      launchCwd,
+      provenance: "adopted",
+    });
   }
-  bind(house, worker, known.id);
-  setLocation(house.db, known.id, place.launchCwd, variables);
-  record(house, "session.bound", { projectId: worker.projectId, workerId: worker.id }, { session: place.id });
+  bind(services, worker, known.id);
+  setLocation(services.db, known.id, place.launchCwd, variables);
+  recordEvent(services, "session.bound", { projectId: worker.projectId, workerId: worker.id }, { session: place.id });
   return known;
 }
 
 /** A worker of this vendor keeps its arguments; any other starts the vendor's program plainly. */
-function keepCommand(house: House, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
+function keepCommand(services: Services, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
   const same = worker.vendor === adapter.vendor && worker.command !== null;
-  setLaunch(house.db, worker.id, {
+  setLaunch(services.db, worker.id, {
     command: same ? worker.command : [...adapter.command],
     cwd: params.cwd,
     environment: params.environment,
@@ -93,9 +101,9 @@ function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transc
   }
 }
 
-export function assertStopped(house: House, worker: Worker): void {
-  const run = holderOf(house.db, worker);
-  const [holder] = run ? house.watch.processesOf(run) : [];
+export function assertStopped(services: Services, worker: Worker): void {
+  const run = holderOf(services.db, worker);
+  const [holder] = run ? services.runs.processesOf(run) : [];
   if (!run || !holder) return;
   throw new PerdureError("held", `${worker.name} is running: run ${run.id}, pid ${holder.pid}.`, {
     hint: `stop it first: perdure stop ${worker.name}`,

@@ -3,26 +3,26 @@ import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { AnchorOwner } from "../../protocol/records/worker.ts";
 import { runById, runsByIdStart, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
+import { iso } from "../../util/iso.ts";
 
 /** Which of these context files belong to runs of this project, and whether those live. */
 export async function anchorsCall(
   params: CallParams<"anchors">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["anchors"]> {
-  const project = projectOf(house, params);
+  const project = projectOf(services, params);
   if (project === null) return { known: [] };
-  return { known: params.files.flatMap((file) => ownerOf(house, project.id, file) ?? []) };
+  return { known: params.files.flatMap((file) => ownerOf(services, project.id, file) ?? []) };
 }
 
-function ownerOf(house: House, projectId: number, file: string): AnchorOwner | null {
-  const run = runOfFile(house, file);
-  const worker = run ? workerById(house.db, run.workerId) : null;
+function ownerOf(services: Services, projectId: number, file: string): AnchorOwner | null {
+  const run = runOfFile(services, file);
+  const worker = run ? workerById(services.db, run.workerId) : null;
   if (!run || worker?.projectId !== projectId) return null;
-  const live = run.endedMs === null && house.watch.processesOf(run).length > 0;
+  const live = run.endedMs === null && services.runs.processesOf(run).length > 0;
   return {
     file,
     run: run.id,
@@ -35,8 +35,8 @@ function ownerOf(house: House, projectId: number, file: string): AnchorOwner | n
 }
 
 /** A file name is the id itself, or the id's beginning, `~` and a hash. */
-function runOfFile(house: House, file: string): Run | null {
+function runOfFile(services: Services, file: string): Run | null {
   const [start = "", hash] = file.split("~");
-  if (hash === undefined) return runById(house.db, file);
-  return runsByIdStart(house.db, start).find(({ id }) => fileNameOf(id) === file) ?? null;
+  if (hash === undefined) return runById(services.db, file);
+  return runsByIdStart(services.db, start).find(({ id }) => fileNameOf(id) === file) ?? null;
 }

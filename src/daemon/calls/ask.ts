@@ -6,15 +6,15 @@ import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { standing } from "../../core/lease.ts";
 import { workerById } from "../../store/workers.ts";
 import { assertCurrent } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { admit } from "../mail/admit.ts";
-import { withCopies } from "../mail/attachments.ts";
+import { withAttachments } from "../mail/attachments.ts";
 import { describeMessage } from "../mail/describe.ts";
-import { Change } from "../mail/waiting.ts";
-import { askKey } from "../mail/keys.ts";
+import { MailboxChange } from "../mail/waiting.ts";
+import { askKey } from "../mail/waiting.ts";
 import { recipientOf } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/transition.ts";
+import { transition } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 import { expiryOf } from "./send.ts";
 
@@ -23,18 +23,18 @@ import { expiryOf } from "./send.ts";
  * for the answer to the same message.
  */
 export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
-  const { house, actor } = context;
+  const { services, actor } = context;
   let done = (): void => undefined;
   try {
-    const { sender } = await withCopies(house, params.id, params.attach, (attachments) =>
-      house.writer.write(() => {
-        const asker = senderOf(house, actor, params);
-        const recipient = recipientOf(house, asker, params, params.to, params.nested);
-        const { again } = admit(house, asker, recipient, {
+    const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
+      services.writer.write(() => {
+        const asker = senderOf(services, actor, params);
+        const recipient = recipientOf(services, asker, params, params.to, params.nested);
+        const { again } = admit(services, asker, recipient, {
           id: params.id,
           isFirst: false,
           body: params.body,
-          expiresMs: expiryOf(house, params.ttlMs),
+          expiresMs: expiryOf(services, params.ttlMs),
           supersedes: null,
           replyTo: null,
           expectsReply: true,
@@ -43,26 +43,26 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
         });
         // In the very change that asks: two who ask each other at once are both seen.
         const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
-        done = house.mail.wait(waiting);
+        done = services.mail.wait(waiting);
         return { sender: asker, again };
       }),
     );
     const replyId = await answered(context, params, sender);
-    return await offerReply(house, params, replyId, sender);
+    return await offerReply(services, params, replyId, sender);
   } finally {
     done();
   }
 }
 
 async function answered(
-  { house, closed }: CallContext,
+  { services, closed }: CallContext,
   { id, waitMs }: CallParams<"ask">,
   sender: Sender,
 ): Promise<string> {
-  const deadline = house.monotonicMs() + waitMs;
+  const deadline = services.monotonicMs() + waitMs;
   for (;;) {
-    const change = new Change(house, askKey(id), deadline, closed);
-    const outcome = change.stoppedIfThrown(() => outcomeOf(house, id, sender));
+    const change = new MailboxChange(services, askKey(id), deadline, closed);
+    const outcome = change.stoppedIfThrown(() => outcomeOf(services, id, sender));
     if (outcome !== null) {
       change.stop();
       return outcome;
@@ -78,17 +78,17 @@ async function answered(
 }
 
 /** The reply's id once it is there; an error once there will be none; null while one may still come. */
-function outcomeOf(house: House, id: string, { run, worker }: Sender): string | null {
-  const now = worker && workerById(house.db, worker.id);
+function outcomeOf(services: Services, id: string, { run, worker }: Sender): string | null {
+  const now = worker && workerById(services.db, worker.id);
   // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
   if (run && (!now || standing(now.lease, run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
     });
   }
-  const reply = firstReplyTo(house.db, id);
+  const reply = firstReplyTo(services.db, id);
   if (reply) return reply.id;
-  const ask = messageById(house.db, id);
+  const ask = messageById(services.db, id);
   if (ask !== null && !["expired", "cancelled", "superseded", "dead"].includes(ask.state)) return null;
   throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
     hint: `perdure mail ${id}`,
@@ -101,20 +101,20 @@ function outcomeOf(house: House, id: string, { run, worker }: Sender): string | 
  * when its answer was lost on the way, is the same one. A nested agent acknowledges nothing: there, what is answered is read.
  */
 async function offerReply(
-  house: House,
+  services: Services,
   { id, nested }: CallParams<"ask">,
   replyId: string,
   sender: Sender,
 ): Promise<CallResults["ask"]> {
   const run = sender.run?.id ?? OPERATOR;
-  await house.writer.write(() => {
-    if (sender.run) assertCurrent(house, sender.run.id, sender.run.generation);
-    const reply = messageById(house.db, replyId);
-    if (!reply || !settle(house, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
-    if (nested) settle(house, { ...reply, state: "offered" }, "read", { run });
-    else house.mail.offered(reply.seq);
+  await services.writer.write(() => {
+    if (sender.run) assertCurrent(services, sender.run.id, sender.run.generation);
+    const reply = messageById(services.db, replyId);
+    if (!reply || !transition(services, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
+    if (nested) transition(services, { ...reply, state: "offered" }, "read", { run });
+    else services.mail.offered(reply.seq);
   });
-  const reply = messageById(house.db, replyId);
+  const reply = messageById(services.db, replyId);
   if (reply === null) throw new Error(`reply ${replyId} vanished`);
-  return { id, reply: describeMessage(house, reply) };
+  return { id, reply: describeMessage(services, reply) };
 }

@@ -1,14 +1,14 @@
 import type { CallContext } from "./context.ts";
 
 /** Yields once at the start and then after commits, until the connection closes. */
-export async function* commits({ house, closed }: CallContext): AsyncGenerator<void> {
+export async function* commits({ services, closed }: CallContext): AsyncGenerator<void> {
   let wake: () => void = () => undefined;
   let pending = true;
   const signal = (): void => {
     pending = true;
     wake();
   };
-  const stop = house.onCommit(signal);
+  const stop = services.onCommit(signal);
   closed.addEventListener("abort", signal);
   try {
     while (!closed.aborted) {

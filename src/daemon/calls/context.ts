@@ -1,9 +1,9 @@
 import type { Actor } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 
 /** What a handler gets besides its parameters. */
 export interface CallContext {
-  house: House;
+  services: Services;
   actor: Actor;
   /** One item of a stream; resolves when the other side can take more. */
   send(item: unknown): Promise<void>;

@@ -9,9 +9,9 @@ import { projectById } from "../../store/projects.ts";
 import { conversationInUse } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
+import { iso } from "../../util/iso.ts";
 
 /** The conversations of every vendor that is installed here, whoever began them, newest first. */
 export async function conversationsCall(
@@ -23,9 +23,9 @@ export async function conversationsCall(
     .flatMap((name) => adapterOf(name) ?? []);
   const found = await Promise.all(
     adapters.map((adapter) =>
-      foundBy(context.house, adapter, params).catch((error: unknown) => {
+      foundBy(context.services, adapter, params).catch((error: unknown) => {
         // One vendor's trouble is not the others'.
-        context.house.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
+        context.services.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
         return [];
       }),
     ),
@@ -36,7 +36,7 @@ export async function conversationsCall(
 }
 
 async function foundBy(
-  house: House,
+  services: Services,
   adapter: Adapter,
   { cwd, environment }: CallParams<"conversations">,
 ): Promise<FoundRecord[]> {
@@ -48,7 +48,7 @@ async function foundBy(
   const conversations = await adapter.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
     const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.holders(place, house.processes);
+    const [holder] = adapter.holders(place, services.processes);
     return {
       id,
       vendor: adapter.vendor,
@@ -56,14 +56,14 @@ async function foundBy(
       at: iso(atMs),
       cwd: began,
       openIn: holder?.pid ?? null,
-      worker: ownerOf(house, adapter.vendor, configDir, id),
+      worker: ownerOf(services, adapter.vendor, configDir, id),
     };
   });
 }
 
-function ownerOf(house: House, vendor: string, configDir: string, id: string): string | null {
-  const session = conversationInUse(house.db, vendor, configDir, id);
-  const worker = session && workerById(house.db, session.workerId);
-  const project = worker && projectById(house.db, worker.projectId);
+function ownerOf(services: Services, vendor: string, configDir: string, id: string): string | null {
+  const session = conversationInUse(services.db, vendor, configDir, id);
+  const worker = session && workerById(services.db, session.workerId);
+  const project = worker && projectById(services.db, worker.projectId);
   return worker && project ? `${project.slug}/${worker.name}` : null;
 }

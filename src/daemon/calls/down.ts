@@ -6,49 +6,51 @@ import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
-import { stopRun } from "../runs/stop.ts";
 import { clearPane, keepScreen } from "../fleet/screens.ts";
 
 /** Brings workers down: those named, else all that were brought up. Only processes that carry their run are signalled. */
 export async function downCall(params: CallParams<"down">, context: CallContext): Promise<CallResults["down"]> {
-  const { house } = context;
-  const targets = params.targets ? params.targets.map((target) => findWorker(house, target)) : fleetOf(house, params);
+  const { services } = context;
+  const targets = params.targets
+    ? params.targets.map((target) => findWorker(services, target))
+    : fleetOf(services, params);
   const items = await Promise.all(
     targets.map(async (found) => {
-      const item = await bringDown(house, found, params).catch((error: unknown) => failed(house, found, error));
+      const item = await bringDown(services, found, params).catch((error: unknown) => failed(services, found, error));
       await context.send(item);
       return item;
     }),
   );
-  await orLog(house, "tmux", house.fleet.panes.endIfEmpty());
+  await orLog(services, "tmux", services.fleet.tmux.endIfEmpty());
   const count = (outcome: DownItem["outcome"]): number => items.filter((item) => item.outcome === outcome).length;
   return { stopped: count("stopped") + count("killed"), failed: count("failed"), count: items.length };
 }
 
-function fleetOf(house: House, params: CallParams<"down">): FoundWorker[] {
-  const project = projectOf(house, params);
+function fleetOf(services: Services, params: CallParams<"down">): FoundWorker[] {
+  const project = projectOf(services, params);
   if (project === null) return [];
-  return workersOfProject(house.db, project.id)
-    .filter(({ desired, holderRun: run }) => desired || (run !== null && runById(house.db, run)?.pane != null))
+  return workersOfProject(services.db, project.id)
+    .filter(({ desired, holderRun: run }) => desired || (run !== null && runById(services.db, run)?.pane != null))
     .map((worker) => ({ project, worker, address: `${project.slug}/${worker.name}` }));
 }
 
 type How = Pick<CallParams<"down">, "by" | "killAfterMs">;
 
 /** Wanted no more first: nothing starts it again while it is being stopped. */
-async function bringDown(house: House, { project, worker, address }: FoundWorker, how: How): Promise<DownItem> {
+async function bringDown(services: Services, { project, worker, address }: FoundWorker, how: How): Promise<DownItem> {
   const subject = { projectId: project.id, workerId: worker.id };
-  await house.writer.write(() => {
-    undesire(house.db, worker.id);
-    if (worker.desired) record(house, "worker.down", subject, { by: how.by });
+  await services.writer.write(() => {
+    undesire(services.db, worker.id);
+    if (worker.desired) recordEvent(services, "worker.down", subject, { by: how.by });
   });
-  await house.fleet.leave(worker.id);
-  const run = house.fleet.liveRun(worker.id);
+  await services.fleet.suspendRestarts(worker.id);
+  const run = services.fleet.liveRun(worker.id);
   if (run?.kind === "client") throw notStartedByUs(address, worker.name, run);
-  const killed = run && (await endRun(house, run, how));
-  await orLog(house, address, clearPane(house, house.fleet.panes, worker.id));
+  const killed = run && (await endRun(services, run, how));
+  await orLog(services, address, clearPane(services, services.fleet.tmux, worker.id));
   const outcome = killed === null ? "stopped already" : killed ? "killed" : "stopped";
   return { address, name: worker.name, outcome, run: run?.id ?? null, reason: null };
 }
@@ -61,22 +63,22 @@ function notStartedByUs(address: string, name: string, { pid }: Run): PerdureErr
 }
 
 /** Asked to end, and its conversation in custody. Whether KILL was needed. */
-export async function endRun(house: House, run: Run, { by, killAfterMs }: How): Promise<boolean> {
-  await house.writer.write(() => markStopped(house.db, run.id, by));
-  const killed = await stopRun(house, { ...run, stoppedBy: by }, killAfterMs);
-  await orLog(house, run.id, keepScreen(house, house.fleet.panes, run));
-  const session = conversationOfRun(house.db, run.id);
-  if (session) await house.sessions.settled(session.id);
+export async function endRun(services: Services, run: Run, { by, killAfterMs }: How): Promise<boolean> {
+  await services.writer.write(() => markStopped(services.db, run.id, by));
+  const killed = await services.stopper.stop({ ...run, stoppedBy: by }, killAfterMs);
+  await orLog(services, run.id, keepScreen(services, services.fleet.tmux, run));
+  const session = conversationOfRun(services.db, run.id);
+  if (session) await services.conversations.settled(session.id);
   return killed;
 }
 
 /** What is only for people, or for order, keeps nobody from being stopped. */
-async function orLog(house: House, what: string, act: Promise<unknown>): Promise<void> {
-  await act.catch((error: unknown) => house.log(`${what}: ${String(error)}`));
+async function orLog(services: Services, what: string, act: Promise<unknown>): Promise<void> {
+  await act.catch((error: unknown) => services.log(`${what}: ${String(error)}`));
 }
 
-function failed(house: House, { address, worker }: FoundWorker, error: unknown): DownItem {
-  const run = house.fleet.liveRun(worker.id)?.id ?? null;
+function failed(services: Services, { address, worker }: FoundWorker, error: unknown): DownItem {
+  const run = services.fleet.liveRun(worker.id)?.id ?? null;
   const { message, hint } = asPerdureError(error);
   return { address, name: worker.name, outcome: "failed", run, reason: hint ? `${message} (${hint})` : message };
 }

@@ -1,31 +1,31 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { allProjects, type Project } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
-import { drill } from "../custody/drill.ts";
-import type { House } from "../services.ts";
+import { drill } from "../launch/drill.ts";
+import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One result a worker, as they come: a fleet's transcripts take a while to read. */
 export async function drillCall(params: CallParams<"drill">, context: CallContext): Promise<CallResults["drill"]> {
-  const { house } = context;
-  await house.watch.lookNow();
-  const found = params.targets.map((target) => findWorker(house, target));
-  const everyone = found.length > 0 ? found : workersOf(house, params);
+  const { services } = context;
+  await services.runs.pollNow();
+  const found = params.targets.map((target) => findWorker(services, target));
+  const everyone = found.length > 0 ? found : workersOf(services, params);
   let broken = 0;
   for (const { worker, address } of everyone) {
-    const result = await drill(house, address, worker);
+    const result = await drill(services, address, worker);
     if (!result.ok) broken++;
     await context.send(result);
   }
   return { count: everyone.length, broken };
 }
 
-function workersOf(house: House, params: CallParams<"drill">): FoundWorker[] {
-  const own = params.all ? null : projectOf(house, params);
-  const projects: Project[] = params.all ? allProjects(house.db) : own ? [own] : [];
+function workersOf(services: Services, params: CallParams<"drill">): FoundWorker[] {
+  const own = params.all ? null : projectOf(services, params);
+  const projects: Project[] = params.all ? allProjects(services.db) : own ? [own] : [];
   return projects.flatMap((project) =>
-    workersOfProject(house.db, project.id).map((worker) => ({
+    workersOfProject(services.db, project.id).map((worker) => ({
       project,
       worker,
       address: `${project.slug}/${worker.name}`,

@@ -1,19 +1,19 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { EventRecord } from "../../protocol/records/worker.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
+import { iso } from "../../util/iso.ts";
 
 const PAGE_ROWS = 500;
 const NO_PROJECT = -1;
 
 /** The last events, or those after a number; with `follow`, every later one until the caller goes. */
 export async function eventsCall(params: CallParams<"events">, context: CallContext): Promise<CallResults["events"]> {
-  const { house } = context;
-  const filter = eventFilter(params, house);
+  const { services } = context;
+  const filter = eventFilter(params, services);
   let last = params.after ?? 0;
   const send = async (rows: NamedEvent[]): Promise<void> => {
     for (const row of rows) {
@@ -23,15 +23,15 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   };
 
   // Before the first item goes out: what is committed while a slow reader takes them must not be skipped.
-  const newest = lastEventSeq(house.db);
-  if (params.after === null) await send(lastEvents(house.db, filter(), params.limit));
-  else await send(eventsAfter(house.db, params.after, filter(), params.limit));
+  const newest = lastEventSeq(services.db);
+  if (params.after === null) await send(lastEvents(services.db, filter(), params.limit));
+  else await send(eventsAfter(services.db, params.after, filter(), params.limit));
   if (params.follow) {
     if (params.after === null) last = Math.max(last, newest);
     for await (const _ of commits(context)) {
-      for (let rows = eventsAfter(house.db, last, filter(), PAGE_ROWS); rows.length > 0;) {
+      for (let rows = eventsAfter(services.db, last, filter(), PAGE_ROWS); rows.length > 0;) {
         await send(rows);
-        rows = eventsAfter(house.db, last, filter(), PAGE_ROWS);
+        rows = eventsAfter(services.db, last, filter(), PAGE_ROWS);
       }
     }
   }
@@ -39,11 +39,11 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
 }
 
 /** Asked again each time: a folder that is no project yet has no events, and may become one while somebody follows. */
-function eventFilter(params: CallParams<"events">, house: House): () => EventFilter {
-  const workerId = params.target ? findWorker(house, params.target).worker.id : null;
+function eventFilter(params: CallParams<"events">, services: Services): () => EventFilter {
+  const workerId = params.target ? findWorker(services, params.target).worker.id : null;
   if (params.all) return () => ({ projectId: null, workerId });
   const where = params.target ?? { project: null, here: params.here };
-  return () => ({ projectId: projectOf(house, where)?.id ?? NO_PROJECT, workerId });
+  return () => ({ projectId: projectOf(services, where)?.id ?? NO_PROJECT, workerId });
 }
 
 function toRecord(row: NamedEvent): EventRecord {

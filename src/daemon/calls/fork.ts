@@ -3,7 +3,8 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { probeSession } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
 import { knownAdapter } from "../launch/spec.ts";
@@ -11,36 +12,36 @@ import { findOrCreate } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
 /** A new worker whose first start is a branch of this one's conversation, as it is then. The stem may go on running. */
-export async function forkCall(params: CallParams<"fork">, { house }: CallContext): Promise<CallResults["fork"]> {
+export async function forkCall(params: CallParams<"fork">, { services }: CallContext): Promise<CallResults["fork"]> {
   const to = checkName(params.to);
-  const { project, worker, address } = findWorker(house, params.target);
-  const stem = boundConversation(house.db, worker);
+  const { project, worker, address } = findWorker(services, params.target);
+  const stem = boundConversation(services.db, worker);
   if (stem === null) {
     throw new PerdureError("usage", `${address} is in no conversation, so there is nothing to branch.`, {
       hint: `perdure run ${to} -- COMMAND`,
     });
   }
-  await assertForkable(house, address, stem);
-  return house.writer.write(() => {
-    if (workerByName(house.db, project.id, nameKey(to))) {
+  await assertForkable(services, address, stem);
+  return services.writer.write(() => {
+    if (workerByName(services.db, project.id, nameKey(to))) {
       throw new PerdureError("conflict", `${project.slug}/${to} exists already.`, { hint: "choose another name" });
     }
-    const branch = findOrCreate(house, project, to, false);
-    setLaunch(house.db, branch.id, { ...worker, cwd: stem.launchCwd });
-    setForkOf(house.db, branch.id, stem.id);
+    const branch = findOrCreate(services, project, to, false);
+    setLaunch(services.db, branch.id, { ...worker, cwd: stem.launchCwd });
+    setForkOf(services.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
-    record(house, "session.forked", subject, { from: worker.name, session: stem.vendorId });
+    recordEvent(services, "session.forked", subject, { from: worker.name, session: stem.vendorId });
     return { address: `${project.slug}/${to}`, from: address, vendor: stem.vendor, session: stem.vendorId };
   });
 }
 
-async function assertForkable(house: House, address: string, stem: Conversation): Promise<void> {
+async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
   if (!knownAdapter(stem.vendor).forks) {
     throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });
   }
-  const transcript = await house.custody.compare(stem, await probeSession(house, stem));
+  const transcript = await services.custody.compare(stem, await probeSession(services, stem));
   if (transcript.state === "good") return;
   const why = transcript.state === "damaged" ? transcript.why : "nothing was said in it yet";
   throw new PerdureError("refused", `The ${stem.vendor} conversation of ${address} cannot be branched: ${why}.`, {

@@ -4,7 +4,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import { assertOwn } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 
@@ -13,20 +13,20 @@ import type { CallContext } from "./context.ts";
  * After a daemon's restart the same call makes it present again.
  */
 export async function holdCall(params: CallParams<"hold">, context: CallContext): Promise<CallResults["hold"]> {
-  const { house } = context;
-  assertOwn(house, params);
+  const { services } = context;
+  assertOwn(services, params);
   context.holdWhileConnected(params.run);
   for await (const _ of commits(context)) {
-    if (isCurrent(house, params)) continue;
-    const displacedBy = runById(house.db, params.run)?.displacedBy ?? null;
+    if (isCurrent(services, params)) continue;
+    const displacedBy = runById(services.db, params.run)?.displacedBy ?? null;
     if (displacedBy !== null) await context.send({ displacedBy });
     return { held: false };
   }
   throw new PerdureError("unavailable", "The daemon is leaving; the lease is still yours.", { hint: "hold it again" });
 }
 
-function isCurrent(house: House, { run, generation }: CallParams<"hold">): boolean {
-  const row = runById(house.db, run);
-  const worker = row ? workerById(house.db, row.workerId) : null;
+function isCurrent(services: Services, { run, generation }: CallParams<"hold">): boolean {
+  const row = runById(services.db, run);
+  const worker = row ? workerById(services.db, row.workerId) : null;
   return worker !== null && standing(worker.lease, run, generation) === "current";
 }

@@ -2,42 +2,42 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { firstReplyTo, type Message } from "../../store/messages.ts";
 import { setPaused, workerById } from "../../store/workers.ts";
-import { record } from "../services.ts";
+import { recordEvent } from "../events.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
-import { findMessage } from "../mail/find.ts";
-import { boxKey } from "../mail/keys.ts";
+import { findMessage } from "../mail/describe.ts";
+import { boxKey } from "../mail/waiting.ts";
 import { sentBy, senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/transition.ts";
+import { transition } from "../mail/transition.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One message and everything that became of it. */
 export async function mailCall(
   params: CallParams<"mail">,
-  { house, actor }: CallContext,
+  { services, actor }: CallContext,
 ): Promise<CallResults["mail"]> {
-  const message = findMessage(house, params.id);
-  assertParty(senderOf(house, actor, params), message);
-  const reply = firstReplyTo(house.db, message.id);
+  const message = findMessage(services, params.id);
+  assertParty(senderOf(services, actor, params), message);
+  const reply = firstReplyTo(services.db, message.id);
   return {
-    message: describeMessage(house, message),
-    steps: describeSteps(house, message),
-    reply: reply && describeMessage(house, reply),
+    message: describeMessage(services, message),
+    steps: describeSteps(services, message),
+    reply: reply && describeMessage(services, reply),
   };
 }
 
 /** By whoever sent it, as long as nobody has seen it. */
 export async function cancelCall(
   params: CallParams<"cancel">,
-  { house, actor }: CallContext,
+  { services, actor }: CallContext,
 ): Promise<CallResults["cancel"]> {
-  return house.writer.write(() => {
-    const sender = senderOf(house, actor, params);
-    const message = findMessage(house, params.id);
+  return services.writer.write(() => {
+    const sender = senderOf(services, actor, params);
+    const message = findMessage(services, params.id);
     if (sender.worker !== null && !sentBy(sender, message)) {
       throw new PerdureError("refused", `${message.id} was not sent by ${sender.name}.`, { hint: "perdure mail ID" });
     }
-    if (settle(house, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {
+    if (transition(services, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {
       return { id: message.id, state: "cancelled" as const };
     }
     throw tooLate(message, "cancel");
@@ -47,17 +47,18 @@ export async function cancelCall(
 /** What expired, was cancelled or is dead, once more, without an end to its life. */
 export async function redeliverCall(
   params: CallParams<"redeliver">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["redeliver"]> {
-  return house.writer.write(() => {
-    const message = findMessage(house, params.id);
-    const worker = message.toWorker === null ? null : workerById(house.db, message.toWorker);
+  return services.writer.write(() => {
+    const message = findMessage(services, params.id);
+    const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
     if (worker?.retiredMs != null) {
       throw new PerdureError("conflict", `${worker.name} was retired: ${message.id} was its mail, and nobody else's.`, {
         hint: "send it anew to whoever should read it",
       });
     }
-    if (!settle(house, message, "redeliver", { run: null, reason: "by operator" })) throw tooLate(message, "redeliver");
+    if (!transition(services, message, "redeliver", { run: null, reason: "by operator" }))
+      throw tooLate(message, "redeliver");
     return { id: message.id, state: "queued" as const };
   });
 }
@@ -69,13 +70,13 @@ function tooLate({ id, state }: Message, what: string): PerdureError {
 }
 
 /** Mail waits in its box until it goes on. */
-export async function pauseCall(params: CallParams<"pause">, { house }: CallContext): Promise<CallResults["pause"]> {
-  return house.writer.write(() => {
-    const { project, worker, address } = findWorker(house, params.target);
-    setPaused(house.db, worker.id, params.on);
+export async function pauseCall(params: CallParams<"pause">, { services }: CallContext): Promise<CallResults["pause"]> {
+  return services.writer.write(() => {
+    const { project, worker, address } = findWorker(services, params.target);
+    setPaused(services.db, worker.id, params.on);
     const type = params.on ? "worker.paused" : "worker.unpaused";
-    record(house, type, { projectId: project.id, workerId: worker.id });
-    if (!params.on) house.mail.tell(boxKey(project.id, worker.id));
+    recordEvent(services, type, { projectId: project.id, workerId: worker.id });
+    if (!params.on) services.mail.notify(boxKey(project.id, worker.id));
     return { address, paused: params.on };
   });
 }

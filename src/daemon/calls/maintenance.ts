@@ -8,31 +8,34 @@ import { schemaVersion } from "../../store/migrate.ts";
 import type { CallContext } from "./context.ts";
 
 export async function statusCall(_params: CallParams<"status">, context: CallContext): Promise<CallResults["status"]> {
-  const { house } = context;
+  const { services } = context;
   const { connections, startedAtMs, storeCheck } = context.stats();
   return {
     running: true,
     pid: process.pid,
-    uptimeMs: Math.round(house.monotonicMs() - startedAtMs),
+    uptimeMs: Math.round(services.monotonicMs() - startedAtMs),
     version: VERSION,
     protocol: PROTOCOL_VERSION,
-    socket: house.paths.socket,
-    stateDir: house.paths.dir,
-    liveRuns: house.watch.size,
+    socket: services.paths.socket,
+    stateDir: services.paths.dir,
+    liveRuns: services.runs.size,
     connections,
     rssBytes: process.memoryUsage.rss(),
-    store: { schema: schemaVersion(house.db), sqlite: process.versions.sqlite ?? "unknown", check: storeCheck },
+    store: { schema: schemaVersion(services.db), sqlite: process.versions.sqlite ?? "unknown", check: storeCheck },
   };
 }
 
-export async function checkCall(_params: CallParams<"check">, { house }: CallContext): Promise<CallResults["check"]> {
-  return checkStore(house.paths.database, "integrity_check");
+export async function checkCall(
+  _params: CallParams<"check">,
+  { services }: CallContext,
+): Promise<CallResults["check"]> {
+  return checkStore(services.paths.database, "integrity_check");
 }
 
 /** A whole, consistent copy while everything goes on. Never over an existing file. */
 export async function backupCall(
   { file }: CallParams<"backup">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["backup"]> {
   if (existsSync(file)) {
     throw new PerdureError("conflict", `${file} exists already; a backup never overwrites.`, {
@@ -40,7 +43,7 @@ export async function backupCall(
     });
   }
   try {
-    await backup(house.db.raw, file);
+    await backup(services.db.raw, file);
   } catch (cause) {
     rmSync(file, { force: true }); // half a copy would only stand in the way of the next try
     throw new PerdureError(

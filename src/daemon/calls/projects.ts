@@ -13,50 +13,51 @@ import {
 } from "../../store/projects.ts";
 import { rebaseConversations } from "../../store/conversations.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { slugHere } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
 export async function projectCall(
   { here }: CallParams<"project">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["project"]> {
-  const row = projectByIdentity(house.db, here.identity);
-  if (row) return summary(house, row);
-  return { slug: slugHere(house, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
+  const row = projectByIdentity(services.db, here.identity);
+  if (row) return summary(services, row);
+  return { slug: slugHere(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
 export async function projectsCall(_: CallParams<"projects">, context: CallContext): Promise<CallResults["projects"]> {
-  const rows = allProjects(context.house.db);
-  for (const row of rows) await context.send(summary(context.house, row));
+  const rows = allProjects(context.services.db);
+  for (const row of rows) await context.send(summary(context.services, row));
   return { count: rows.length };
 }
 
 /** Called in the new place of a repository that was moved: its names, history and mail come along. */
 export async function projectMoveCall(
   { here, old }: CallParams<"project.move">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["project.move"]> {
-  const moved = await house.writer.write(() => {
-    const row = findOld(house, old);
-    assertMovable(house, row, here);
-    const empty = projectByIdentity(house.db, here.identity);
-    if (empty && empty.id !== row.id) deleteProject(house.db, empty.id);
-    moveProject(house.db, row.id, here.identity, here.root);
-    rebaseFolders(house.db, row.id, row.root, here.root);
-    rebaseConversations(house.db, row.id, row.root, here.root);
-    record(house, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
+  const moved = await services.writer.write(() => {
+    const row = findOld(services, old);
+    assertMovable(services, row, here);
+    const empty = projectByIdentity(services.db, here.identity);
+    if (empty && empty.id !== row.id) deleteProject(services.db, empty.id);
+    moveProject(services.db, row.id, here.identity, here.root);
+    rebaseFolders(services.db, row.id, row.root, here.root);
+    rebaseConversations(services.db, row.id, row.root, here.root);
+    recordEvent(services, "project.moved", { projectId: row.id }, { from: row.root, to: here.root });
     return { ...row, identity: here.identity, root: here.root };
   });
-  publishProjects(house);
-  return summary(house, moved);
+  publishProjects(services);
+  return summary(services, moved);
 }
 
-function findOld(house: House, old: string): Project {
-  const rows = allProjects(house.db);
+function findOld(services: Services, old: string): Project {
+  const rows = allProjects(services.db);
   const row =
-    projectBySlug(house.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
+    projectBySlug(services.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
   if (row) return row;
   const near = nearest(
     old,
@@ -67,7 +68,7 @@ function findOld(house: House, old: string): Project {
   });
 }
 
-function assertMovable(house: House, row: Project, here: Place): void {
+function assertMovable(services: Services, row: Project, here: Place): void {
   if (row.identity === here.identity) {
     throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
   }
@@ -76,20 +77,20 @@ function assertMovable(house: House, row: Project, here: Place): void {
       hint: "move or remove that folder first",
     });
   }
-  const other = projectByIdentity(house.db, here.identity);
-  if (other && countWorkersEver(house.db, other.id) > 0) {
+  const other = projectByIdentity(services.db, here.identity);
+  if (other && countWorkersEver(services.db, other.id) > 0) {
     throw new PerdureError("conflict", `This folder already is project ${other.slug}, with workers of its own.`, {
       hint: "perdure ls",
     });
   }
 }
 
-function summary(house: House, row: Project): ProjectSummary {
+function summary(services: Services, row: Project): ProjectSummary {
   return {
     slug: row.slug,
     root: row.root,
     identity: row.identity,
     registered: true,
-    workers: countWorkers(house.db, row.id),
+    workers: countWorkers(services.db, row.id),
   };
 }

@@ -7,19 +7,19 @@ import type { CallContext } from "./context.ts";
 /** The holder gives its name back. Fenced: a release by a run that was displaced changes nothing. */
 export async function releaseCall(
   params: CallParams<"release">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["release"]> {
-  await house.writer.write(() => {
-    assertOwn(house, params);
-    const run = runById(house.db, params.run);
+  await services.writer.write(() => {
+    assertOwn(services, params);
+    const run = runById(services.db, params.run);
     if (run === null) return;
-    if (run.kind === "run" && house.watch.hasStarted(run)) {
+    if (run.kind === "run" && services.runs.hasStarted(run)) {
       throw new PerdureError("refused", `${run.id} is running; its name is free when it ends.`, {
         hint: "stop the program",
       });
     }
-    house.watch.finish(run, "released");
+    services.runs.recordEnd(run, "released");
   });
-  house.watch.forget(params.run);
+  services.runs.forget(params.run);
   return { released: true };
 }

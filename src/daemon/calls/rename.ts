@@ -7,54 +7,63 @@ import { releaseConversations } from "../../store/conversations.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
-import { bury } from "../mail/transition.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
+import { deadLetterAll } from "../mail/transition.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** The worker keeps everything but its name; the old name stays behind and says where it went. */
-export async function renameCall(params: CallParams<"rename">, { house }: CallContext): Promise<CallResults["rename"]> {
-  const { id, ...renamed } = await house.writer.write(() => {
-    const { project, worker, address } = findWorker(house, params.target);
+export async function renameCall(
+  params: CallParams<"rename">,
+  { services }: CallContext,
+): Promise<CallResults["rename"]> {
+  const { id, ...renamed } = await services.writer.write(() => {
+    const { project, worker, address } = findWorker(services, params.target);
     const name = checkName(params.to);
     const key = nameKey(name);
     if (name === worker.name)
       throw new PerdureError("conflict", `${address} is called that already.`, { hint: "perdure ls" });
-    assertFree(house, { project, worker, address }, name);
-    renameWorker(house.db, worker.id, name, key);
-    deleteTombstone(house.db, project.id, key);
+    assertFree(services, { project, worker, address }, name);
+    renameWorker(services.db, worker.id, name, key);
+    deleteTombstone(services.db, project.id, key);
     if (key !== worker.nameKey) {
-      const tombstone = { nameKey: worker.nameKey, name: worker.name, workerId: worker.id, createdMs: house.now() };
-      insertTombstone(house.db, { ...tombstone, projectId: project.id });
+      const tombstone = { nameKey: worker.nameKey, name: worker.name, workerId: worker.id, createdMs: services.now() };
+      insertTombstone(services.db, { ...tombstone, projectId: project.id });
     }
-    record(house, "worker.renamed", { projectId: project.id, workerId: worker.id }, { from: worker.name, to: name });
+    recordEvent(
+      services,
+      "worker.renamed",
+      { projectId: project.id, workerId: worker.id },
+      { from: worker.name, to: name },
+    );
     return { id: worker.id, address: `${project.slug}/${name}`, from: address };
   });
   // What people see it called on its window.
-  await renameWindow(house, id, params.to);
+  await renameWindow(services, id, params.to);
   return renamed;
 }
 
 /** For people: the name itself has changed already. */
-async function renameWindow(house: House, workerId: number, name: string): Promise<void> {
+async function renameWindow(services: Services, workerId: number, name: string): Promise<void> {
   try {
-    await house.fleet.panes.ifThere()?.rename(String(workerId), name);
+    await services.fleet.tmux.ifThere()?.rename(String(workerId), name);
   } catch (error) {
-    house.log(`a window could not be renamed: ${String(error)}`);
+    services.log(`a window could not be renamed: ${String(error)}`);
   }
 }
 
-function assertFree(house: House, { project, worker }: FoundWorker, name: string): void {
+function assertFree(services: Services, { project, worker }: FoundWorker, name: string): void {
   const key = nameKey(name);
-  const other = workerByName(house.db, project.id, key);
+  const other = workerByName(services.db, project.id, key);
   if (other && other.id !== worker.id) {
     throw new PerdureError("conflict", `${project.slug}/${other.name} exists already.`, {
       hint: "choose another name",
     });
   }
-  const tombstone = tombstoneByName(house.db, project.id, key);
+  const tombstone = tombstoneByName(services.db, project.id, key);
   if (!tombstone || tombstone.workerId === worker.id) return;
-  const heir = workerById(house.db, tombstone.workerId);
+  const heir = workerById(services.db, tombstone.workerId);
   throw new PerdureError(
     "conflict",
     `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`,
@@ -65,36 +74,44 @@ function assertFree(house: House, { project, worker }: FoundWorker, name: string
 }
 
 /** Frees a name for good: a worker that does not run, or an old name that only points to a renamed one. */
-export async function retireCall(params: CallParams<"retire">, { house }: CallContext): Promise<CallResults["retire"]> {
-  return house.writer.write(() => retireOldName(house, params) ?? retireWorkerNow(house, params));
+export async function retireCall(
+  params: CallParams<"retire">,
+  { services }: CallContext,
+): Promise<CallResults["retire"]> {
+  return services.writer.write(() => retireOldName(services, params) ?? retireWorkerNow(services, params));
 }
 
-function retireOldName(house: House, { target }: CallParams<"retire">): CallResults["retire"] | null {
-  const project = projectOf(house, target);
-  const tombstone = project && tombstoneByName(house.db, project.id, nameKey(target.name));
+function retireOldName(services: Services, { target }: CallParams<"retire">): CallResults["retire"] | null {
+  const project = projectOf(services, target);
+  const tombstone = project && tombstoneByName(services.db, project.id, nameKey(target.name));
   if (!project || !tombstone) return null;
-  deleteTombstone(house.db, project.id, tombstone.nameKey);
-  record(house, "name.freed", { projectId: project.id, workerId: tombstone.workerId }, { name: tombstone.name });
+  deleteTombstone(services.db, project.id, tombstone.nameKey);
+  recordEvent(
+    services,
+    "name.freed",
+    { projectId: project.id, workerId: tombstone.workerId },
+    { name: tombstone.name },
+  );
   return { address: `${project.slug}/${tombstone.name}` };
 }
 
-function retireWorkerNow(house: House, { target }: CallParams<"retire">): CallResults["retire"] {
-  const { project, worker, address } = findWorker(house, target);
-  const run = holderOf(house.db, worker);
-  const [holder] = run ? house.watch.processesOf(run) : [];
+function retireWorkerNow(services: Services, { target }: CallParams<"retire">): CallResults["retire"] {
+  const { project, worker, address } = findWorker(services, target);
+  const run = holderOf(services.db, worker);
+  const [holder] = run ? services.runs.processesOf(run) : [];
   if (run && holder) {
     throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}.`, {
       hint: `stop it first: perdure stop ${address}`,
       details: { run: run.id, pid: holder.pid },
     });
   }
-  if (run) house.watch.finish(run);
-  retireWorker(house.db, worker.id, house.now());
-  undesire(house.db, worker.id);
-  bury(house, project.id, worker.id, `${worker.name} was retired`);
-  releaseConversations(house.db, worker.id, house.now());
-  dropSavedOfWorker(house.db, worker.id);
-  deleteTombstonesOfWorker(house.db, worker.id);
-  record(house, "worker.retired", { projectId: project.id, workerId: worker.id });
+  if (run) services.runs.recordEnd(run);
+  retireWorker(services.db, worker.id, services.now());
+  undesire(services.db, worker.id);
+  deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
+  releaseConversations(services.db, worker.id, services.now());
+  dropSavedOfWorker(services.db, worker.id);
+  deleteTombstonesOfWorker(services.db, worker.id);
+  recordEvent(services, "worker.retired", { projectId: project.id, workerId: worker.id });
   return { address };
 }

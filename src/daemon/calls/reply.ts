@@ -4,28 +4,28 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredFor, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { admit, mintId } from "../mail/admit.ts";
-import { withCopies } from "../mail/attachments.ts";
-import { findMessage } from "../mail/find.ts";
-import { askKey } from "../mail/keys.ts";
+import { withAttachments } from "../mail/attachments.ts";
+import { findMessage } from "../mail/describe.ts";
+import { askKey } from "../mail/waiting.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
 import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
-import { settle } from "../mail/transition.ts";
+import { transition } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 
 /** To whoever asked, running or not: what comes after the asker has gone waits for its next run. */
 export async function replyCall(
   params: CallParams<"reply">,
-  { house, actor }: CallContext,
+  { services, actor }: CallContext,
 ): Promise<CallResults["reply"]> {
   const id = params.messageId ?? mintId();
-  return withCopies(house, id, params.attach, (attachments) =>
-    house.writer.write(() => {
-      const sender = senderOf(house, actor, params);
+  return withAttachments(services, id, params.attach, (attachments) =>
+    services.writer.write(() => {
+      const sender = senderOf(services, actor, params);
       assertReader(params, sender);
-      const asked = askedOf(house, sender, params);
-      const admitted = admit(house, sender, recipientOf(house, asked), {
+      const asked = askedOf(services, sender, params);
+      const admitted = admit(services, sender, recipientOf(services, asked), {
         id,
         isFirst: params.messageId === null,
         body: params.body,
@@ -36,27 +36,27 @@ export async function replyCall(
         waits: false,
         attachments,
       });
-      if (!admitted.again) settle(house, asked, "answer", { run: sender.run?.id ?? null });
-      house.mail.tell(askKey(asked.id));
+      if (!admitted.again) transition(services, asked, "answer", { run: sender.run?.id ?? null });
+      services.mail.notify(askKey(asked.id));
       return { ...admitted, replyTo: asked.id };
     }),
   );
 }
 
 /** The one that was named, or the only one that waits. */
-function askedOf(house: House, sender: Sender, params: CallParams<"reply">): Message {
-  const project = projectFor(house, sender, { ...params, declared: [] });
+function askedOf(services: Services, sender: Sender, params: CallParams<"reply">): Message {
+  const project = projectFor(services, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
-  const sent = params.messageId === null ? null : messageById(house.db, params.messageId);
-  const before = sent?.replyTo ? messageById(house.db, sent.replyTo) : null;
+  const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
+  const before = sent?.replyTo ? messageById(services.db, sent.replyTo) : null;
   // Sent before, and the answer was lost: the same one again.
   if (before !== null && params.id === null && before.toWorker === to) return before;
   if (params.id !== null) {
-    const found = findMessage(house, params.id);
+    const found = findMessage(services, params.id);
     if (found.toWorker === to && (to !== null || found.projectId === project.id)) return found;
     throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: "perdure pending" });
   }
-  const [only, another] = unansweredFor(house.db, project.id, to, LIST_ROWS_MAX);
+  const [only, another] = unansweredFor(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
   if (!only) {
     throw new PerdureError("not-found", `Nobody waits for an answer of ${sender.name}.`, { hint: "perdure inbox" });
@@ -66,9 +66,9 @@ function askedOf(house: House, sender: Sender, params: CallParams<"reply">): Mes
   });
 }
 
-function recipientOf(house: House, asked: Message): Recipient {
-  const project = projectById(house.db, asked.projectId);
-  const worker = asked.fromWorker === null ? null : workerById(house.db, asked.fromWorker);
+function recipientOf(services: Services, asked: Message): Recipient {
+  const project = projectById(services.db, asked.projectId);
+  const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
   if (project === null) throw new Error(`message ${asked.id} is of no project`);
   if (worker?.retiredMs != null) {
     throw new PerdureError("not-found", `${asked.fromName} was retired: nobody would read the answer.`, {

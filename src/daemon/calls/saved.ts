@@ -14,29 +14,30 @@ import {
   type SavedSession,
 } from "../../store/saved.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
 import { describeSaved, findOrInsert, unknownSaved } from "../saved/saved.ts";
 import type { CallContext } from "./context.ts";
 
 /** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
-export async function saveCall(params: CallParams<"save">, { house }: CallContext): Promise<CallResults["save"]> {
+export async function saveCall(params: CallParams<"save">, { services }: CallContext): Promise<CallResults["save"]> {
   const name = params.name === null ? null : checkName(params.name, "name for a saved session");
-  return house.writer.write(() => {
-    const project = projectOf(house, params);
-    const workers = project ? workersOfProject(house.db, project.id).filter(isConversing) : [];
+  return services.writer.write(() => {
+    const project = projectOf(services, params);
+    const workers = project ? workersOfProject(services.db, project.id).filter(isConversing) : [];
     if (project === null || workers.length === 0) {
       throw new PerdureError("not-found", "No worker of this project is in a conversation yet.", {
         hint: "perdure run NAME -- COMMAND",
       });
     }
-    const saved = name === null ? mustBeActive(house, project) : findOrInsert(house, project, name);
-    dropSavedConversations(house.db, saved.id);
-    for (const worker of workers) setSavedConversation(house.db, saved.id, worker.id, worker.conversationId);
-    touchSaved(house.db, saved.id, house.now());
-    setActiveSaved(house.db, project.id, saved.id);
-    record(house, "saved.written", { projectId: project.id }, { name: saved.name, workers: workers.length });
-    return describeSaved(house, project, savedByName(house.db, project.id, saved.nameKey) ?? saved);
+    const saved = name === null ? mustBeActive(services, project) : findOrInsert(services, project, name);
+    dropSavedConversations(services.db, saved.id);
+    for (const worker of workers) setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
+    touchSaved(services.db, saved.id, services.now());
+    setActiveSaved(services.db, project.id, saved.id);
+    recordEvent(services, "saved.written", { projectId: project.id }, { name: saved.name, workers: workers.length });
+    return describeSaved(services, project, savedByName(services.db, project.id, saved.nameKey) ?? saved);
   });
 }
 
@@ -44,8 +45,8 @@ function isConversing(worker: Worker): worker is Worker & { conversationId: numb
   return worker.conversationId !== null;
 }
 
-function mustBeActive(house: House, project: Project): SavedSession {
-  const active = activeSaved(house.db, project.id);
+function mustBeActive(services: Services, project: Project): SavedSession {
+  const active = activeSaved(services.db, project.id);
   if (active) return active;
   throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
     hint: "perdure save NAME",
@@ -53,22 +54,25 @@ function mustBeActive(house: House, project: Project): SavedSession {
 }
 
 export async function savedCall(params: CallParams<"saved">, context: CallContext): Promise<CallResults["saved"]> {
-  const { house } = context;
-  const project = projectOf(house, params);
-  const rows = project ? savedOfProject(house.db, project.id) : [];
-  if (project) for (const saved of rows) await context.send(describeSaved(house, project, saved));
+  const { services } = context;
+  const project = projectOf(services, params);
+  const rows = project ? savedOfProject(services.db, project.id) : [];
+  if (project) for (const saved of rows) await context.send(describeSaved(services, project, saved));
   return { count: rows.length };
 }
 
 /** The name alone: no conversation is touched. */
-export async function forgetCall(params: CallParams<"forget">, { house }: CallContext): Promise<CallResults["forget"]> {
-  return house.writer.write(() => {
-    const project = projectOf(house, params);
-    const rows = project ? savedOfProject(house.db, project.id) : [];
+export async function forgetCall(
+  params: CallParams<"forget">,
+  { services }: CallContext,
+): Promise<CallResults["forget"]> {
+  return services.writer.write(() => {
+    const project = projectOf(services, params);
+    const rows = project ? savedOfProject(services.db, project.id) : [];
     const saved = rows.find(({ nameKey: key }) => key === nameKey(params.name));
     if (!project || !saved) throw unknownSaved(params.name, rows);
-    deleteSaved(house.db, saved.id);
-    record(house, "saved.forgotten", { projectId: project.id }, { name: saved.name });
+    deleteSaved(services.db, saved.id);
+    recordEvent(services, "saved.forgotten", { projectId: project.id }, { name: saved.name });
     return { name: saved.name };
   });
 }

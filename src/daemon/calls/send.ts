@@ -4,46 +4,46 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
 import { admit, mintId } from "../mail/admit.ts";
-import { withCopies } from "../mail/attachments.ts";
+import { withAttachments } from "../mail/attachments.ts";
 import { everybody, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
 import type { Actor } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
 /** To one, to several, or to everybody: one change, so all of them have it or none. */
 export async function sendCall(
   params: CallParams<"send">,
-  { house, actor }: CallContext,
+  { services, actor }: CallContext,
 ): Promise<CallResults["send"]> {
   const base = params.id ?? mintId();
-  if (params.attach.length === 0) return { messages: await admitAll(house, actor, params, base, []) };
-  return withCopies(house, base, params.attach, async (attachments) => {
-    const messages = await admitAll(house, actor, params, base, attachments);
+  if (params.attach.length === 0) return { messages: await admitAll(services, actor, params, base, []) };
+  return withAttachments(services, base, params.attach, async (attachments) => {
+    const messages = await admitAll(services, actor, params, base, attachments);
     return { messages, again: messages.every(({ again }) => again) };
   }).then(({ messages }) => ({ messages }));
 }
 
 function admitAll(
-  house: House,
+  services: Services,
   actor: Actor,
   params: CallParams<"send">,
   base: string,
   attachments: Attachment[],
 ): Promise<Admitted[]> {
   const change = (): Admitted[] => {
-    const sender = senderOf(house, actor, params);
+    const sender = senderOf(services, actor, params);
     const recipients = params.all
-      ? everybody(house, sender, params)
-      : params.to.map((name) => recipientOf(house, sender, params, name, params.nested));
+      ? everybody(services, sender, params)
+      : params.to.map((name) => recipientOf(services, sender, params, name, params.nested));
     assertSome(recipients, sender);
     return recipients.map((recipient) => {
       const id = recipients.length === 1 ? base : `${base}.${recipient.worker?.name ?? "operator"}`;
-      return admit(house, sender, recipient, {
+      return admit(services, sender, recipient, {
         id,
         isFirst: params.id === null,
         body: params.body,
-        expiresMs: expiryOf(house, params.ttlMs),
+        expiresMs: expiryOf(services, params.ttlMs),
         supersedes: params.supersedes,
         replyTo: null,
         expectsReply: params.expectsReply,
@@ -52,16 +52,16 @@ function admitAll(
       });
     });
   };
-  return isPlain(house, params) ? house.writer.writeChecked(change) : house.writer.write(change);
+  return isPlain(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
 }
 
 /** To one who has a name already: then it is refused before anything is changed, or not at all. */
-function isPlain(house: House, { all, to, declared, project, here }: CallParams<"send">): boolean {
+function isPlain(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
   if (all || to.length !== 1 || declared.length > 0) return false;
-  return project !== null || projectByIdentity(house.db, here.identity) !== null;
+  return project !== null || projectByIdentity(services.db, here.identity) !== null;
 }
 
-export function expiryOf({ mail }: Pick<House, "mail">, ttlMs: number | null): number | null {
+export function expiryOf({ mail }: Pick<Services, "mail">, ttlMs: number | null): number | null {
   return ttlMs === null ? null : mail.now() + Math.min(ttlMs, TTL_MS_MAX);
 }
 

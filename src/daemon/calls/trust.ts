@@ -4,27 +4,28 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { setTrusted, trustedOf } from "../../store/fleet.ts";
 import type { CallContext } from "./context.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { Services } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 
 /** The operator has seen what the file would run, and agrees: to this text, and to no other. */
-export async function trustCall(params: CallParams<"trust">, { house }: CallContext): Promise<CallResults["trust"]> {
+export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {
   const digest = digestOf(params);
   assertThere(params.here.root);
-  const trusted = await house.writer.write(() => {
-    const project = registerProject(house, params.here);
-    setTrusted(house.db, {
+  const trusted = await services.writer.write(() => {
+    const project = registerProject(services, params.here);
+    setTrusted(services.db, {
       projectId: project.id,
       digest,
       text: params.text,
       prompts: params.prompts,
-      atMs: house.now(),
+      atMs: services.now(),
     });
-    record(house, "fleet.trusted", { projectId: project.id }, { digest });
+    recordEvent(services, "fleet.trusted", { projectId: project.id }, { digest });
     return { project: project.slug, digest };
   });
-  publishProjects(house);
+  publishProjects(services);
   return trusted;
 }
 
@@ -36,14 +37,14 @@ function assertThere(root: string): void {
 
 export async function trustedCall(
   params: CallParams<"trusted">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["trusted"]> {
-  const known = trustedBefore(house, params);
+  const known = trustedBefore(services, params);
   return { trusted: known?.digest === digestOf(params), before: known && { text: known.text, prompts: known.prompts } };
 }
 
-export function assertTrusted(house: House, params: Agreed & Pick<CallParams<"up">, "here">): void {
-  const known = trustedBefore(house, params);
+export function assertTrusted(services: Services, params: Agreed & Pick<CallParams<"up">, "here">): void {
+  const known = trustedBefore(services, params);
   if (known?.digest === digestOf(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
@@ -52,9 +53,9 @@ export function assertTrusted(house: House, params: Agreed & Pick<CallParams<"up
   });
 }
 
-function trustedBefore(house: House, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedOf> {
-  const project = projectOf(house, { here, project: null });
-  return project && trustedOf(house.db, project.id);
+function trustedBefore(services: Services, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedOf> {
+  const project = projectOf(services, { here, project: null });
+  return project && trustedOf(services.db, project.id);
 }
 
 type Agreed = Pick<CallParams<"up">, "text" | "prompts">;

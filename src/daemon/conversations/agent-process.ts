@@ -4,30 +4,30 @@ import { isAlive, type ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
-import type { Watched } from "../services.ts";
+import type { ConversationServices } from "./services.ts";
 import { identityOf } from "../runs/identity.ts";
 
 /** What all runs of a vendor's folder share. */
-export interface Signs {
+export interface SignSources {
   /** Whether a change there is told. */
   watched: () => boolean;
   recent: ProcessView;
 }
 
 /** The run's own agent process, which may outlive the wrapper; a nested one is never asked. */
-export class AgentWatch {
-  readonly #house: Watched;
+export class AgentProcessWatch {
+  readonly #services: ConversationServices;
   readonly #adapter: Adapter;
   /** Once it has shown a sign. */
   found: ProcessInfo | null = null;
 
-  constructor(house: Watched, adapter: Adapter) {
-    this.#house = house;
+  constructor(services: ConversationServices, adapter: Adapter) {
+    this.#services = services;
     this.#adapter = adapter;
   }
 
   signs(run: Run, { configDir }: Conversation): Sign[] {
-    const { processes, watch } = this.#house;
+    const { processes, runs: watch } = this.#services;
     if (this.found && isAlive(processes, this.found)) return this.#adapter.look(configDir, this.found.pid, processes);
     let signs: Sign[] = [];
     const found = (pid: number): boolean => {
@@ -43,7 +43,7 @@ export class AgentWatch {
   }
 
   /** What it has left behind. */
-  remains({ configDir }: Conversation): Sign[] {
+  leftovers({ configDir }: Conversation): Sign[] {
     return this.found ? (this.#adapter.remains?.(configDir, this.found) ?? []) : [];
   }
 }

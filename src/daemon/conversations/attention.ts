@@ -1,20 +1,23 @@
-import { isNews, seen, titled, told, UNKNOWN, type Attention } from "../../core/attention.ts";
+import { isNews, afterScreen, afterTitle, afterSign, UNKNOWN, type Attention } from "../../core/attention.ts";
 import { TITLE_SETTLE_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { dialogOn } from "../../vendors/shared/screen.ts";
-import { recordOfRun, type House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
+import { recordRunEvent } from "../events.ts";
+
+type AttentionServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs">;
 
 /** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
 export class AttentionWatch {
-  readonly #house: Pick<House, "db" | "writer" | "now" | "monotonicMs">;
+  readonly #services: AttentionServices;
   readonly #run: Run;
   readonly #adapter: Adapter;
   #now: Attention = UNKNOWN;
 
-  constructor(house: Pick<House, "db" | "writer" | "now" | "monotonicMs">, run: Run, adapter: Adapter) {
-    this.#house = house;
+  constructor(services: AttentionServices, run: Run, adapter: Adapter) {
+    this.#services = services;
     this.#run = run;
     this.#adapter = adapter;
   }
@@ -44,21 +47,21 @@ export class AttentionWatch {
     return !worked && toldAtMs === null;
   }
 
-  async told({ activity, blocked }: Sign): Promise<void> {
+  async onSign({ activity, blocked }: Sign): Promise<void> {
     if (!activity) return;
     const said = blocked === undefined ? { activity } : { activity, blocked };
-    await this.#become(told(this.#now, said, this.#house.monotonicMs()));
+    await this.#become(afterSign(this.#now, said, this.#services.monotonicMs()));
   }
 
-  async titled(title: string): Promise<void> {
+  async onTitle(title: string): Promise<void> {
     const said = this.#adapter.title?.(title);
     if (!said) return;
-    const times = { nowMs: this.#house.monotonicMs(), settleMs: TITLE_SETTLE_MS };
-    await this.#become(titled(this.#now, said, times));
+    const times = { nowMs: this.#services.monotonicMs(), settleMs: TITLE_SETTLE_MS };
+    await this.#become(afterTitle(this.#now, said, times));
   }
 
-  async seen(text: string): Promise<void> {
-    await this.#become(seen(this.#now, dialogOn(text, this.#adapter.dialogs)?.reason ?? null));
+  async onScreen(text: string): Promise<void> {
+    await this.#become(afterScreen(this.#now, dialogOn(text, this.#adapter.dialogs)?.reason ?? null));
   }
 
   async #become(next: Attention): Promise<void> {
@@ -66,6 +69,8 @@ export class AttentionWatch {
     this.#now = next;
     if (!isNews(before, next)) return;
     const { activity, reason } = next;
-    await this.#house.writer.write(() => recordOfRun(this.#house, "worker.attention", this.#run, { activity, reason }));
+    await this.#services.writer.write(() =>
+      recordRunEvent(this.#services, "worker.attention", this.#run, { activity, reason }),
+    );
   }
 }

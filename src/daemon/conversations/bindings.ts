@@ -27,12 +27,12 @@ import {
 } from "../../store/conversations.ts";
 import { activeSaved, setSavedConversation, touchSaved } from "../../store/saved.ts";
 import { setForkOf, workerById, type Worker } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import type { BaseServices, ChangeServices } from "../base-services.ts";
+import { recordEvent } from "../events.ts";
 
 // What happens to a worker's conversations. Everything here runs inside a change.
 
-type Store = Pick<House, "db" | "now">;
-type Machine = Pick<House, "db" | "processes">;
+type TranscriptServices = Pick<BaseServices, "db" | "processes">;
 
 export interface NewConversation {
   vendor: string;
@@ -46,9 +46,14 @@ export interface NewConversation {
 }
 
 /** The worker is in this conversation from now on; the one before it stays in its lineage. */
-export function bindNew(house: Store, worker: Worker, run: Run | null, fresh: NewConversation): Conversation {
-  assertNobodys(house, worker, fresh);
-  const id = insertConversation(house.db, {
+export function bindNewConversation(
+  services: ChangeServices,
+  worker: Worker,
+  run: Run | null,
+  fresh: NewConversation,
+): Conversation {
+  assertNobodys(services, worker, fresh);
+  const id = insertConversation(services.db, {
     workerId: worker.id,
     vendor: fresh.vendor,
     vendorId: fresh.vendorId,
@@ -58,35 +63,39 @@ export function bindNew(house: Store, worker: Worker, run: Run | null, fresh: Ne
     provenance: fresh.provenance,
     rotatedFrom: worker.conversationId,
     forkedFrom: fresh.forkedFrom ?? null,
-    createdMs: house.now(),
+    createdMs: services.now(),
   });
-  bind(house, worker, id);
-  if (worker.forkOf !== null) setForkOf(house.db, worker.id, null);
+  bind(services, worker, id);
+  if (worker.forkOf !== null) setForkOf(services.db, worker.id, null);
   const { vendor, vendorId, provenance } = fresh;
-  record(house, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
-  return mustBe(conversationById(house.db, id));
+  recordEvent(services, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
+  return mustBe(conversationById(services.db, id));
 }
 
 /** The worker is in this conversation, and so it is in the saved session that follows it. */
-export function bind(house: Store, worker: Worker, sessionId: number): void {
-  bindConversation(house.db, worker.id, sessionId);
-  const active = activeSaved(house.db, worker.projectId);
+export function bind(services: ChangeServices, worker: Worker, sessionId: number): void {
+  bindConversation(services.db, worker.id, sessionId);
+  const active = activeSaved(services.db, worker.projectId);
   if (active === null) return;
-  setSavedConversation(house.db, active.id, worker.id, sessionId);
-  touchSaved(house.db, active.id, house.now());
+  setSavedConversation(services.db, active.id, worker.id, sessionId);
+  touchSaved(services.db, active.id, services.now());
 }
 
 /** The worker goes on with a program that has none; its lineage stays. */
-export function leaveSession(house: Store, worker: Worker, run: Run, session: Conversation): void {
-  bindConversation(house.db, worker.id, null);
-  record(house, "session.left", subjectOf(worker, run), { session: session.vendorId });
+export function leaveConversation(services: ChangeServices, worker: Worker, run: Run, session: Conversation): void {
+  bindConversation(services.db, worker.id, null);
+  recordEvent(services, "session.left", subjectOf(worker, run), { session: session.vendorId });
 }
 
 /** A conversation belongs to one worker at most. */
-function assertNobodys(house: Store, worker: Worker, { vendor, vendorId, configDir }: NewConversation): void {
-  const taken = conversationInUse(house.db, vendor, configDir, vendorId);
+function assertNobodys(
+  services: ChangeServices,
+  worker: Worker,
+  { vendor, vendorId, configDir }: NewConversation,
+): void {
+  const taken = conversationInUse(services.db, vendor, configDir, vendorId);
   if (taken === null) return;
-  const owner = taken.workerId === worker.id ? worker : workerById(house.db, taken.workerId);
+  const owner = taken.workerId === worker.id ? worker : workerById(services.db, taken.workerId);
   throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} is ${owner?.name}'s.`, {
     hint: `perdure history ${owner?.name}`,
     details: { session: vendorId, owner: owner?.name },
@@ -94,87 +103,97 @@ function assertNobodys(house: Store, worker: Worker, { vendor, vendorId, configD
 }
 
 /** The run begins in this conversation; whether it does, its vendor has to show. */
-export function enter(house: Store, run: Run, session: Conversation, began: RunConversation["began"]): void {
-  enterConversation(house.db, {
+export function enterRun(
+  services: ChangeServices,
+  run: Run,
+  session: Conversation,
+  began: RunConversation["began"],
+): void {
+  enterConversation(services.db, {
     runId: run.id,
     conversationId: session.id,
     began,
-    atMs: house.now(),
+    atMs: services.now(),
     proved: "pending",
     evidence: null,
     provedMs: null,
-    bytesBefore: conversationById(house.db, session.id)?.transcriptBytes ?? null,
+    bytesBefore: conversationById(services.db, session.id)?.transcriptBytes ?? null,
   });
 }
 
-export type Outcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "foreign";
+export type SignOutcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "foreign";
 
 /** One sign of the run's own vendor process. Fenced: a run that lost its name moves nothing. */
-export function applySign(house: Store, runId: string, sign: Sign): Outcome {
+export function applySign(services: ChangeServices, runId: string, sign: Sign): SignOutcome {
   // It becomes a file name and an argument: from a hook or a registry it is as good as from a stranger.
   if (!isSessionId(sign.session)) return "stale";
-  const run = runById(house.db, runId);
-  const worker = run && workerById(house.db, run.workerId);
-  const entry = run && lastEntryOfRun(house.db, run.id);
-  const session = run && conversationOfRun(house.db, run.id);
+  const run = runById(services.db, runId);
+  const worker = run && workerById(services.db, run.workerId);
+  const entry = run && lastEntryOfRun(services.db, run.id);
+  const session = run && conversationOfRun(services.db, run.id);
   if (!run || !worker || !entry || !session) return "stale";
   if (sign.stays && sign.session !== session.vendorId) return "stale";
   if (standing(worker.lease, run.id, run.generation) !== "current") return "stale";
   const finding = observe({ session: session.vendorId, proved: provedOf(entry) }, sign.session);
-  if (finding.kind === "proved") prove(house, worker, run, session, true, sign.evidence);
+  if (finding.kind === "proved") prove(services, worker, run, session, true, sign.evidence);
   if (finding.kind === "mismatch") {
-    prove(house, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
+    prove(services, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
   }
-  return finding.kind === "rotated" ? rotate(house, worker, run, session, sign) : finding.kind;
+  return finding.kind === "rotated" ? rotate(services, worker, run, session, sign) : finding.kind;
 }
 
 /** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
-export function noteTranscript(house: Machine, session: Conversation, seen: Omit<GoodTranscript, "state">): void {
+export function noteTranscript(
+  services: TranscriptServices,
+  session: Conversation,
+  seen: Omit<GoodTranscript, "state">,
+): void {
   const { file, bytes, version, cwd } = seen;
-  setTranscript(house.db, session.id, { file, bytes, version, boot: house.processes.bootId() });
+  setTranscript(services.db, session.id, { file, bytes, version, boot: services.processes.bootId() });
   if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launchCwd) return;
-  setLocation(house.db, session.id, cwd, session.variables);
+  setLocation(services.db, session.id, cwd, session.variables);
 }
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
-export function notePrompt(house: Store, runId: string, { session: id, activity }: Sign): void {
-  const session = conversationOfRun(house.db, runId);
-  if (activity === "busy" && session?.vendorId === id && !session.prompted) setPrompted(house.db, session.id);
+export function notePrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
+  const session = conversationOfRun(services.db, runId);
+  if (activity === "busy" && session?.vendorId === id && !session.prompted) setPrompted(services.db, session.id);
 }
 
 export function prove(
-  house: Store,
+  services: ChangeServices,
   worker: Worker,
   run: Run,
   session: Conversation,
   proved: boolean,
   evidence: string,
 ): void {
-  setProof(house.db, {
+  setProof(services.db, {
     runId: run.id,
     proved: proved ? "true" : "false",
     evidence,
-    provedMs: house.now(),
+    provedMs: services.now(),
   });
   const type = proved ? "session.proved" : "session.mismatch";
-  record(house, type, subjectOf(worker, run), { session: session.vendorId, evidence });
+  recordEvent(services, type, subjectOf(worker, run), { session: session.vendorId, evidence });
 }
 
 /** `/clear`, `/new`, or a resume inside the program: the worker goes along, unless the other one is somebody else's. */
-function rotate(house: Store, worker: Worker, run: Run, from: Conversation, sign: Sign): Outcome {
-  const known = conversationInUse(house.db, from.vendor, from.configDir, sign.session);
+function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conversation, sign: Sign): SignOutcome {
+  const known = conversationInUse(services.db, from.vendor, from.configDir, sign.session);
   if (known && known.workerId !== worker.id) {
-    record(house, "session.foreign", subjectOf(worker, run), {
+    recordEvent(services, "session.foreign", subjectOf(worker, run), {
       session: sign.session,
-      owner: workerById(house.db, known.workerId)?.name ?? null,
+      owner: workerById(services.db, known.workerId)?.name ?? null,
       evidence: sign.evidence,
     });
     return "foreign";
   }
-  const to = known ?? bindNew(house, { ...worker, conversationId: from.id }, run, rotated(from, sign.session));
-  bind(house, worker, to.id);
-  const now = house.now();
-  enterConversation(house.db, {
+  const to =
+    known ?? bindNewConversation(services, { ...worker, conversationId: from.id }, run, rotated(from, sign.session));
+  bind(services, worker, to.id);
+  const now = services.now();
+  enterConversation(services.db, {
     runId: run.id,
     conversationId: to.id,
     began: "rotation",
@@ -185,7 +204,7 @@ function rotate(house: Store, worker: Worker, run: Run, from: Conversation, sign
     bytesBefore: to.transcriptBytes,
   });
   const data = { from: from.vendorId, to: sign.session, evidence: sign.evidence };
-  record(house, "session.rotated", subjectOf(worker, run), data);
+  recordEvent(services, "session.rotated", subjectOf(worker, run), data);
   return "rotated";
 }
 
@@ -204,7 +223,7 @@ export function provedOf({ proved }: Pick<RunConversation, "proved">): Proved {
   return proved === "pending" ? "pending" : proved === "true";
 }
 
-function subjectOf(worker: Worker, run: Run | null): Parameters<typeof record>[2] {
+function subjectOf(worker: Worker, run: Run | null): Parameters<typeof recordEvent>[2] {
   const who = { projectId: worker.projectId, workerId: worker.id };
   return run ? { ...who, run: run.id, generation: run.generation } : who;
 }

@@ -4,13 +4,13 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
-import type { Watched } from "../services.ts";
-import { placeOf } from "./probe.ts";
-import { tellOfRun } from "../runs/identity.ts";
+import type { ConversationServices } from "./services.ts";
+import { locationOf } from "./probe.ts";
+import { publishRunEvent } from "../events.ts";
 
 /** Others that have opened a run's conversation behind our back: flagged, because the vendor will not refuse them. */
-export class StrangerWatch {
-  readonly #house: Watched;
+export class ForeignOpeners {
+  readonly #services: ConversationServices;
   readonly #adapter: Adapter;
   readonly #recent: ProcessView;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -18,14 +18,14 @@ export class StrangerWatch {
 
   pids: number[] = [];
 
-  constructor(house: Watched, adapter: Adapter, recent: ProcessView) {
+  constructor(services: ConversationServices, adapter: Adapter, recent: ProcessView) {
     this.#recent = recent;
-    this.#house = house;
+    this.#services = services;
     this.#adapter = adapter;
   }
 
   /** Somebody has come: the next look is not put off. */
-  hurry(): void {
+  checkNow(): void {
     this.#lookedAtMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -33,24 +33,24 @@ export class StrangerWatch {
     return this.#suspects.length > 0;
   }
 
-  async look(run: Run, session: Conversation | null, agent: ProcessInfo | null): Promise<void> {
-    const now = this.#house.monotonicMs();
+  async poll(run: Run, session: Conversation | null, agent: ProcessInfo | null): Promise<void> {
+    const now = this.#services.monotonicMs();
     if (!session || now - this.#lookedAtMs < STRANGER_LOOK_MS) return;
     this.#lookedAtMs = now;
-    const own = agent ? [agent.pid] : agentChain(this.#house.processes, run.pid);
+    const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
     // Before the run's own agent is known, it would be taken for one.
     if (own.length === 0) return;
     // Before anybody is accused, it is looked anew.
-    const view = this.#suspects.length > 0 ? this.#house.processes : this.#recent;
-    const holders = this.#adapter.holders(placeOf(session), view).map(({ pid }) => pid);
+    const view = this.#suspects.length > 0 ? this.#services.processes : this.#recent;
+    const holders = this.#adapter.holders(locationOf(session), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.hurry();
+    if (others.length > strangers.length) this.checkNow();
     const pids = strangers.filter((pid) => !this.pids.includes(pid));
     this.#suspects = others;
     this.pids = strangers;
     if (pids.length === 0) return;
-    await tellOfRun(this.#house, run, "session.opened-elsewhere", { session: session.vendorId, pids });
+    await publishRunEvent(this.#services, run, "session.opened-elsewhere", { session: session.vendorId, pids });
   }
 }

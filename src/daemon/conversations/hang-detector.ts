@@ -1,30 +1,30 @@
 import { statSync } from "node:fs";
-import { heardAt, hungFor, listen, type Silence, type SilenceRules } from "../../core/hang.ts";
+import { heardAt, hungFor, listen, type HangTimer, type HangRules } from "../../core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
-import type { Watched } from "../services.ts";
-import { tellOfRun } from "../runs/identity.ts";
+import type { ConversationServices } from "./services.ts";
+import { publishRunEvent } from "../events.ts";
 
-const RULES: SilenceRules = {
+const RULES: HangRules = {
   everyMs: RUN_POLL_MS,
   // Tests do not wait for minutes.
   hungAfterMs: Number(process.env.PERDURE_HUNG_AFTER_MS) || HUNG_AFTER_MS,
 };
 
 /** Whether one run's agent is at work and shows nothing of it: no hook, no sign, no growing transcript, no new title. */
-export class SilenceWatch {
-  readonly #house: Watched;
-  #silence: Silence;
+export class HangDetector {
+  readonly #services: ConversationServices;
+  #silence: HangTimer;
   /** What came by itself: hooks, titles, what the program told. */
   #stirs = 0;
 
-  constructor(house: Watched) {
-    this.#house = house;
-    this.#silence = heardAt("", house.monotonicMs());
+  constructor(services: ConversationServices) {
+    this.#services = services;
+    this.#silence = heardAt("", services.monotonicMs());
   }
 
-  stir(): void {
+  activity(): void {
     this.#stirs++;
   }
 
@@ -34,13 +34,13 @@ export class SilenceWatch {
   }
 
   /** Tells once of each spell. */
-  async look(run: Run, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
+  async poll(run: Run, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
     const before = this.hungMs;
     const seen = busy ? JSON.stringify([this.#stirs, signs, transcript && changeOf(transcript)]) : "";
-    this.#silence = listen(this.#silence, busy, seen, this.#house.monotonicMs(), RULES);
+    this.#silence = listen(this.#silence, busy, seen, this.#services.monotonicMs(), RULES);
     const { hungMs } = this;
     if (before === null && hungMs !== null)
-      await tellOfRun(this.#house, run, "worker.hung", { ms: Math.round(hungMs) });
+      await publishRunEvent(this.#services, run, "worker.hung", { ms: Math.round(hungMs) });
   }
 }
 

@@ -4,11 +4,11 @@ import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { Ask } from "../../vendors/adapter.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
 
 // What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
 
-export function placeOf(session: Conversation): SessionPlace {
+export function locationOf(session: Conversation): SessionPlace {
   return {
     vendor: session.vendor,
     id: session.vendorId,
@@ -19,18 +19,18 @@ export function placeOf(session: Conversation): SessionPlace {
 
 /** `lastSeen`: where its transcript was, if that is known by now. */
 export async function probeSession(
-  house: Pick<House, "db">,
+  services: Pick<BaseServices, "db">,
   session: Conversation,
   lastSeen: string | null = session.transcript,
 ): Promise<Transcript> {
   const adapter = adapterOf(session.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.probe(placeOf(session), lastSeen, askerOf(house, session));
+  return adapter.probe(locationOf(session), lastSeen, askerOf(services, session));
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askerOf(house: Pick<House, "db">, session: Conversation): Ask {
-  const worker = workerById(house.db, session.workerId);
+export function askerOf(services: Pick<BaseServices, "db">, session: Conversation): Ask {
+  const worker = workerById(services.db, session.workerId);
   const adapter = adapterOf(session.vendor);
   const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
   return asker({

@@ -3,7 +3,8 @@ import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { House, Watched } from "../services.ts";
+import type { BaseServices, ChangeServices } from "../base-services.ts";
+import type { ConversationServices } from "./services.ts";
 import { probeSession } from "./probe.ts";
 import { noteTranscript, prove } from "./bindings.ts";
 
@@ -12,21 +13,25 @@ import { noteTranscript, prove } from "./bindings.ts";
  * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
  * nothing there has written it somewhere else.
  */
-export function settleProof(house: Pick<House, "db" | "now" | "processes">, run: Run, transcript: Transcript): void {
-  const entry = lastEntryOfRun(house.db, run.id);
-  const session = conversationOfRun(house.db, run.id);
-  const worker = workerById(house.db, run.workerId);
+export function settleProof(
+  services: ChangeServices & Pick<BaseServices, "processes">,
+  run: Run,
+  transcript: Transcript,
+): void {
+  const entry = lastEntryOfRun(services.db, run.id);
+  const session = conversationOfRun(services.db, run.id);
+  const worker = workerById(services.db, run.workerId);
   if (!entry || !session || !worker) return;
   const before = entry.bytesBefore;
   const bytes = transcript.state === "good" ? transcript.bytes : 0;
   if (entry.proved === "pending" && bytes > (before ?? 0)) {
     const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
-    prove(house, worker, run, session, true, evidence);
+    prove(services, worker, run, session, true, evidence);
   } else if (entry.proved === "pending" && run.exit === 0 && isHeadless(worker)) {
-    prove(house, worker, run, session, false, "ended well and wrote nothing to its conversation");
+    prove(services, worker, run, session, false, "ended well and wrote nothing to its conversation");
   }
   if (transcript.state === "good" && bytes > (session.transcriptBytes ?? 0)) {
-    noteTranscript(house, session, transcript);
+    noteTranscript(services, session, transcript);
   }
 }
 
@@ -37,10 +42,10 @@ export function isHeadless(worker: Worker): boolean {
 }
 
 /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
-export async function proveByTranscript(house: Watched, run: Run): Promise<void> {
-  const session = conversationOfRun(house.db, run.id);
-  const entry = lastEntryOfRun(house.db, run.id);
+export async function proveByTranscript(services: ConversationServices, run: Run): Promise<void> {
+  const session = conversationOfRun(services.db, run.id);
+  const entry = lastEntryOfRun(services.db, run.id);
   if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-  const transcript = await probeSession(house, session);
-  await house.writer.write(() => settleProof(house, run, transcript));
+  const transcript = await probeSession(services, session);
+  await services.writer.write(() => settleProof(services, run, transcript));
 }

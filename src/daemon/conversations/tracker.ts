@@ -9,17 +9,23 @@ import { conversationById, conversationOfRun, entriesOfRun, type Conversation } 
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearEvents, readEvents } from "./hook-events.ts";
-import type { Watched } from "../services.ts";
+import type { ConversationServices } from "./services.ts";
 import { probeSession } from "./probe.ts";
 import { settleProof } from "./proof.ts";
-import { applySign, notePrompt, noteTranscript } from "./bindings.ts";
+import { applySign, notePrompt, noteTranscript, type SignOutcome } from "./bindings.ts";
 
 /** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
 const WRAPPER_DEPTH = 4;
 
+/** The part of the run life cycle that learns what signs led to. */
+export interface SignListener {
+  /** A sign of the run's agent has changed, on disk, what is known of its conversation. */
+  signed(run: Run, outcome: SignOutcome): Promise<void>;
+}
+
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
-export class SessionWatch {
-  readonly #house: Watched;
+export class ConversationTracker {
+  readonly #services: ConversationServices;
   readonly #recent: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
@@ -28,25 +34,37 @@ export class SessionWatch {
   /** Last looks that are under way, by session. */
   readonly #settling = new Map<number, Promise<void>>();
 
-  constructor(house: Watched) {
-    this.#house = house;
-    this.#recent = recentProcesses(house.processes, STRANGER_LIST_MS, house.monotonicMs);
+  #listener: SignListener | null = null;
+
+  constructor(services: ConversationServices) {
+    this.#services = services;
+    this.#recent = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
+  }
+
+  /** Has to come before the first run is followed. */
+  subscribe(listener: SignListener): void {
+    this.#listener = listener;
   }
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
   follow(run: Run, late = false): void {
-    const session = conversationOfRun(this.#house.db, run.id);
+    const session = conversationOfRun(this.#services.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.signs(session.configDir);
-    const signs = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
-    this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late, signs), folder });
+    const sources = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
+    const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
+      this.#listener?.signed(signed, outcome);
+    this.#followers.set(run.id, {
+      follower: new Follower(this.#services, run, adapter, { late, sources, onOutcome }),
+      folder,
+    });
     if (folder !== null) this.#watch(folder);
   }
 
   /** Its wrapper was started by another process than the one that claimed. */
-  movedTo(run: Run): void {
-    this.#followers.get(run.id)?.follower.movedTo(run);
+  setHolder(run: Run): void {
+    this.#followers.get(run.id)?.follower.setHolder(run);
   }
 
   stop(): void {
@@ -63,14 +81,14 @@ export class SessionWatch {
   }
 
   /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
-  titled(run: string, title: string): void {
+  onTitle(run: string, title: string): void {
     const follower = this.#followers.get(run)?.follower;
-    if (follower?.attention.readsTitles) follower.shown((attention) => attention.titled(title));
+    if (follower?.attention.readsTitles) follower.runExclusive((attention) => attention.onTitle(title));
   }
 
   /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */
-  seen(run: string, screenText: string): void {
-    this.#followers.get(run)?.follower.shown((attention) => attention.seen(screenText));
+  onScreen(run: string, screenText: string): void {
+    this.#followers.get(run)?.follower.runExclusive((attention) => attention.onScreen(screenText));
   }
 
   /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
@@ -79,11 +97,11 @@ export class SessionWatch {
     return new Set(wanted.map(([run]) => run));
   }
 
-  strangersOf(run: string): readonly number[] {
+  foreignOpenersOf(run: string): readonly number[] {
     return this.#followers.get(run)?.follower.strangers.pids ?? [];
   }
 
-  foreignOf(run: string): string | null {
+  foreignConversationOf(run: string): string | null {
     return this.#followers.get(run)?.follower.foreign ?? null;
   }
 
@@ -92,44 +110,44 @@ export class SessionWatch {
   }
 
   hungMsOf(run: string): number | null {
-    return this.#followers.get(run)?.follower.silence.hungMs ?? null;
+    return this.#followers.get(run)?.follower.hang.hungMs ?? null;
   }
 
   /** It has shown that it lives. */
-  stirred(run: string): void {
-    this.#followers.get(run)?.follower.silence.stir();
+  reportActivity(run: string): void {
+    this.#followers.get(run)?.follower.hang.activity();
   }
 
   /** A hook has left a file in the run's folder. */
-  heard(run: string): void {
-    this.#followers.get(run)?.follower.heard();
+  onHookFile(run: string): void {
+    this.#followers.get(run)?.follower.onHookFile();
   }
 
   /**
    * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
    * code, if it has one.
    */
-  conclude(run: Run, exit: number | null): void {
-    const session = conversationOfRun(this.#house.db, run.id);
+  applyFinalSigns(run: Run, exit: number | null): void {
+    const session = conversationOfRun(this.#services.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
     const follower = this.#followers.get(run.id)?.follower;
     // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
-    const unsettled = exit === 0 ? (follower?.unsettled() ?? null) : null;
-    const events = readEvents(this.#house.watch.runDir(run.id), adapter).map(({ sign }) => sign);
-    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.lastSigns() ?? [])];
+    const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
+    const events = readEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
+    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
     for (const sign of last) {
-      applySign(this.#house, run.id, sign);
-      notePrompt(this.#house, run.id, sign);
+      applySign(this.#services, run.id, sign);
+      notePrompt(this.#services, run.id, sign);
     }
   }
 
   /** After the end is on disk: a last look at what the vendor wrote. */
   ended(run: string): void {
     this.#forget(run);
-    const row = runById(this.#house.db, run);
-    const session = conversationOfRun(this.#house.db, run);
+    const row = runById(this.#services.db, run);
+    const session = conversationOfRun(this.#services.db, run);
     if (!row || !session) return;
     const settling = this.#settle(row, session).finally(() => {
       if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
@@ -158,25 +176,25 @@ export class SessionWatch {
 
   async #settle(run: Run, session: Conversation): Promise<void> {
     try {
-      clearEvents(this.#house.watch.runDir(run.id));
-      const transcript = await probeSession(this.#house, session);
-      const ended = runById(this.#house.db, run.id);
-      if (ended) await this.#house.writer.write(() => settleProof(this.#house, ended, transcript));
-      for (const { conversationId: each } of entriesOfRun(this.#house.db, run.id)) await this.#keep(each);
+      clearEvents(this.#services.runs.runDir(run.id));
+      const transcript = await probeSession(this.#services, session);
+      const ended = runById(this.#services.db, run.id);
+      if (ended) await this.#services.writer.write(() => settleProof(this.#services, ended, transcript));
+      for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#keep(each);
     } catch (error) {
-      this.#house.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
+      this.#services.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }
   }
 
   /** One that the run left before anybody looked for its transcript is looked for now. */
   async #keep(sessionId: number): Promise<void> {
-    const session = conversationById(this.#house.db, sessionId);
+    const session = conversationById(this.#services.db, sessionId);
     if (!session) return;
-    const found = session.transcript === null ? await probeSession(this.#house, session) : null;
+    const found = session.transcript === null ? await probeSession(this.#services, session) : null;
     if (found?.state === "good") {
-      await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
+      await this.#services.writer.write(() => noteTranscript(this.#services, session, found));
     }
-    await this.#house.custody.keep(sessionId);
+    await this.#services.custody.keep(sessionId);
   }
 
   /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
@@ -185,12 +203,12 @@ export class SessionWatch {
     try {
       const watcher = watch(folder, (_event, file) => this.#changed(folder, file));
       watcher.unref().on("error", (error) => {
-        this.#house.log(`cannot watch ${folder}: ${error.message}`);
+        this.#services.log(`cannot watch ${folder}: ${error.message}`);
         this.#folders.delete(folder);
       });
       this.#folders.set(folder, watcher);
     } catch (error) {
-      if (!isErrno(error, "ENOENT")) return this.#house.log(`cannot watch ${folder}: ${String(error)}`);
+      if (!isErrno(error, "ENOENT")) return this.#services.log(`cannot watch ${folder}: ${String(error)}`);
       this.#watchLater(folder);
     }
   }
@@ -200,23 +218,23 @@ export class SessionWatch {
     const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
     const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
-    if (own) return own.nudge();
+    if (own) return own.pollSoon();
     const named = !Number.isNaN(pid);
     this.#recent.forget();
     for (const follower of here) {
-      if (named && follower.agent !== null) follower.warn();
-      else follower.nudge();
+      if (named && follower.agent !== null) follower.recheckStrangers();
+      else follower.pollSoon();
     }
   }
 
   /** Whose wrapper, or what that started, has started it: a first sign. */
   #startedBy(here: Follower[], pid: number): Follower | undefined {
-    let info = Number.isNaN(pid) ? null : this.#house.processes.look(pid);
+    let info = Number.isNaN(pid) ? null : this.#services.processes.look(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
       const { parentPid } = info;
       const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
       if (found) return found.agent === null ? found : undefined;
-      info = this.#house.processes.look(parentPid);
+      info = this.#services.processes.look(parentPid);
     }
     return undefined;
   }

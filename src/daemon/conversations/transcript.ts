@@ -2,41 +2,41 @@ import { statSync } from "node:fs";
 import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../../limits/index.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { Watched } from "../services.ts";
+import type { ConversationServices } from "./services.ts";
 import { probeSession } from "./probe.ts";
 import { noteTranscript } from "./bindings.ts";
 
 /** Keeps in mind how much a conversation's transcript had, and a copy of it: then one that is gone, or shorter, is a loss. */
 export class TranscriptWatch {
-  readonly #house: Watched;
+  readonly #services: ConversationServices;
   /** Where a hook said it would be. */
   #told: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #keptAtMs = 0;
   #searchWaitMs = STRANGER_LOOK_MS / 2;
 
-  constructor(house: Watched) {
-    this.#house = house;
+  constructor(services: ConversationServices) {
+    this.#services = services;
   }
 
-  tell(session: Conversation, file: string): void {
+  setFile(session: Conversation, file: string): void {
     this.#told = { session: session.vendorId, file };
   }
 
   /** Something is being said: what nobody found while all was quiet will be there in a moment. */
-  stir(): void {
+  activity(): void {
     this.#searchAtMs = 0;
     this.#searchWaitMs = STRANGER_LOOK_MS / 2;
   }
 
   /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
-  async look(session: Conversation, busy: boolean): Promise<void> {
+  async poll(session: Conversation, busy: boolean): Promise<void> {
     await this.#note(session, busy);
-    const now = this.#house.monotonicMs();
+    const now = this.#services.monotonicMs();
     if (busy && now - this.#keptAtMs < CUSTODY_BUSY_MS) return;
     this.#keptAtMs = now;
     // Not while it runs: each look is a start of the vendor's program.
-    if (!adapterOf(session.vendor)?.costly) await this.#house.custody.keep(session.id);
+    if (!adapterOf(session.vendor)?.costly) await this.#services.custody.keep(session.id);
   }
 
   fileOf(session: Conversation): string | null {
@@ -54,12 +54,12 @@ export class TranscriptWatch {
     if (bytes <= (known ?? 0)) return;
     // The first time it is looked into: a file in which nothing was said yet is none.
     if (known === null) return this.#find({ ...session, transcript: file });
-    await this.#house.writer.write(() => noteTranscript(this.#house, session, { file, bytes, version: null }));
+    await this.#services.writer.write(() => noteTranscript(this.#services, session, { file, bytes, version: null }));
   }
 
   /** Nobody has told where it is: looked for less and less often. */
   async #search(session: Conversation): Promise<void> {
-    const now = this.#house.monotonicMs();
+    const now = this.#services.monotonicMs();
     if (now < this.#searchAtMs) return;
     this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
     this.#searchAtMs = now + this.#searchWaitMs;
@@ -67,7 +67,7 @@ export class TranscriptWatch {
   }
 
   async #find(session: Conversation): Promise<void> {
-    const found = await probeSession(this.#house, session);
-    if (found.state === "good") await this.#house.writer.write(() => noteTranscript(this.#house, session, found));
+    const found = await probeSession(this.#services, session);
+    if (found.state === "good") await this.#services.writer.write(() => noteTranscript(this.#services, session, found));
   }
 }

@@ -19,42 +19,43 @@ import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../vendors/shared/transcript.ts";
 import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
 import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { BaseServices } from "../base-services.ts";
 import { askerOf, probeSession } from "../conversations/probe.ts";
 
-type Keeper = Pick<House, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+type Keeper = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 
 /**
  * Copies of the workers' conversations, kept from the vendors' clean-ups: made when a turn or a run ends and while an
  * agent works, put back before a resume if the vendor lost the original. Copied, not linked: a link shares damage.
  */
 export class Custody {
-  readonly #house: Keeper;
+  readonly #services: Keeper;
   /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
   readonly #copies = new Map<number, Copy>();
   /** One at a time for each conversation. */
   readonly #underWay = new Map<number, Promise<void>>();
 
-  constructor(house: Keeper) {
-    this.#house = house;
+  constructor(services: Keeper) {
+    this.#services = services;
   }
 
   /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
   async keep(sessionId: number, file?: string): Promise<void> {
     await this.#alone(sessionId, async () => {
       try {
-        const found = conversationById(this.#house.db, sessionId);
+        const found = conversationById(this.#services.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
         if (session) await (adapterOf(session.vendor)?.archive ? this.#print(session) : this.#copy(session));
       } catch (error) {
-        this.#house.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
+        this.#services.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
       }
     });
   }
 
   /** What is there now is the conversation, by the operator's word: the copy begins anew. */
   async renew(sessionId: number): Promise<void> {
-    await this.#house.writer.write(() => dropCustody(this.#house.db, sessionId));
+    await this.#services.writer.write(() => dropCustody(this.#services.db, sessionId));
     this.#copies.delete(sessionId);
     await this.keep(sessionId);
   }
@@ -63,15 +64,16 @@ export class Custody {
   async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(session.transcript);
     return this.#alone(session.id, async () => {
-      const kept = custodyOf(this.#house.db, session.id);
+      const kept = custodyOf(this.#services.db, session.id);
       if (kept === null || (await this.whole(kept)) === null) return null;
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
       if (sizeOf(session.transcript) !== before) return null;
       assertUnused();
       const archive = adapterOf(session.vendor)?.archive;
       if (archive) {
-        const { code, stderr } = await askerOf(this.#house, session)(archive.takeIn(this.#file(session.id)));
-        if (code !== 0) this.#house.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
+        const { code, stderr } = await askerOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
+        if (code !== 0)
+          this.#services.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
         if (code !== 0) return null;
       } else {
         if (session.transcript === null) return null;
@@ -97,7 +99,7 @@ export class Custody {
    * unless `thorough`. Damaged, if somebody has changed what was said.
    */
   async compare(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
-    const kept = custodyOf(this.#house.db, session.id);
+    const kept = custodyOf(this.#services.db, session.id);
     if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.archive) return found;
     if (!thorough && sameSource(kept, found.file)) return found;
     if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
@@ -109,14 +111,14 @@ export class Custody {
 
   /** Copies beyond the bounds, and what is left of ones that were given up. */
   async sweep(): Promise<void> {
-    const { db, writer, now } = this.#house;
+    const { db, writer, now } = this.#services;
     const old = custodyToDrop(db, now() - CUSTODY_KEPT_MS, CUSTODY_BYTES_MAX);
     if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
     const kept = new Set(custodyIds(db).map(String));
     for (const name of this.#folders()) {
       if (kept.has(name) || this.#underWay.has(Number(name))) continue;
       this.#copies.delete(Number(name));
-      rmSync(join(this.#house.paths.custody, name), { recursive: true, force: true });
+      rmSync(join(this.#services.paths.custody, name), { recursive: true, force: true });
     }
   }
 
@@ -125,11 +127,11 @@ export class Custody {
     if (adapterOf(session.vendor)?.uncopied !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
-    const kept = custodyOf(this.#house.db, session.id);
+    const kept = custodyOf(this.#services.db, session.id);
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
     if (kept && sameSource(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
-      return this.#house.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
+      return this.#services.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
     }
     // They only grow: one that got shorter has lost something, which the copy may still have.
     if (before.sourceBytes < Math.max(kept?.bytes ?? 0, session.transcriptBytes ?? 0)) return;
@@ -137,7 +139,7 @@ export class Custody {
     const known = kept && (await this.#known(kept));
     const grown = known && (await appendTail(source, target, known));
     // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
-    if (known && !grown && (await probeSession(this.#house, session)).state !== "good") return;
+    if (known && !grown && (await probeSession(this.#services, session)).state !== "good") return;
     if (known && !grown) await rename(target, `${target}.before`);
     const copy = grown ?? (await copyWhole(source, target));
     this.#copies.set(session.id, copy);
@@ -155,7 +157,7 @@ export class Custody {
   async #print(session: Conversation): Promise<void> {
     const archive = adapterOf(session.vendor)?.archive;
     if (!archive) return;
-    const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendorId));
+    const { code, stdout } = await askerOf(this.#services, session)(archive.print(session.vendorId));
     if (code !== 0 || stdout.length === 0) return;
     // Half of one is worse than none.
     if (parseObject(stdout) === null) return;
@@ -181,16 +183,16 @@ export class Custody {
     copy: Copy,
     source: Pick<CustodyCopy, "sourceBytes" | "sourceChanged">,
   ): Promise<void> {
-    const row = { conversationId: session.id, bytes: copy.bytes, sha256: digestOf(copy), keptMs: this.#house.now() };
-    await this.#house.writer.write(() => {
+    const row = { conversationId: session.id, bytes: copy.bytes, sha256: digestOf(copy), keptMs: this.#services.now() };
+    await this.#services.writer.write(() => {
       // The session may have been dropped meanwhile; its copy then goes with the next sweep.
-      const now = conversationById(this.#house.db, session.id);
+      const now = conversationById(this.#services.db, session.id);
       if (now === null) return;
-      setCustody(this.#house.db, { ...row, ...source });
+      setCustody(this.#services.db, { ...row, ...source });
       // From now on a shorter one is a loss.
       if (now.transcript === null || copy.bytes <= (now.transcriptBytes ?? 0)) return;
-      const boot = this.#house.processes.bootId();
-      setTranscript(this.#house.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
+      const boot = this.#services.processes.bootId();
+      setTranscript(this.#services.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
     });
   }
 
@@ -215,23 +217,27 @@ export class Custody {
 
   async #noteRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
     const missingBytes = Math.max(0, (session.transcriptBytes ?? 0) - kept.bytes);
-    const { db, writer, processes } = this.#house;
+    const { db, writer, processes } = this.#services;
     const worker = workerById(db, session.workerId);
     await writer.write(() => {
       const { transcript, version } = session;
       setTranscript(db, session.id, { file: transcript ?? "", bytes: kept.bytes, version, boot: processes.bootId() });
       const subject = { workerId: session.workerId, ...(worker && { projectId: worker.projectId }) };
-      record(this.#house, "session.restored", subject, { session: session.vendorId, bytes: kept.bytes, missingBytes });
+      recordEvent(this.#services, "session.restored", subject, {
+        session: session.vendorId,
+        bytes: kept.bytes,
+        missingBytes,
+      });
     });
     return { bytes: kept.bytes, missingBytes };
   }
 
   #file(sessionId: number): string {
-    return join(this.#house.paths.custody, String(sessionId), "transcript");
+    return join(this.#services.paths.custody, String(sessionId), "transcript");
   }
 
   #folders(): string[] {
-    return namesIn(this.#house.paths.custody).filter((name) => /^[0-9]+$/.test(name));
+    return namesIn(this.#services.paths.custody).filter((name) => /^[0-9]+$/.test(name));
   }
 
   async #alone<T>(sessionId: number, act: () => Promise<T>): Promise<T> {

@@ -10,32 +10,32 @@ import { runsOfWorker } from "../../store/runs.ts";
 import { savedOfProject } from "../../store/saved.ts";
 import { conversationById } from "../../store/conversations.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import type { StatusServices } from "../status/services.ts";
 import { describeSaved } from "../saved/saved.ts";
+import { iso } from "../../util/iso.ts";
 
-type Recorder = Pick<House, "db" | "log" | "onCommit">;
+type Recorder = Pick<StatusServices, "db" | "log" | "onCommit">;
 
 /**
  * For tools that read files: `<worker>.session.json` and `sessions/<saved>.json` in the project's `[records] dir`. They
  * follow the store a moment later, and are never read back.
  */
 export class Records {
-  readonly #house: Recorder;
+  readonly #services: Recorder;
   /** By project: what lies there, so that only what changed is written. */
   readonly #written = new Map<number, Map<string, string>>();
   #seen: number;
   #isDue = false;
 
-  constructor(house: Recorder) {
-    this.#house = house;
-    this.#seen = lastEventSeq(house.db);
+  constructor(services: Recorder) {
+    this.#services = services;
+    this.#seen = lastEventSeq(services.db);
   }
 
   start(): void {
-    for (const project of allProjects(this.#house.db)) this.#refresh(project);
-    this.#house.onCommit(() => {
-      if (this.#isDue || isOnlyMailAfter(this.#house.db, this.#seen)) return;
+    for (const project of allProjects(this.#services.db)) this.#refresh(project);
+    this.#services.onCommit(() => {
+      if (this.#isDue || isOnlyMailAfter(this.#services.db, this.#seen)) return;
       this.#isDue = true;
       setImmediate(() => {
         this.#isDue = false;
@@ -46,7 +46,7 @@ export class Records {
 
   /** Everything that a record tells of is an event, too. */
   #catchUp(): void {
-    const { db } = this.#house;
+    const { db } = this.#services;
     const last = lastEventSeq(db);
     const changed = projectsChanged(db, this.#seen);
     this.#seen = last;
@@ -67,24 +67,24 @@ export class Records {
       this.#written.set(project.id, now);
     } catch (error) {
       // A project that was moved away, a file that cannot be read: nobody's start depends on a record.
-      this.#house.log(`records of ${project.slug}: ${String(error)}`);
+      this.#services.log(`records of ${project.slug}: ${String(error)}`);
     }
   }
 
   #recordsOf(project: Project, folder: string): Map<string, string> {
-    const { db } = this.#house;
+    const { db } = this.#services;
     const workers = workersOfProject(db, project.id)
       .filter(({ ephemeral }) => !ephemeral)
       .map((worker) => [join(folder, `${worker.name}.session.json`), this.#workerRecord(project, worker)] as const);
     const saved = savedOfProject(db, project.id).map(
-      (each) => [join(folder, "sessions", `${each.name}.json`), describeSaved(this.#house, project, each)] as const,
+      (each) => [join(folder, "sessions", `${each.name}.json`), describeSaved(this.#services, project, each)] as const,
     );
     return new Map([...workers, ...saved].map(([file, value]) => [file, `${JSON.stringify(value, null, 2)}\n`]));
   }
 
   #workerRecord(project: Project, worker: Worker): object {
-    const [last] = runsOfWorker(this.#house.db, worker.id, 1);
-    const session = worker.conversationId === null ? null : conversationById(this.#house.db, worker.conversationId);
+    const [last] = runsOfWorker(this.#services.db, worker.id, 1);
+    const session = worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
     return {
       agent_id: last?.id ?? null,
       cli_command: worker.command,

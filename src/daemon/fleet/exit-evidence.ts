@@ -2,23 +2,23 @@ import type { End } from "../../core/restart.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 import { whyHeld } from "../../vendors/shared/blocked-exit.ts";
-import type { House } from "../services.ts";
-import type { Panes } from "./tmux-handle.ts";
+import type { LaunchServices } from "../launch/services.ts";
+import type { TmuxHandle } from "./tmux-handle.ts";
 import { keepScreen } from "./screens.ts";
 
 /**
  * How a run ended, as far as starting it again is concerned. What is on its screen is a help: without it, the code decides.
  * `dialog` is what it was blocked by at its end.
  */
-export async function endOf(
-  house: House,
-  panes: Panes,
+export async function exitEvidence(
+  services: LaunchServices,
+  panes: TmuxHandle,
   run: Run,
   worker: Worker,
   dialog: string | undefined,
 ): Promise<Omit<End, "ranMs">> {
-  const text = await keepScreen(house, panes, run).catch((error: unknown) => {
-    house.log(`the last screen of ${run.id}: ${String(error)}`);
+  const text = await keepScreen(services, panes, run).catch((error: unknown) => {
+    services.log(`the last screen of ${run.id}: ${String(error)}`);
     return "";
   });
   const asked = run.stoppedBy !== null || run.displacedMs !== null;

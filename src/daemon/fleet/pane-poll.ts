@@ -3,24 +3,24 @@ import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/panes.ts";
 import { runById } from "../../store/runs.ts";
-import type { House } from "../services.ts";
-import type { Panes } from "./tmux-handle.ts";
-import { goOn, SCREEN_LINES } from "./screens.ts";
+import type { LaunchServices } from "../launch/services.ts";
+import type { TmuxHandle } from "./tmux-handle.ts";
+import { resumeSuspended, SCREEN_LINES } from "./screens.ts";
 
 /**
  * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
  * may have a dialog in front, and now and then of each, because one that Ctrl-Z has sent away waits for ever.
  */
-export class PaneLooks {
-  readonly #house: () => House;
-  readonly #panes: Panes;
+export class PanePoll {
+  readonly #services: LaunchServices;
+  readonly #panes: TmuxHandle;
   readonly #titles = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #round = 0;
   #looking = false;
 
-  constructor(house: () => House, panes: Panes) {
-    this.#house = house;
+  constructor(services: LaunchServices, panes: TmuxHandle) {
+    this.#services = services;
     this.#panes = panes;
   }
 
@@ -28,7 +28,7 @@ export class PaneLooks {
     server.onTitle(({ run }, title) => {
       if (run === null) return;
       this.#titles.set(run, title);
-      this.#house().sessions.stirred(run);
+      this.#services.conversations.reportActivity(run);
     });
     this.#timer ??= setInterval(() => void this.#look(), PANE_LOOK_MS).unref();
   }
@@ -48,11 +48,11 @@ export class PaneLooks {
     this.#looking = true;
     this.#round++;
     try {
-      for (const [run, title] of this.#titles) this.#house().sessions.titled(run, title);
-      const runs = this.#house().sessions.screensWanted(this.#round % PANE_LOOKS_SELDOM === 0);
+      for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
+      const runs = this.#services.conversations.screensWanted(this.#round % PANE_LOOKS_SELDOM === 0);
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
-      this.#house().log(`panes: ${String(error)}`);
+      this.#services.log(`panes: ${String(error)}`);
     } finally {
       this.#looking = false;
     }
@@ -66,9 +66,9 @@ export class PaneLooks {
     for (const { id, run } of wanted) {
       const text = await tmux?.capture(id, { lines: SCREEN_LINES });
       if (text === undefined) return;
-      this.#house().sessions.seen(run, text);
-      const row = looksSuspended(text) ? runById(this.#house().db, run) : null;
-      if (row) goOn(this.#house(), row);
+      this.#services.conversations.onScreen(run, text);
+      const row = looksSuspended(text) ? runById(this.#services.db, run) : null;
+      if (row) resumeSuspended(this.#services, row);
     }
   }
 }

@@ -5,7 +5,7 @@ import { Gate } from "../../util/semaphore.ts";
  * Workers that come up together get ready a few at once, and start in one breath: those that started first would else take
  * the processor from those that are still getting ready. One that takes long is not waited for.
  */
-export class Departure {
+export class StartBatch {
   readonly #gate: Gate;
   #gettingReady = 0;
   #waiting: (() => void)[] = [];
@@ -16,7 +16,7 @@ export class Departure {
   }
 
   /** `start` calls `ready`, once, and goes on when that resolves. */
-  async pass<T>(start: (ready: () => Promise<void>) => Promise<T>): Promise<T> {
+  async start<T>(start: (ready: () => Promise<void>) => Promise<T>): Promise<T> {
     this.#gettingReady++;
     const leave = await this.#gate.enter();
     let left = false;

@@ -13,20 +13,20 @@ import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts"
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { assertCurrent } from "../permissions/actor.ts";
-import { bindCall } from "../calls/bind.ts";
-import { claimCall } from "../names/claim.ts";
-import type { House } from "../services.ts";
+import { bindMinted } from "../launch/bind.ts";
+import { claim } from "../names/claim.ts";
+import type { LaunchServices } from "../launch/services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
 import { Turns } from "../../util/semaphore.ts";
-import type { Panes } from "./tmux-handle.ts";
+import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
 /** What to start it with; without, as it was started last. */
-export type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
+export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
 const minting = new Turns();
 
-export interface Started {
+export interface StartedRun {
   run: Run;
   session: LaunchOrder["session"];
 }
@@ -37,31 +37,30 @@ export interface Started {
  * when it may go.
  */
 export async function startInPane(
-  house: House,
-  panes: Panes,
+  services: LaunchServices,
+  panes: TmuxHandle,
   workerId: number,
-  given: Given,
+  given: StartInput,
   ready: () => Promise<void>,
-): Promise<Started> {
-  const { project, worker } = mustBe(house, workerId);
+): Promise<StartedRun> {
+  const { project, worker } = mustBe(services, workerId);
   const tmux = panes.server(given.environment.PATH);
   await tmux.ensure();
   const keeping = fleetSettingsOf(worker);
-  const claim = claimOf(project, worker, given, keeping);
-  const claimer = { house, actor: { kind: "operator" as const }, holdWhileConnected: () => undefined };
-  const grant = await claimCall(claim, { ...claimer, forPane: true });
+  const wanted = claimOf(project, worker, given, keeping);
+  const grant = await claim(services, wanted, { actor: { kind: "operator" }, forPane: true });
   try {
     const bind = (session: string): Promise<LaunchOrder> => {
       const { run, generation, token } = grant;
-      return bindCall({ run, generation, token, session, ...launchOfClaim(claim) }, { house });
+      return bindMinted(services, { run, generation, token, session, ...launchOfClaim(wanted) });
     };
-    const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.take(vendor, act));
+    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.take(vendor, act));
     tellOfPredecessor(project, launch);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     await ready();
     const { run, socket } = grant;
-    assertCurrent(house, run, grant.generation);
+    assertCurrent(services, run, grant.generation);
     const { pane, pid } = await tmux.start({
       project: project.slug,
       worker: worker.name,
@@ -72,24 +71,24 @@ export async function startInPane(
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });
-    return { run: await moveTo(house, run, pid, pane), session: launch.session };
+    return { run: await moveTo(services, run, pid, pane), session: launch.session };
   } catch (error) {
     // A pane that is late must find nothing to start.
     rmSync(join(grant.runDir, START_SCRIPT), { force: true });
-    const there = await release(house, panes, grant.run);
+    const there = await release(services, panes, grant.run);
     if (there) return { run: there, session: null };
     throw error;
   }
 }
 
-function mustBe(house: House, workerId: number): { project: Project; worker: Worker } {
-  const worker = workerById(house.db, workerId);
-  const project = worker && projectById(house.db, worker.projectId);
+function mustBe(services: LaunchServices, workerId: number): { project: Project; worker: Worker } {
+  const worker = workerById(services.db, workerId);
+  const project = worker && projectById(services.db, worker.projectId);
   if (!worker || !project) throw new Error(`worker ${workerId} is to be started and does not exist`);
   return { worker, project };
 }
 
-function claimOf(project: Project, worker: Worker, given: Given, { prompt }: FleetSettings): CallParams<"claim"> {
+function claimOf(project: Project, worker: Worker, given: StartInput, { prompt }: FleetSettings): CallParams<"claim"> {
   const here = { identity: project.identity, root: project.root, base: project.slug };
   return {
     target: { project: project.slug, name: worker.name, here },
@@ -102,35 +101,37 @@ function claimOf(project: Project, worker: Worker, given: Given, { prompt }: Fle
   };
 }
 
-function launchOfClaim(
-  claim: CallParams<"claim">,
-): Omit<CallParams<"bind">, "run" | "generation" | "token" | "session"> {
-  const { command, cwd, environment, vendor, prompt } = claim;
+function launchOfClaim({
+  command,
+  cwd,
+  environment,
+  vendor,
+  prompt,
+}: CallParams<"claim">): Omit<CallParams<"bind">, "run" | "generation" | "token" | "session"> {
   return { command, cwd, environment, vendor, prompt };
 }
 
 /** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */
-async function moveTo(house: House, id: string, pid: number, pane: string): Promise<Run> {
-  const startedAt = house.processes.look(pid)?.startedAt ?? "gone";
-  const run = await house.writer.write(() => {
-    setHolder(house.db, id, { pid, startedAt }, pane);
-    return runById(house.db, id);
+async function moveTo(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
+  const startedAt = services.processes.look(pid)?.startedAt ?? "gone";
+  const run = await services.writer.write(() => {
+    setHolder(services.db, id, { pid, startedAt }, pane);
+    return runById(services.db, id);
   });
   if (run === null) throw new Error(`run ${id} vanished`);
-  assertCurrent(house, id, run.generation);
-  house.watch.movedTo(run);
-  house.sessions.movedTo(run);
+  assertCurrent(services, id, run.generation);
+  services.runs.setHolder(run);
   return run;
 }
 
 /** The name is given back, unless the pane was made all the same and only the answer was lost: then that is the run. */
-async function release(house: House, panes: Panes, id: string): Promise<Run | null> {
-  await adoptPanes(house, panes);
-  const run = runById(house.db, id);
+async function release(services: LaunchServices, panes: TmuxHandle, id: string): Promise<Run | null> {
+  await adoptPanes(services, panes);
+  const run = runById(services.db, id);
   if (run === null || run.endedMs !== null) return null;
   if (run.pane !== PENDING_PANE) return run;
-  await house.writer.write(() => house.watch.finish(run, "released"));
-  house.watch.forget(id);
+  await services.writer.write(() => services.runs.recordEnd(run, "released"));
+  services.runs.forget(id);
   return null;
 }
 

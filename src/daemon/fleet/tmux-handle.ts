@@ -6,7 +6,7 @@ import type { StatePaths } from "../../state/paths.ts";
 import { Gate } from "../../util/semaphore.ts";
 
 /** Our tmux server. Nothing of it is looked for before it is needed: most who use perdure have one worker in a terminal. */
-export class Panes {
+export class TmuxHandle {
   readonly #paths: StatePaths;
   readonly #log: (line: string) => void;
   readonly #prepare: (server: TmuxServer) => void;

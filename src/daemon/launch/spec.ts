@@ -6,19 +6,19 @@ import type { Declared, Variables } from "../../protocol/records/conversation.ts
 import { realPath } from "../../state/paths.ts";
 import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
-import type { House } from "../services.ts";
+import type { ChangeServices } from "../base-services.ts";
 
 /** What a claim is to start, from the call or as stored. */
-export interface Wanted {
+export interface LaunchSpec {
   command: string[];
   cwd: string;
   environment: Record<string, string>;
-  vendor: VendorWanted | null;
+  vendor: VendorSpec | null;
   /** What to say first in a conversation that is begun now: of this start, not of the next. */
   prompt: string | null;
 }
 
-export interface VendorWanted {
+export interface VendorSpec {
   adapter: Adapter;
   programAt: number;
   args: string[];
@@ -27,21 +27,21 @@ export interface VendorWanted {
   declared: Declared | null;
 }
 
-type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
+type ClaimInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
 
 /** Null when the worker was never started and nothing was given. */
-export function wantedOf(given: Given, worker: Worker | null): Wanted | null {
-  if (given.command !== null) return wanted(given.command, given.cwd ?? "/", given, given.vendor);
+export function launchSpecOf(given: ClaimInput, worker: Worker | null): LaunchSpec | null {
+  if (given.command !== null) return readSpec(given.command, given.cwd ?? "/", given, given.vendor);
   const command = worker?.command;
   if (!worker || !command) return null;
   const { declared } = worker;
   const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.programAt ?? 0, declared };
   // The same command again, with the environment of today: keys are renewed.
-  return wanted(command, worker.cwd ?? "/", given, vendor);
+  return readSpec(command, worker.cwd ?? "/", given, vendor);
 }
 
-export function mustWant(given: Given, worker: Worker): Wanted {
-  const want = wantedOf(given, worker);
+export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec {
+  const want = launchSpecOf(given, worker);
   if (want !== null) return want;
   throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
     hint: `perdure run ${worker.name} -- COMMAND`,
@@ -49,12 +49,12 @@ export function mustWant(given: Given, worker: Worker): Wanted {
 }
 
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
-export function storeWanted(house: House, worker: Worker, want: Wanted): void {
+export function storeLaunchSpec(services: ChangeServices, worker: Worker, want: LaunchSpec): void {
   if (want.vendor?.aside === true && worker.command !== null) return;
-  setLaunch(house.db, worker.id, launchOf(want));
+  setLaunch(services.db, worker.id, storedLaunchOf(want));
 }
 
-export function launchOf(want: Wanted): StoredLaunch {
+export function storedLaunchOf(want: LaunchSpec): StoredLaunch {
   return {
     command: want.command,
     cwd: want.cwd,
@@ -65,7 +65,7 @@ export function launchOf(want: Wanted): StoredLaunch {
   };
 }
 
-function wanted(command: string[], cwd: string, given: Given, vendor: Given["vendor"]): Wanted {
+function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
   const { environment, prompt = null } = given;
   if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
   const adapter = knownAdapter(vendor.name);
@@ -90,9 +90,9 @@ export function knownAdapter(vendor: string): Adapter {
 }
 
 /** Which of the vendor's folders a new conversation goes to. `env CLAUDE_CONFIG_DIR=… claude` counts too. */
-export function placeFor(
-  { command, cwd, environment }: Wanted,
-  { adapter, programAt }: Pick<VendorWanted, "adapter" | "programAt">,
+export function locationForNew(
+  { command, cwd, environment }: LaunchSpec,
+  { adapter, programAt }: Pick<VendorSpec, "adapter" | "programAt">,
 ): { vendor: string; configDir: string; variables: Variables; launchCwd: string } {
   const assigned = command.slice(0, programAt).flatMap((word) => {
     const at = word.indexOf("=");

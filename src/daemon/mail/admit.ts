@@ -6,14 +6,15 @@ import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { MailServices } from "./services.ts";
 import { digestOf } from "./integrity.ts";
-import { boxKey } from "./keys.ts";
+import { boxKey } from "./waiting.ts";
 import type { Recipient } from "./recipients.ts";
 import { sentBy, type Sender } from "./sender.ts";
-import { settle } from "./transition.ts";
+import { transition } from "./transition.ts";
 
-export interface Letter {
+export interface NewMail {
   id: string;
   /** The id was made for it just now, so nothing was ever sent under it. */
   isFirst: boolean;
@@ -50,7 +51,7 @@ let randomAt = random.length;
  * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
  * said before anything is changed.
  */
-export function admit(house: House, sender: Sender, recipient: Recipient, letter: Letter): Admitted {
+export function admit(services: MailServices, sender: Sender, recipient: Recipient, letter: NewMail): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
   const digest = digestOf({
@@ -63,15 +64,15 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
     expectsReply: letter.expectsReply,
     attachments: letter.attachments,
   });
-  const known = letter.isFirst ? null : messageById(house.db, letter.id);
+  const known = letter.isFirst ? null : messageById(services.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
   const bytes = Buffer.byteLength(letter.body);
-  assertRoom(house.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
-  assertAllowed(house, sender);
-  if (letter.waits) assertNoRing(house, sender, recipient, to);
-  if (letter.supersedes !== null) supersede(house, sender, recipient, letter.supersedes);
-  const nowMs = house.mail.now();
-  const seq = insertMessage(house.db, {
+  assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
+  assertAllowed(services, sender);
+  if (letter.waits) assertNoRing(services, sender, recipient, to);
+  if (letter.supersedes !== null) supersede(services, sender, recipient, letter.supersedes);
+  const nowMs = services.mail.now();
+  const seq = insertMessage(services.db, {
     id: letter.id,
     projectId: project.id,
     toWorker: worker?.id ?? null,
@@ -86,10 +87,10 @@ export function admit(house: House, sender: Sender, recipient: Recipient, letter
     expectsReply: letter.expectsReply,
     attachments: letter.attachments,
   });
-  house.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
+  services.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
-  record(house, "mail.queued", subject, { id: letter.id, from: sender.name });
-  house.mail.tell(boxKey(project.id, worker?.id ?? null));
+  recordEvent(services, "mail.queued", subject, { id: letter.id, from: sender.name });
+  services.mail.notify(boxKey(project.id, worker?.id ?? null));
   return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
 }
 
@@ -116,8 +117,8 @@ function assertRoom(before: MailboxCount, bytes: number, to: string, reader: str
   });
 }
 
-function assertAllowed(house: House, { worker, name }: Sender): void {
-  const waitMs = worker === null ? 0 : house.mail.waitBeforeSending(worker.id);
+function assertAllowed(services: MailServices, { worker, name }: Sender): void {
+  const waitMs = worker === null ? 0 : services.mail.waitBeforeSending(worker.id);
   if (waitMs === 0) return;
   throw new PerdureError("too-fast", `${name} sends faster than is taken from one worker.`, {
     hint: `wait ${Math.ceil(waitMs)} ms, then send it again`,
@@ -125,30 +126,31 @@ function assertAllowed(house: House, { worker, name }: Sender): void {
   });
 }
 
-function assertNoRing(house: House, sender: Sender, { worker }: Recipient, to: string): void {
-  const ring = ringClosedBy(sender.worker?.id ?? null, worker?.id ?? null, house.mail.waiting);
+function assertNoRing(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
+  const ring = ringClosedBy(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
   if (ring === null) return;
-  throw ringError(house, ring.ask, ring.from, to);
+  throw ringError(services, ring.ask, ring.from, to);
 }
 
-function ringError(house: House, ask: string, from: number | null, to: string): PerdureError {
-  const who = from === null ? OPERATOR : (workerById(house.db, from)?.name ?? "somebody");
-  const asked = messageById(house.db, ask);
+function ringError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
+  const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
+  const asked = messageById(services.db, ask);
   return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
     hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
     details: { ask, body: asked?.body },
   });
 }
 
-function supersede(house: House, sender: Sender, { project, worker }: Recipient, id: string): void {
-  const old = messageById(house.db, id);
+function supersede(services: MailServices, sender: Sender, { project, worker }: Recipient, id: string): void {
+  const old = messageById(services.db, id);
   const theirs = old !== null && sentBy(sender, old) && old.toWorker === (worker?.id ?? null);
   if (!theirs || old.projectId !== project.id) {
     throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
       hint: "perdure mail ID",
     });
   }
-  if (settle(house, old, "supersede", { run: sender.run?.id ?? null, reason: "a later message stands for it" })) return;
+  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "a later message stands for it" }))
+    return;
   throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
     hint: "send without --supersedes",
   });

@@ -8,21 +8,21 @@ import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Attachment } from "../../protocol/records/mail.ts";
 import { isErrno } from "../../state/files.ts";
 import { allAttachments } from "../../store/messages.ts";
-import type { House } from "../services.ts";
+import type { MailServices } from "./services.ts";
 
 /**
  * Takes a message in with copies of its files, on disk before the message is: a reader gets what was sent, not what became
  * of it. The copies of every try lie apart, and stay only if the message was taken in with them: one that is sent once
  * more, or refused, changes no file of an earlier one and leaves nothing behind.
  */
-export async function withCopies<T extends { again: boolean }>(
-  house: House,
+export async function withAttachments<T extends { again: boolean }>(
+  services: MailServices,
   id: string,
   files: readonly string[],
   admitWith: (attachments: Attachment[]) => Promise<T>,
 ): Promise<T> {
   if (files.length === 0) return admitWith([]);
-  const folder = join(house.paths.attachments, `${fileNameOf(id)}~${randomBytes(6).toString("hex")}`);
+  const folder = join(services.paths.attachments, `${fileNameOf(id)}~${randomBytes(6).toString("hex")}`);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const admitted = await admitWith(await copyAll(files, folder));
@@ -91,12 +91,12 @@ async function syncedHash(file: string): Promise<{ bytes: number; sha256: string
 }
 
 /** Copies whose message was dropped, or never taken in. Young ones may be on their way to a message. */
-export async function sweepAttachments(house: House): Promise<void> {
-  const kept = new Set(allAttachments(house.db).map(({ file }) => dirname(file)));
-  for (const name of await readdir(house.paths.attachments).catch(noneIfGone)) {
-    const folder = join(house.paths.attachments, name);
+export async function sweepAttachments(services: MailServices): Promise<void> {
+  const kept = new Set(allAttachments(services.db).map(({ file }) => dirname(file)));
+  for (const name of await readdir(services.paths.attachments).catch(noneIfGone)) {
+    const folder = join(services.paths.attachments, name);
     const info = await stat(folder);
-    if (!kept.has(folder) && house.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
+    if (!kept.has(folder) && services.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
       await rm(folder, { recursive: true, force: true });
     }
   }

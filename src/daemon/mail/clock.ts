@@ -1,12 +1,12 @@
 import { uptime } from "node:os";
 import { readMeta, writeMeta } from "../../store/meta.ts";
-import type { House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
 
 /** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
 const UPTIME_STEP_MS = 10;
 
-type Clocks = Pick<House, "db" | "writer" | "now" | "monotonicMs"> & {
-  processes: Pick<House["processes"], "bootId">;
+type ClockServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs"> & {
+  processes: Pick<BaseServices["processes"], "bootId">;
 };
 
 /**
@@ -14,13 +14,13 @@ type Clocks = Pick<House, "db" | "writer" | "now" | "monotonicMs"> & {
  * uptime, which does not jump and counts sleep, too. A wall clock that is set, even between two daemons, expires nothing.
  */
 export class MailClock {
-  readonly #clocks: Clocks;
+  readonly #clocks: ClockServices;
   readonly #readUptimeMs: () => number;
   readonly #baseMs: number;
   #uptimeMs: number;
   #lookedMs: number;
 
-  constructor(clocks: Clocks, readUptimeMs: () => number = () => uptime() * 1000) {
+  constructor(clocks: ClockServices, readUptimeMs: () => number = () => uptime() * 1000) {
     this.#clocks = clocks;
     this.#readUptimeMs = readUptimeMs;
     this.#uptimeMs = readUptimeMs();

@@ -1,14 +1,15 @@
+import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
-import { stepsOf, type Message } from "../../store/messages.ts";
+import { messageById, messagesByIdStart, stepsOf, type Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import { iso } from "../../util/iso.ts";
+import type { BaseServices } from "../base-services.ts";
 import { assertWhole } from "./integrity.ts";
 
-export function describeMessage(house: Pick<House, "db">, message: Message): MessageRecord {
-  const worker = message.toWorker === null ? null : workerById(house.db, message.toWorker);
-  const project = projectById(house.db, message.projectId);
+export function describeMessage(services: Pick<BaseServices, "db">, message: Message): MessageRecord {
+  const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
+  const project = projectById(services.db, message.projectId);
   assertWhole(message);
   return {
     id: message.id,
@@ -27,10 +28,26 @@ export function describeMessage(house: Pick<House, "db">, message: Message): Mes
 }
 
 /** Every state it was in, with the time and the run that brought it there. */
-export function describeSteps(house: Pick<House, "db">, message: Message): MailStep[] {
+export function describeSteps(services: Pick<BaseServices, "db">, message: Message): MailStep[] {
   const first: MailStep = { state: "queued", at: iso(message.createdMs), run: message.fromRun, reason: null };
-  const later = stepsOf(house.db, message.seq).map(({ state, atMs: at, runId: run, reason }) => {
+  const later = stepsOf(services.db, message.seq).map(({ state, atMs: at, runId: run, reason }) => {
     return { state, at: iso(at), run, reason };
   });
   return [first, ...later];
+}
+
+/** By its id, or the beginning of one that fits no other. */
+export function findMessage(services: Pick<BaseServices, "db">, idOrStart: string): Message {
+  const exact = messageById(services.db, idOrStart);
+  if (exact) return exact;
+  const [only, another] = messagesByIdStart(services.db, idOrStart);
+  if (only && !another) return only;
+  if (only && another) {
+    throw new PerdureError("usage", `${idOrStart} is the beginning of more than one message's id.`, {
+      hint: `give more of it: ${only.id}, ${another.id}`,
+    });
+  }
+  throw new PerdureError("not-found", `There is no message ${JSON.stringify(idOrStart)}.`, {
+    hint: "it may be older than is kept; perdure inbox --all lists what is there",
+  });
 }

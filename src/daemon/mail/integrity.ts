@@ -1,7 +1,9 @@
 import type { Attachment } from "../../protocol/records/mail.ts";
 import { sha256 } from "../../util/sha256.ts";
+import { checkStore } from "../../store/check.ts";
 import { DamagedRow } from "../../store/failure.ts";
 import type { Message } from "../../store/messages.ts";
+import type { BaseServices } from "../base-services.ts";
 
 interface Digested {
   id: string;
@@ -25,4 +27,20 @@ export function assertWhole(row: Message): void {
   const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
   if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
   throw new DamagedRow(`message ${row.seq} is not what was taken in`);
+}
+
+/**
+ * A box is read by an index, and counted apart from it: an index that lost an entry would lose mail without a word. Where the
+ * two do not agree, the whole store is checked before anything is said.
+ */
+export async function assertAllThere(
+  services: BaseServices,
+  projectId: number,
+  to: number | null,
+  found: number,
+): Promise<void> {
+  if (found === services.db.mailboxCounters.count(projectId, to).messages) return;
+  const { ok, problems } = await checkStore(services.paths.database, "integrity_check");
+  if (!ok) throw new DamagedRow(problems.join("; "));
+  services.log(`a box of project ${projectId} (worker ${to ?? "operator"}) is counted wrongly`);
 }

@@ -5,8 +5,8 @@ import type { Place } from "../../protocol/calls/index.ts";
 import type { Project } from "../../store/projects.ts";
 import { workerById, workerByName, workersOfProject } from "../../store/workers.ts";
 import type { Worker } from "../../store/workers.ts";
-import type { House } from "../services.ts";
-import { findWorker, heirOf, projectOf, registerProject } from "../names/lookup.ts";
+import type { MailServices } from "./services.ts";
+import { findWorker, renamedTo, projectOf, registerProject } from "../names/lookup.ts";
 import { findOrCreate } from "../names/workers.ts";
 import type { Sender } from "./sender.ts";
 
@@ -26,36 +26,42 @@ interface Wanted {
 }
 
 /** Inside a change: a declared name becomes a worker with its first message. */
-export function recipientOf(house: House, sender: Sender, wanted: Wanted, name: string, nested: boolean): Recipient {
-  const project = projectFor(house, sender, wanted);
+export function recipientOf(
+  services: MailServices,
+  sender: Sender,
+  wanted: Wanted,
+  name: string,
+  nested: boolean,
+): Recipient {
+  const project = projectFor(services, sender, wanted);
   const key = nameKey(name);
   if (key === OPERATOR) return { project, worker: null, renamedFrom: null };
-  if (key === SUPERVISOR) return { project, worker: supervisorOf(house, sender, nested), renamedFrom: null };
-  const known = workerByName(house.db, project.id, key);
+  if (key === SUPERVISOR) return { project, worker: supervisorOf(services, sender, nested), renamedFrom: null };
+  const known = workerByName(services.db, project.id, key);
   if (known) return { project, worker: known, renamedFrom: null };
-  const heir = heirOf(house, project.id, key);
+  const heir = renamedTo(services, project.id, key);
   if (heir && heir.retiredMs === null) return { project, worker: heir, renamedFrom: name };
   const declared = wanted.declared.find((each) => nameKey(each) === key);
   if (declared !== undefined) {
-    return { project, worker: findOrCreate(house, project, declared, false), renamedFrom: null };
+    return { project, worker: findOrCreate(services, project, declared, false), renamedFrom: null };
   }
   // By a run's id, or not at all: then it says which names are near.
-  const { worker } = findWorker(house, { project: project.slug, name, here: wanted.here });
+  const { worker } = findWorker(services, { project: project.slug, name, here: wanted.here });
   return { project, worker, renamedFrom: null };
 }
 
 /** Every worker of the project but the sender. */
-export function everybody(house: House, sender: Sender, wanted: Wanted): Recipient[] {
-  const project = projectFor(house, sender, wanted);
-  return workersOfProject(house.db, project.id)
+export function everybody(services: MailServices, sender: Sender, wanted: Wanted): Recipient[] {
+  const project = projectFor(services, sender, wanted);
+  return workersOfProject(services.db, project.id)
     .filter(({ id, ephemeral }) => id !== sender.worker?.id && !ephemeral)
     .map((worker) => ({ project, worker, renamedFrom: null }));
 }
 
 /** A worker's mail stays in its project; the operator is at home in all of them. */
-export function projectFor(house: House, sender: Sender, { here, project }: Wanted): Project {
-  const asked = projectOf(house, { project, here });
-  if (sender.project === null) return asked ?? registerProject(house, here);
+export function projectFor(services: MailServices, sender: Sender, { here, project }: Wanted): Project {
+  const asked = projectOf(services, { project, here });
+  if (sender.project === null) return asked ?? registerProject(services, here);
   if (project === null || asked?.id === sender.project.id) return sender.project;
   throw new PerdureError("refused", `${sender.name} may not mail another project (${project}).`, {
     hint: "mail stays inside a project; the operator can pass it on: perdure send operator TEXT",
@@ -63,11 +69,11 @@ export function projectFor(house: House, sender: Sender, { here, project }: Want
 }
 
 /** Whoever started it; a nested agent's is the worker it belongs to. The operator when nobody else did. */
-function supervisorOf(house: House, { worker }: Sender, nested: boolean): Worker | null {
+function supervisorOf(services: MailServices, { worker }: Sender, nested: boolean): Worker | null {
   if (worker === null) {
     throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });
   }
   if (nested) return worker;
-  const above = worker.startedBy === null ? null : workerById(house.db, worker.startedBy);
+  const above = worker.startedBy === null ? null : workerById(services.db, worker.startedBy);
   return above?.retiredMs === null ? above : null;
 }

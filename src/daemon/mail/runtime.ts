@@ -7,16 +7,16 @@ import {
 } from "../../limits/index.ts";
 import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
 import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
-import type { House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
-import { askKey } from "./keys.ts";
-import { settle } from "./transition.ts";
+import { askKey } from "./waiting.ts";
+import { transition } from "./transition.ts";
 
-type Keeper = Pick<House, "db" | "writer" | "now" | "monotonicMs" | "log">;
+type MailRuntimeServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs" | "log">;
 
 /** What the daemon keeps in mind about mail; everything that has to last is in the store. */
-export class Mail {
-  readonly #house: Keeper;
+export class MailRuntime {
+  readonly #services: MailRuntimeServices;
   readonly #allowances = new Map<number, Allowance>();
   /** Until when each offer is its run's, by the monotonic clock. */
   readonly #deadlines = new Map<number, number>();
@@ -26,15 +26,15 @@ export class Mail {
   readonly #clock: MailClock;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(house: Keeper, clock: MailClock) {
-    this.#house = house;
+  constructor(services: MailRuntimeServices, clock: MailClock) {
+    this.#services = services;
     this.#clock = clock;
   }
 
   /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
   start(): void {
-    for (const { seq } of allOffers(this.#house.db)) this.offered(seq);
-    this.#clock.keep().catch((error: unknown) => this.#house.log(`mail: ${String(error)}`));
+    for (const { seq } of allOffers(this.#services.db)) this.offered(seq);
+    this.#clock.keep().catch((error: unknown) => this.#services.log(`mail: ${String(error)}`));
     this.#timer = setInterval(() => void this.sweep(), MAIL_SWEEP_MS).unref();
   }
 
@@ -49,13 +49,13 @@ export class Mail {
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
   waitBeforeSending(worker: number): number {
     const rate = { burst: SENDER_BURST, perSecond: SENDER_PER_SECOND };
-    const { allowance, waitMs } = spend(this.#allowances.get(worker) ?? null, this.#house.monotonicMs(), rate);
+    const { allowance, waitMs } = spend(this.#allowances.get(worker) ?? null, this.#services.monotonicMs(), rate);
     this.#allowances.set(worker, allowance);
     return waitMs;
   }
 
   offered(seq: number): void {
-    this.#deadlines.set(seq, this.#house.monotonicMs() + OFFER_VISIBLE_MS);
+    this.#deadlines.set(seq, this.#services.monotonicMs() + OFFER_VISIBLE_MS);
   }
 
   get waiting(): Iterable<Waiting> {
@@ -63,8 +63,8 @@ export class Mail {
   }
 
   /** What a worker waits for is looked at again: its run is over, or lost its name. */
-  tellAskers(worker: number): void {
-    for (const { ask, from } of this.#waiting.values()) if (from === worker) this.tell(askKey(ask));
+  notifyAskers(worker: number): void {
+    for (const { ask, from } of this.#waiting.values()) if (from === worker) this.notify(askKey(ask));
   }
 
   /** Somebody waits for this answer until the returned function is called. */
@@ -89,7 +89,7 @@ export class Mail {
   }
 
   /** Inside a change, or after it: a change is one turn of the event loop, and those who listen come after it. */
-  tell(key: string): void {
+  notify(key: string): void {
     const listeners = this.#listeners.get(key);
     if (!listeners) return;
     setImmediate(() => {
@@ -103,15 +103,15 @@ export class Mail {
       await this.#expire();
       await this.#returnLate();
     } catch (error) {
-      this.#house.log(`mail: ${String(error)}`);
+      this.#services.log(`mail: ${String(error)}`);
     }
   }
 
   async #expire(): Promise<void> {
     for (;;) {
-      const due = expiredBy(this.#house.db, this.now(), EVENT_ROWS_DEFAULT);
+      const due = expiredBy(this.#services.db, this.now(), EVENT_ROWS_DEFAULT);
       if (due.length === 0) return;
-      await this.#house.writer.write(() => {
+      await this.#services.writer.write(() => {
         // Read again: somebody may have read it in the very change before this one.
         for (const { seq } of due) this.#settle(seq, "expire", "its time was over");
       });
@@ -119,10 +119,10 @@ export class Mail {
   }
 
   async #returnLate(): Promise<void> {
-    const now = this.#house.monotonicMs();
+    const now = this.#services.monotonicMs();
     const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
     if (late.length === 0) return;
-    await this.#house.writer.write(() => {
+    await this.#services.writer.write(() => {
       for (const seq of late) this.#settle(seq, "return", "nobody said that it was read");
     });
     // One that was offered anew meanwhile has a time of its own.
@@ -130,7 +130,7 @@ export class Mail {
   }
 
   #settle(seq: number, event: "expire" | "return", reason: string): void {
-    const message = messageBySeq(this.#house.db, seq);
-    if (message) settle({ ...this.#house, mail: this }, message, event, { run: message.offerRun, reason });
+    const message = messageBySeq(this.#services.db, seq);
+    if (message) transition({ ...this.#services, mail: this }, message, event, { run: message.offerRun, reason });
   }
 }

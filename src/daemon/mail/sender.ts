@@ -6,7 +6,7 @@ import { projectById, type Project } from "../../store/projects.ts";
 import { runById, type Run } from "../../store/runs.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { assertCurrent, assertOwn, type Actor } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { MailServices } from "./services.ts";
 
 /** Who sends or reads, as the daemon knows it: from a run's token, never from what is said. */
 export interface Sender {
@@ -20,16 +20,16 @@ export interface Sender {
 
 /** Inside a change, so that a takeover that was committed meanwhile counts. */
 export function senderOf(
-  house: House,
+  services: MailServices,
   actor: Actor,
   { as, nested }: Pick<CallParams<"send">, "as" | "nested">,
 ): Sender {
-  if (as !== null) assertOwn(house, as);
-  const run = as === null ? (actor.kind === "worker" ? actor.run : null) : runById(house.db, as.run);
+  if (as !== null) assertOwn(services, as);
+  const run = as === null ? (actor.kind === "worker" ? actor.run : null) : runById(services.db, as.run);
   if (run === null) return { worker: null, run: null, project: null, name: OPERATOR };
-  assertCurrent(house, run.id, run.generation);
-  const worker = workerById(house.db, run.workerId);
-  const project = worker && projectById(house.db, worker.projectId);
+  assertCurrent(services, run.id, run.generation);
+  const worker = workerById(services.db, run.workerId);
+  const project = worker && projectById(services.db, worker.projectId);
   if (!worker || !project) throw new Error(`run ${run.id} is current and has no worker`);
   const address = `${project.slug}/${worker.name}`;
   return { worker, run, project, name: nested ? `${address}${NESTED}` : address };

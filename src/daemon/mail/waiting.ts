@@ -1,17 +1,21 @@
-import type { House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
+
+interface WaitServices extends Pick<BaseServices, "monotonicMs"> {
+  readonly mail: { listen(key: string, listener: () => void): () => void };
+}
 
 /** The next change under a key, from the moment this is made; or that it was waited for long enough. */
-export class Change {
+export class MailboxChange {
   readonly happened: Promise<"changed" | "too late">;
   readonly stop: () => void;
 
   /** `deadline` by the monotonic clock. */
-  constructor(house: Pick<House, "mail" | "monotonicMs">, key: string, deadline: number, closed: AbortSignal) {
+  constructor(services: WaitServices, key: string, deadline: number, closed: AbortSignal) {
     const { promise, resolve } = Promise.withResolvers<"changed" | "too late">();
     const changed = (): void => resolve("changed");
-    const unlisten = house.mail.listen(key, changed);
+    const unlisten = services.mail.listen(key, changed);
     closed.addEventListener("abort", changed, { once: true });
-    const timer = setTimeout(() => resolve("too late"), Math.max(0, deadline - house.monotonicMs()));
+    const timer = setTimeout(() => resolve("too late"), Math.max(0, deadline - services.monotonicMs()));
     this.stop = () => {
       unlisten();
       clearTimeout(timer);
@@ -29,4 +33,14 @@ export class Change {
       throw error;
     }
   }
+}
+
+/** The key under which a change of a box is announced; `to` is null for the operator. */
+export function boxKey(projectId: number, to: number | null): string {
+  return `box ${projectId} ${to ?? 0}`;
+}
+
+/** The key under which it is announced that something became of a message, or that it was answered. */
+export function askKey(id: string): string {
+  return `ask ${id}`;
 }

@@ -1,5 +1,5 @@
 import { nextEpoch } from "../../core/epoch.ts";
-import { claim, standing } from "../../core/lease.ts";
+import { claim as claimLease, standing } from "../../core/lease.ts";
 import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
@@ -14,35 +14,36 @@ import type { Project } from "../../store/projects.ts";
 import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
-import { assertCurrent } from "../permissions/actor.ts";
-import { record, type House } from "../services.ts";
-import { orderOfRun, outlookOf, planLaunch, type Orders, type Outlook } from "../launch/plan.ts";
-import { mustWant, storeWanted, wantedOf, type Wanted } from "../launch/spec.ts";
+import { assertCurrent, type Actor } from "../permissions/actor.ts";
+import { recordEvent } from "../events.ts";
+import type { LaunchServices } from "../launch/services.ts";
+import { orderOfRun, probeBinding, planLaunch, type Orders, type SessionProbe } from "../launch/plan.ts";
+import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
 import { findOrCreate } from "./workers.ts";
 import { checkSizes, heldError } from "./claim-refusals.ts";
-import type { CallContext } from "../calls/context.ts";
 
-type Claimer = Pick<CallContext, "house" | "actor" | "holdWhileConnected"> & {
+interface Claimer {
+  actor: Actor;
   /** The daemon claims for a pane that it is about to make. */
   forPane?: true;
-};
+}
 
 /** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
-export async function claimCall(params: CallParams<"claim">, context: Claimer): Promise<ClaimGrant> {
-  const { house } = context;
+export async function claim(
+  services: LaunchServices,
+  params: CallParams<"claim">,
+  claimer: Claimer,
+): Promise<ClaimGrant> {
   checkSizes(params);
-  const holder = house.processes.look(params.pid);
+  const holder = services.processes.look(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
-  const claimed = await claimInConversation(context, params, holder).catch((error: unknown) =>
-    noteRefusal(house, params, error),
+  const claimed = await claimInConversation(services, params, holder, claimer).catch((error: unknown) =>
+    noteRefusal(services, params, error),
   );
-  if (claimed.replaced) house.watch.forget(claimed.replaced);
-  house.watch.track(claimed.run);
-  house.sessions.follow(claimed.run);
-  if (claimed.registered) publishProjects(house);
-  if (params.kind === "client") context.holdWhileConnected(claimed.run.id);
+  services.runs.claimed(claimed.run, claimed.replaced);
+  if (claimed.registered) publishProjects(services);
   const { project, worker, run } = claimed;
   return {
     address: `${project.slug}/${worker.name}`,
@@ -56,9 +57,9 @@ export async function claimCall(params: CallParams<"claim">, context: Claimer): 
     launch: claimed.launch,
     mint: claimed.mint,
     earlierRuns: claimed.earlierRuns,
-    runDir: house.watch.runDir(run.id),
-    wrapper: house.wrapper(),
-    socket: house.paths.socket,
+    runDir: services.runs.runDir(run.id),
+    wrapper: services.wrapper(),
+    socket: services.paths.socket,
   };
 }
 
@@ -67,19 +68,20 @@ export async function claimCall(params: CallParams<"claim">, context: Claimer): 
  * came to another conversation in between, it is looked at again.
  */
 async function claimInConversation(
-  { house, actor, forPane }: Claimer,
+  services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
+  { actor, forPane }: Claimer,
 ): Promise<Claimed> {
   for (;;) {
-    await endDeadHolder(house, params.target);
-    const outlook = await outlookOf(house, params.kind === "run" ? boundSession(house, params.target) : null);
-    const claimed = await house.writer
+    await endDeadHolder(services, params.target);
+    const outlook = await probeBinding(services, params.kind === "run" ? boundSession(services, params.target) : null);
+    const claimed = await services.writer
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
-        if (actor.kind === "worker") assertCurrent(house, actor.run.id, actor.run.generation);
+        if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
-        return claimName(house, params, holder, outlook, starter, forPane ? PENDING_PANE : null);
+        return claimName(services, params, holder, outlook, starter, forPane ? PENDING_PANE : null);
       })
       .catch((error: unknown) => {
         if (error instanceof OutlookChanged) return null;
@@ -93,30 +95,31 @@ async function claimInConversation(
  * What its last run said before it died may have led to another conversation: that is the one to look at. And a pane that
  * was to start it, and is late, must find nothing.
  */
-async function endDeadHolder(house: House, target: Target): Promise<void> {
-  const holder = workerOf(house, target)?.holderRun ?? null;
-  const run = holder === null ? null : runById(house.db, holder);
-  if (run?.kind === "run" && house.watch.processesOf(run).length === 0) await house.watch.end(run, "replaced");
+async function endDeadHolder(services: LaunchServices, target: Target): Promise<void> {
+  const holder = workerOf(services, target)?.holderRun ?? null;
+  const run = holder === null ? null : runById(services.db, holder);
+  if (run?.kind === "run" && services.runs.processesOf(run).length === 0)
+    await services.runs.endIfGone(run, "replaced");
 }
 
 class OutlookChanged extends Error {}
 
-function boundSession(house: House, target: Target): Conversation | null {
-  const worker = workerOf(house, target);
-  return boundConversation(house.db, worker);
+function boundSession(services: LaunchServices, target: Target): Conversation | null {
+  const worker = workerOf(services, target);
+  return boundConversation(services.db, worker);
 }
 
-function workerOf(house: House, target: Target): Worker | null {
-  const project = projectOf(house, target);
-  return project && workerByName(house.db, project.id, nameKey(target.name));
+function workerOf(services: LaunchServices, target: Target): Worker | null {
+  const project = projectOf(services, target);
+  return project && workerByName(services.db, project.id, nameKey(target.name));
 }
 
 /** What stands in the way of coming back is shown by `ls` until a start succeeds. */
-async function noteRefusal(house: House, params: CallParams<"claim">, error: unknown): Promise<never> {
+async function noteRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
   if (isPerdureError(error) && error.details?.unresumable === true) {
-    await house.writer.write(() => {
-      const worker = workerOf(house, params.target);
-      if (worker) setUnresumable(house.db, worker.id, error.message);
+    await services.writer.write(() => {
+      const worker = workerOf(services, params.target);
+      if (worker) setUnresumable(services.db, worker.id, error.message);
     });
   }
   throw error;
@@ -135,32 +138,32 @@ interface Claimed extends Orders {
 
 /** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
 function claimName(
-  house: House,
+  services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
-  outlook: Outlook,
+  outlook: SessionProbe,
   starter: number | null,
   pane: string | null,
 ): Claimed {
-  const known = projectOf(house, params.target);
-  const project = known ?? registerProject(house, params.target.here);
-  const worker = findOrCreate(house, project, params.target.name, params.ephemeral);
-  const again = sameClaim(house, params, project, worker);
+  const known = projectOf(services, params.target);
+  const project = known ?? registerProject(services, params.target.here);
+  const worker = findOrCreate(services, project, params.target.name, params.ephemeral);
+  const again = sameClaim(services, params, project, worker);
   if (again) return again;
   const lease = worker.lease;
-  const previous = lease.phase === "free" ? null : runById(house.db, lease.run);
-  const processes = previous ? house.watch.processesOf(previous) : [];
-  const epoch = mintEpoch(house, project, worker);
-  const id = formatRunId({ host: house.host, project: project.slug, worker: worker.name, epoch });
-  const decision = claim(lease, id, processes.length > 0);
+  const previous = lease.phase === "free" ? null : runById(services.db, lease.run);
+  const processes = previous ? services.runs.processesOf(previous) : [];
+  const epoch = mintEpoch(services, project, worker);
+  const id = formatRunId({ host: services.host, project: project.slug, worker: worker.name, epoch });
+  const decision = claimLease(lease, id, processes.length > 0);
   if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
-  if (previous) house.watch.finish(previous, "replaced");
+  if (previous) services.runs.recordEnd(previous, "replaced");
 
-  const wanted = params.kind === "run" ? mustWant(params, worker) : null;
+  const wanted = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
   // Read again: the end of the last run, just above, may have moved it.
-  if (wanted && workerById(house.db, worker.id)?.conversationId !== outlook.session) throw new OutlookChanged();
-  const earlierRuns = runsOfWorker(house.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
-  insertRun(house.db, {
+  if (wanted && workerById(services.db, worker.id)?.conversationId !== outlook.session) throw new OutlookChanged();
+  const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
+  insertRun(services.db, {
     id,
     workerId: worker.id,
     generation: decision.lease.generation,
@@ -169,26 +172,31 @@ function claimName(
     pid: holder.pid,
     processStarted: holder.startedAt,
     bootId: holder.bootId,
-    startedMs: house.now(),
+    startedMs: services.now(),
     pane,
   });
-  setLease(house.db, worker.id, decision.lease);
+  setLease(services.db, worker.id, decision.lease);
   const subject = { projectId: project.id, workerId: worker.id, run: id, generation: decision.lease.generation };
-  record(house, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
-  const run = runById(house.db, id);
+  recordEvent(services, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
+  const run = runById(services.db, id);
   if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
   const address = `${project.slug}/${worker.name}`;
-  const orders = wanted && planLaunch(house, { address, worker, run, wanted, fresh: params.fresh, outlook });
+  const orders = wanted && planLaunch(services, { address, worker, run, wanted, fresh: params.fresh, outlook });
   // What has yet to be minted may fail, and must not be what the next start runs.
-  if (wanted && orders?.launch) storeWanted(house, worker, wanted);
-  setStartedBy(house.db, worker.id, starter === worker.id ? worker.startedBy : starter);
+  if (wanted && orders?.launch) storeLaunchSpec(services, worker, wanted);
+  setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
 }
 
 /** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
-function sameClaim(house: House, params: CallParams<"claim">, project: Project, worker: Worker): Claimed | null {
-  const run = runByToken(house.db, sha256(params.token));
+function sameClaim(
+  services: LaunchServices,
+  params: CallParams<"claim">,
+  project: Project,
+  worker: Worker,
+): Claimed | null {
+  const run = runByToken(services.db, sha256(params.token));
   if (run === null) return null;
   const held = standing(worker.lease, run.id, run.generation) === "current";
   if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
@@ -196,21 +204,21 @@ function sameClaim(house: House, params: CallParams<"claim">, project: Project, 
       hint: "claim with a new token",
     });
   }
-  const wanted = params.kind === "run" ? wantedOf(params, worker) : null;
+  const wanted = params.kind === "run" ? launchSpecOf(params, worker) : null;
   const address = `${project.slug}/${worker.name}`;
-  const orders = wanted ? orderOfRun(house, { address, worker, run, wanted }) : NO_ORDERS;
+  const orders = wanted ? orderOfRun(services, { address, worker, run, wanted }) : NO_ORDERS;
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(wanted), ...orders };
 }
 
-function mintEpoch(house: House, project: Project, worker: Worker): number {
-  const key = epochKey(house.host, project.slug, worker.name);
-  const epoch = nextEpoch(house.now(), lastEpoch(house.db, key), readMeta(house.db, "epoch_floor") ?? 0);
-  setEpoch(house.db, key, epoch);
+function mintEpoch(services: LaunchServices, project: Project, worker: Worker): number {
+  const key = epochKey(services.host, project.slug, worker.name);
+  const epoch = nextEpoch(services.now(), lastEpoch(services.db, key), readMeta(services.db, "epoch_floor") ?? 0);
+  setEpoch(services.db, key, epoch);
   return epoch;
 }
 
 const NO_ORDERS: Orders = { launch: null, mint: null };
 
-function commandOf(wanted: Wanted | null): { command: string[] | null; cwd: string | null } {
+function commandOf(wanted: LaunchSpec | null): { command: string[] | null; cwd: string | null } {
   return { command: wanted?.command ?? null, cwd: wanted?.cwd ?? null };
 }

@@ -14,19 +14,20 @@ import {
 import { runsByIdStart } from "../../store/runs.ts";
 import { tombstoneByName } from "../../store/tombstones.ts";
 import { lastRetiredByName, workerById, workerByName, workersOfProject, type Worker } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
+import { recordEvent } from "../events.ts";
+import type { ChangeServices } from "../base-services.ts";
 
 /** The slug this folder has, or would have if it were registered now. */
-export function slugHere(house: House, here: Place): string {
-  const known = projectByIdentity(house.db, here.identity);
-  return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(house.db, key) !== null);
+export function slugHere(services: ChangeServices, here: Place): string {
+  const known = projectByIdentity(services.db, here.identity);
+  return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(services.db, key) !== null);
 }
 
 /** Inside a change. A folder becomes a project when something in it gets a name, not when somebody looks. */
-export function registerProject(house: House, here: Place): Project {
-  const known = projectByIdentity(house.db, here.identity);
+export function registerProject(services: ChangeServices, here: Place): Project {
+  const known = projectByIdentity(services.db, here.identity);
   if (known) return known;
-  if (countProjects(house.db) >= PROJECTS_MAX) {
+  if (countProjects(services.db) >= PROJECTS_MAX) {
     throw new PerdureError("refused", `There are ${PROJECTS_MAX} projects already.`, { hint: "perdure project ls" });
   }
   if (here.guessed) {
@@ -40,21 +41,21 @@ export function registerProject(house: House, here: Place): Project {
     );
   }
   checkName(here.base, "project");
-  const slug = slugHere(house, here);
-  const row = { slug, slugKey: nameKey(slug), identity: here.identity, root: here.root, createdMs: house.now() };
-  const id = insertProject(house.db, row);
-  record(house, "project.registered", { projectId: id }, { root: here.root });
+  const slug = slugHere(services, here);
+  const row = { slug, slugKey: nameKey(slug), identity: here.identity, root: here.root, createdMs: services.now() };
+  const id = insertProject(services.db, row);
+  recordEvent(services, "project.registered", { projectId: id }, { root: here.root });
   return { ...row, id };
 }
 
 /** The project a target names; null when the caller's folder is none yet. */
-export function projectOf(house: House, target: Pick<Target, "project" | "here">): Project | null {
-  if (target.project === null) return projectByIdentity(house.db, target.here.identity);
-  const row = projectBySlug(house.db, nameKey(target.project));
+export function projectOf(services: ChangeServices, target: Pick<Target, "project" | "here">): Project | null {
+  if (target.project === null) return projectByIdentity(services.db, target.here.identity);
+  const row = projectBySlug(services.db, nameKey(target.project));
   if (row) return row;
   const near = nearest(
     target.project,
-    allProjects(house.db).map(({ slug }) => slug),
+    allProjects(services.db).map(({ slug }) => slug),
   );
   throw new PerdureError("not-found", `There is no project ${JSON.stringify(target.project)} on this machine.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
@@ -68,34 +69,34 @@ export interface FoundWorker {
 }
 
 /** The worker, or an error that says what became of the name and which ones are near. */
-export function findWorker(house: House, target: Target): FoundWorker {
-  const project = projectOf(house, target);
+export function findWorker(services: ChangeServices, target: Target): FoundWorker {
+  const project = projectOf(services, target);
   if (project === null) {
     throw new PerdureError("not-found", `No worker was ever named in this project (${target.here.root}).`, {
       hint: `perdure run ${target.name} -- COMMAND`,
     });
   }
   const key = nameKey(target.name);
-  const worker = workerByName(house.db, project.id, key);
-  const found = worker ?? workerOfRun(house, project, target.name);
+  const worker = workerByName(services.db, project.id, key);
+  const found = worker ?? workerOfRun(services, project, target.name);
   if (found) return { project, worker: found, address: `${project.slug}/${found.name}` };
-  throw noSuchWorker(house, project, target.name);
+  throw noSuchWorker(services, project, target.name);
 }
 
 /** By a run's id, or the beginning of ids that all belong to one worker. */
-function workerOfRun(house: House, project: Project, idOrStart: string): Worker | null {
+function workerOfRun(services: ChangeServices, project: Project, idOrStart: string): Worker | null {
   if (!idOrStart.includes(".")) return null;
-  const workers = new Set(runsByIdStart(house.db, idOrStart).map((run) => run.workerId));
+  const workers = new Set(runsByIdStart(services.db, idOrStart).map((run) => run.workerId));
   const [only] = workers.size === 1 ? workers : [];
-  const worker = only === undefined ? null : workerById(house.db, only);
+  const worker = only === undefined ? null : workerById(services.db, only);
   return worker?.projectId === project.id && worker.retiredMs === null ? worker : null;
 }
 
-function noSuchWorker(house: House, project: Project, name: string): PerdureError {
+function noSuchWorker(services: ChangeServices, project: Project, name: string): PerdureError {
   const key = nameKey(name);
-  const heir = heirOf(house, project.id, key);
+  const heir = renamedTo(services, project.id, key);
   if (heir) return renamedError(project, name, heir);
-  const retired = lastRetiredByName(house.db, project.id, key);
+  const retired = lastRetiredByName(services.db, project.id, key);
   if (retired?.retiredMs) {
     const when = new Date(retired.retiredMs).toISOString();
     return new PerdureError("not-found", `${project.slug}/${retired.name} was retired at ${when}.`, {
@@ -104,7 +105,7 @@ function noSuchWorker(house: House, project: Project, name: string): PerdureErro
   }
   const near = nearest(
     name,
-    workersOfProject(house.db, project.id).map((worker) => worker.name),
+    workersOfProject(services.db, project.id).map((worker) => worker.name),
   );
   return new PerdureError("not-found", `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure ls",
@@ -112,9 +113,9 @@ function noSuchWorker(house: House, project: Project, name: string): PerdureErro
 }
 
 /** The worker that used to have this name. */
-export function heirOf(house: House, projectId: number, key: string): Worker | null {
-  const tombstone = tombstoneByName(house.db, projectId, key);
-  return tombstone ? workerById(house.db, tombstone.workerId) : null;
+export function renamedTo(services: ChangeServices, projectId: number, key: string): Worker | null {
+  const tombstone = tombstoneByName(services.db, projectId, key);
+  return tombstone ? workerById(services.db, tombstone.workerId) : null;
 }
 
 export function renamedError(project: Project, name: string, heir: Worker): PerdureError {

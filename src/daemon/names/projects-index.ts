@@ -1,13 +1,13 @@
 import { allProjects } from "../../store/projects.ts";
 import { writeProjectsIndex } from "../../state/projects-file.ts";
-import type { House } from "../services.ts";
+import type { BaseServices } from "../base-services.ts";
 
 /** For readers without a daemon. Written at start, after each registration and each move. */
-export function publishProjects(house: House): void {
-  const index = Object.fromEntries(allProjects(house.db).map(({ identity, slug }) => [identity, slug]));
+export function publishProjects(services: BaseServices): void {
+  const index = Object.fromEntries(allProjects(services.db).map(({ identity, slug }) => [identity, slug]));
   try {
-    writeProjectsIndex(house.paths.projectsFile, index);
+    writeProjectsIndex(services.paths.projectsFile, index);
   } catch (error) {
-    house.log(`the index of projects is not up to date: ${String(error)}`); // a cache: whoami can be behind for a while
+    services.log(`the index of projects is not up to date: ${String(error)}`); // a cache: whoami can be behind for a while
   }
 }

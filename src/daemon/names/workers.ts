@@ -3,27 +3,28 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import { countWorkers, insertWorker, workerByName, workersAtMost, type Worker } from "../../store/workers.ts";
-import { record, type House } from "../services.ts";
-import { heirOf, renamedError } from "./lookup.ts";
+import { recordEvent } from "../events.ts";
+import type { ChangeServices } from "../base-services.ts";
+import { renamedTo, renamedError } from "./lookup.ts";
 
 /** Inside a change. The worker of this name, or a new one. */
-export function findOrCreate(house: House, project: Project, given: string, isEphemeral: boolean): Worker {
+export function findOrCreate(services: ChangeServices, project: Project, given: string, isEphemeral: boolean): Worker {
   const name = checkName(given);
   const key = nameKey(name);
-  const known = workerByName(house.db, project.id, key);
+  const known = workerByName(services.db, project.id, key);
   if (known) return known;
-  const heir = heirOf(house, project.id, key);
+  const heir = renamedTo(services, project.id, key);
   if (heir) throw renamedError(project, name, heir);
-  const few = workersAtMost(house.db) < WORKERS_PER_PROJECT_MAX;
-  if (!few && countWorkers(house.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
+  const few = workersAtMost(services.db) < WORKERS_PER_PROJECT_MAX;
+  if (!few && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
     throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
       hint: "perdure retire NAME",
     });
   }
-  const row = { projectId: project.id, name, nameKey: key, createdMs: house.now(), ephemeral: isEphemeral };
-  const id = insertWorker(house.db, row);
-  record(house, "worker.created", { projectId: project.id, workerId: id });
-  const created = workerByName(house.db, project.id, key);
+  const row = { projectId: project.id, name, nameKey: key, createdMs: services.now(), ephemeral: isEphemeral };
+  const id = insertWorker(services.db, row);
+  recordEvent(services, "worker.created", { projectId: project.id, workerId: id });
+  const created = workerByName(services.db, project.id, key);
   if (created === null) throw new Error(`worker ${name} vanished in its own transaction`);
   return created;
 }

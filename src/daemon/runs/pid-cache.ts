@@ -6,18 +6,18 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
  * lasts: once a process was seen with its run some time after it was first seen at all, pid and start time are enough to
  * know it again. Before a signal everything is looked at, always.
  */
-export class Sighting {
+export class PidCache {
   #process = "";
   #firstAtMs = 0;
   #certain = false;
 
-  certain(found: ProcessInfo, nowMs: number): boolean {
+  isConfirmed(found: ProcessInfo, nowMs: number): boolean {
     this.#meet(found, nowMs);
     return this.#certain;
   }
 
   /** With its run in its environment, just now. */
-  seen(found: ProcessInfo, nowMs: number): void {
+  confirm(found: ProcessInfo, nowMs: number): void {
     this.#meet(found, nowMs);
     this.#certain = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
   }

@@ -1,8 +1,8 @@
-import { rmSync, type FSWatcher } from "node:fs";
+import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { ended as leaseEnded } from "../../core/lease.ts";
 import { endReason, exitCode } from "../../core/run-end.ts";
-import { awayFrom, look, type Absence } from "../../core/awake-timer.ts";
+import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
   CLIENT_ABSENCE_MS,
   RUN_POLL_MS,
@@ -22,10 +22,30 @@ import {
 } from "../../runtime/process/index.ts";
 import { aliveRuns, endRun, runById, type Run } from "../../store/runs.ts";
 import { retireWorker, setLease, workerById } from "../../store/workers.ts";
-import { record, type Ground } from "../services.ts";
-import { watchRunFolder } from "./folder.ts";
-import { identityOf, START_SCRIPT, type RunListener } from "./identity.ts";
-import { Sighting } from "./pid-cache.ts";
+import type { BaseServices } from "../base-services.ts";
+import { recordEvent } from "../events.ts";
+import { identityOf, START_SCRIPT } from "./identity.ts";
+import { PidCache } from "./pid-cache.ts";
+
+/** The stages of a run's life, in order, each told once it has come. The listener is the daemon's run life cycle. */
+export interface RunListener {
+  /** The daemon has found a living run of an earlier daemon in the store. */
+  adopted(run: Run): void;
+  /** The claim is on disk; the claimer is about to become the wrapper. */
+  claimed(run: Run): void;
+  /** The vendor has made a conversation for the claimed run, before its start. */
+  bound(run: Run): void;
+  /** A pane has started the wrapper: another process than the claimer holds the name from now on. */
+  started(run: Run): void;
+  /** A poll found the run alive, in these processes. */
+  polled(run: Run, live: ProcessInfo[]): void;
+  /** A file other than the exit code appeared in the run's folder. */
+  hookFile(run: string): void;
+  /** Inside the change that ends the run, or takes its name away. */
+  ending(run: Run, exit: number | null): void;
+  /** The change that ended the run is on disk. */
+  ended(run: string): void;
+}
 
 interface Tracked {
   run: Run;
@@ -34,22 +54,26 @@ interface Tracked {
   started: boolean;
   /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
   startingUntil: number;
-  sighting: Sighting;
+  sighting: PidCache;
   /** The connections a client is here on; without any it is absent while its process lives. */
   present: Set<object>;
-  absence: Absence | null;
+  absence: AwakeTimer | null;
 }
 
 /** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
 export class RunWatch {
-  readonly #house: Ground;
-  readonly #listener: RunListener;
+  readonly #services: BaseServices;
+  #listener: RunListener | null = null;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
   #scan: Map<string, ProcessInfo[]> | null = null;
 
-  constructor(house: Ground, listener: RunListener) {
-    this.#house = house;
+  constructor(services: BaseServices) {
+    this.#services = services;
+  }
+
+  /** Has to come before the first run is tracked. */
+  subscribe(listener: RunListener): void {
     this.#listener = listener;
   }
 
@@ -58,17 +82,18 @@ export class RunWatch {
   }
 
   runDir(run: string): string {
-    return join(this.#house.paths.runs, fileNameOf(run));
+    return join(this.#services.paths.runs, fileNameOf(run));
   }
 
   /** Begins with what the store knows: runs that ended while no daemon was there are ended now. */
-  start(): Run[] {
-    const rows = aliveRuns(this.#house.db);
-    for (const row of rows) this.track(row);
-    this.#timer = setInterval(() => void this.lookNow(), RUN_POLL_MS);
+  start(): void {
+    for (const run of aliveRuns(this.#services.db)) {
+      this.#track(run);
+      this.#listener?.adopted(run);
+    }
+    this.#timer = setInterval(() => void this.pollNow(), RUN_POLL_MS);
     this.#timer.unref();
-    void this.lookNow();
-    return rows;
+    void this.pollNow();
   }
 
   stop(): void {
@@ -77,23 +102,36 @@ export class RunWatch {
     this.#tracked.clear();
   }
 
-  track(run: Run): void {
+  /** After the claim is on disk. */
+  claimed(run: Run, replaced: string | null): void {
+    if (replaced !== null) this.forget(replaced);
+    this.#track(run);
+    this.#listener?.claimed(run);
+  }
+
+  /** After the conversation that was made for the run is on disk. */
+  bound(run: Run): void {
+    this.#listener?.bound(run);
+  }
+
+  #track(run: Run): void {
     if (this.#tracked.has(run.id)) return;
     const folder = run.kind === "run" ? this.#folderOf(run) : null;
-    const since = this.#house.monotonicMs();
+    const since = this.#services.monotonicMs();
     // Of a run that this daemon found in the store: only what is left of its time.
-    const ageMs = Math.abs(this.#house.now() - run.startedMs);
+    const ageMs = Math.abs(this.#services.now() - run.startedMs);
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
-    const absence = run.kind === "client" ? awayFrom(since) : null;
-    const sighting = new Sighting();
+    const absence = run.kind === "client" ? startTimer(since) : null;
+    const sighting = new PidCache();
     this.#tracked.set(run.id, { run, folder, started: false, startingUntil, sighting, present: new Set(), absence });
   }
 
   /** Another process holds the name for it from now on: the wrapper that a pane has started. */
-  movedTo(run: Run): void {
+  setHolder(run: Run): void {
     const tracked = this.#tracked.get(run.id);
     if (tracked) tracked.run = run;
+    this.#listener?.started(run);
   }
 
   /** A client is here, on this connection. */
@@ -107,13 +145,13 @@ export class RunWatch {
   left(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
     if (!tracked?.present.delete(connection) || tracked.present.size > 0) return;
-    tracked.absence = awayFrom(this.#house.monotonicMs());
-    this.#settle(run);
+    tracked.absence = startTimer(this.#services.monotonicMs());
+    this.#endSoon(run);
   }
 
   /** The processes that keep this run's name taken; none means it is over. */
   processesOf(run: Run): ProcessInfo[] {
-    const { processes } = this.#house;
+    const { processes } = this.#services;
     if (run.bootId !== processes.bootId()) return [];
     const found = processes.look(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
@@ -125,17 +163,17 @@ export class RunWatch {
   /** One scan serves all who ask in this turn: a fleet that falls together would else be searched for run by run. */
   #survivors(): Map<string, ProcessInfo[]> {
     if (this.#scan === null) setImmediate(() => (this.#scan = null));
-    this.#scan ??= carriersByRun(this.#house.processes, this.#house.paths.socket);
+    this.#scan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
     return this.#scan;
   }
 
   markOf(run: Run): RunMark {
-    return { run: run.id, socket: this.#house.paths.socket };
+    return { run: run.id, socket: this.#services.paths.socket };
   }
 
   /** Everything that carries the run, for a takeover that has to stop it all. */
   allProcessesOf(run: Run): ProcessInfo[] {
-    return run.bootId === this.#house.processes.bootId() ? carriers(this.#house.processes, this.markOf(run)) : [];
+    return run.bootId === this.#services.processes.bootId() ? carriers(this.#services.processes, this.markOf(run)) : [];
   }
 
   /** Whether the wrapper has taken over from the Node process that claimed. */
@@ -144,12 +182,12 @@ export class RunWatch {
   }
 
   /** Inside a change: writes down how the run ended and frees its name. */
-  finish(run: Run, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
-    const { db, processes } = this.#house;
+  recordEnd(run: Run, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
+    const { db, processes } = this.#services;
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
     const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
-    this.#listener.ending(current, exit);
+    this.#listener?.ending(current, exit);
     const reason = endReason({
       exit,
       displaced: current.displacedMs !== null,
@@ -158,14 +196,14 @@ export class RunWatch {
       client: run.kind === "client",
       rebooted: run.bootId !== processes.bootId(),
     });
-    endRun(db, run.id, this.#house.now(), exit, reason);
+    endRun(db, run.id, this.#services.now(), exit, reason);
     const worker = workerById(db, run.workerId);
     if (worker) setLease(db, worker.id, leaseEnded(worker.lease, run.id));
-    // Not under the feet of the claim that replaces it.
-    if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#house.now());
+    // The replacing claim still needs this worker.
+    if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#services.now());
     const subject = { workerId: run.workerId, run: run.id, generation: run.generation };
-    record(
-      this.#house,
+    recordEvent(
+      this.#services,
       "run.ended",
       { ...subject, ...(worker ? { projectId: worker.projectId } : {}) },
       { exit, reason },
@@ -173,26 +211,26 @@ export class RunWatch {
   }
 
   /** Inside the change that takes its name away: what it has said until now still counts. */
-  lastWords(run: Run): void {
-    this.#listener.ending(run, null);
+  notifyEnding(run: Run): void {
+    this.#listener?.ending(run, null);
   }
 
   /** After the change that ended it is on disk. */
   forget(run: string): void {
     this.#tracked.get(run)?.folder?.close();
     this.#tracked.delete(run);
-    this.#listener.ended(run);
+    this.#listener?.ended(run);
   }
 
   /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
   #isStillRun(run: Run, found: ProcessInfo): boolean {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
-    const now = this.#house.monotonicMs();
-    if (tracked?.sighting.certain(found, now)) return true;
-    if (carries(this.#house.processes, run.pid, this.markOf(run))) {
+    const now = this.#services.monotonicMs();
+    if (tracked?.sighting.isConfirmed(found, now)) return true;
+    if (carries(this.#services.processes, run.pid, this.markOf(run))) {
       if (tracked) tracked.started = true;
-      tracked?.sighting.seen(found, now);
+      tracked?.sighting.confirm(found, now);
       return true;
     }
     // Not tracked yet: it was claimed earlier in the very commit that asks. And what we start ourselves takes its time.
@@ -202,48 +240,66 @@ export class RunWatch {
   }
 
   #folderOf(run: Run): FSWatcher | null {
-    const heard = (file: string): void => (file === "exit" ? this.#settle(run.id) : this.#listener.heard(run.id));
-    return watchRunFolder(this.runDir(run.id), heard, this.#house.log);
+    const heard = (file: string): void => (file === "exit" ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id));
+    return watchRunFolder(this.runDir(run.id), heard, this.#services.log);
   }
 
   /** The exit file is there, or the connection is gone: the process itself goes a moment later, if it goes. */
-  #settle(run: string, tries = RUN_SETTLE_TRIES): void {
+  #endSoon(run: string, tries = RUN_SETTLE_TRIES): void {
     const tracked = this.#tracked.get(run);
     if (!tracked || tries === 0) return;
-    if (!isAlive(this.#house.processes, identityOf(tracked.run))) void this.#look(tracked);
-    else setTimeout(() => this.#settle(run, tries - 1), RUN_SETTLE_MS).unref();
+    if (!isAlive(this.#services.processes, identityOf(tracked.run))) void this.#poll(tracked);
+    else setTimeout(() => this.#endSoon(run, tries - 1), RUN_SETTLE_MS).unref();
   }
 
   /** Looks at every run, and waits until the ends it found are written down: a listing tells what is. */
-  async lookNow(): Promise<void> {
-    await Promise.all([...this.#tracked.values()].map((tracked) => this.#look(tracked)));
+  async pollNow(): Promise<void> {
+    await Promise.all([...this.#tracked.values()].map((tracked) => this.#poll(tracked)));
   }
 
-  async #look(tracked: Tracked): Promise<void> {
+  async #poll(tracked: Tracked): Promise<void> {
     try {
-      await this.#lookOnce(tracked);
+      await this.#pollOnce(tracked);
     } catch (error) {
-      this.#house.log(`could not look at ${tracked.run.id}: ${String(error)}`);
+      this.#services.log(`could not look at ${tracked.run.id}: ${String(error)}`);
     }
   }
 
-  async #lookOnce(tracked: Tracked): Promise<void> {
+  async #pollOnce(tracked: Tracked): Promise<void> {
     const processes = this.processesOf(tracked.run);
-    if (processes.length === 0) return this.end(tracked.run);
-    this.#listener.looked(tracked.run, processes);
+    if (processes.length === 0) return this.endIfGone(tracked.run);
+    this.#listener?.polled(tracked.run, processes);
     if (tracked.absence === null) return;
     // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
-    if (processes.some(({ suspended }) => suspended)) tracked.absence = awayFrom(this.#house.monotonicMs());
-    tracked.absence = look(tracked.absence, this.#house.monotonicMs(), RUN_POLL_MS);
-    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.end(tracked.run, "expired");
+    if (processes.some(({ suspended }) => suspended)) tracked.absence = startTimer(this.#services.monotonicMs());
+    tracked.absence = tick(tracked.absence, this.#services.monotonicMs(), RUN_POLL_MS);
+    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.endIfGone(tracked.run, "expired");
   }
 
   /** If nothing of it is left. A pane that is late, of a daemon that was killed, finds nothing to start any more. */
-  async end(run: Run, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
-    await this.#house.writer.write(() => {
+  async endIfGone(run: Run, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
+    await this.#services.writer.write(() => {
       rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
-      if (how === "expired" || this.processesOf(run).length === 0) this.finish(run, how);
+      if (how === "expired" || this.processesOf(run).length === 0) this.recordEnd(run, how);
     });
-    if (runById(this.#house.db, run.id)?.endedMs !== null) this.forget(run.id);
+    if (runById(this.#services.db, run.id)?.endedMs !== null) this.forget(run.id);
+  }
+}
+
+/** Watches a run's folder, for speed only: the poll finds the end as well (inotify limits, a removed folder). */
+function watchRunFolder(folder: string, heard: (file: string) => void, log: (line: string) => void): FSWatcher | null {
+  const unwatched = (error: unknown): null => {
+    log(`cannot watch ${folder}: ${String(error)}`);
+    return null;
+  };
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const watcher = watch(folder, (_event, file) => {
+      if (file !== null) heard(file);
+    });
+    watcher.on("error", unwatched).unref();
+    return watcher;
+  } catch (error) {
+    return unwatched(error);
   }
 }

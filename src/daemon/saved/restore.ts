@@ -14,13 +14,14 @@ import {
 } from "../../store/saved.ts";
 import { conversationById } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
-import { drill } from "../custody/drill.ts";
-import { record, type House } from "../services.ts";
+import { drill } from "../launch/drill.ts";
+import { recordEvent } from "../events.ts";
+import type { FleetServices } from "../fleet/services.ts";
 import { bind } from "../conversations/bindings.ts";
 import { findOrInsert, unknownSaved } from "./saved.ts";
-import type { Member } from "../calls/up.ts";
+import type { FleetMember } from "../fleet/members.ts";
 
-type Wish = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
+type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
 
 interface Fault {
   name: string;
@@ -33,20 +34,20 @@ interface Fault {
  * Returns those that are to begin anew.
  */
 export async function enterSaved(
-  house: House,
+  services: FleetServices,
   project: Project,
-  members: readonly Member[],
-  wish: Wish,
+  members: readonly FleetMember[],
+  choice: SavedChoice,
 ): Promise<Set<number>> {
   const none = new Set<number>();
-  if (wish.session === null && wish.resume === null) return none;
-  const known = savedByName(house.db, project.id, nameKey(wish.resume ?? wish.session ?? ""));
-  if (wish.resume !== null && known === null) {
-    throw unknownSaved(wish.resume, savedOfProject(house.db, project.id));
+  if (choice.session === null && choice.resume === null) return none;
+  const known = savedByName(services.db, project.id, nameKey(choice.resume ?? choice.session ?? ""));
+  if (choice.resume !== null && known === null) {
+    throw unknownSaved(choice.resume, savedOfProject(services.db, project.id));
   }
-  const active = activeSaved(house.db, project.id);
-  if (known === null) return beginSaved(house, project, members, wish.session ?? "", active);
-  return resumeSaved(house, project, members, known, wish);
+  const active = activeSaved(services.db, project.id);
+  if (known === null) return beginSaved(services, project, members, choice.session ?? "", active);
+  return resumeSaved(services, project, members, known, choice);
 }
 
 /**
@@ -54,64 +55,65 @@ export async function enterSaved(
  * so that working in the one does not move the other.
  */
 async function beginSaved(
-  house: House,
+  services: FleetServices,
   project: Project,
-  members: readonly Member[],
+  members: readonly FleetMember[],
   given: string,
   active: SavedSession | null,
 ): Promise<Set<number>> {
   const name = checkName(given, "name for a saved session");
   const anew = active === null ? [] : members.map(({ worker }) => worker);
-  assertNoneRuns(house, anew, name);
-  await house.writer.write(() => {
-    const saved = findOrInsert(house, project, name);
+  assertNoneRuns(services, anew, name);
+  await services.writer.write(() => {
+    const saved = findOrInsert(services, project, name);
     if (active === null) {
       for (const { worker } of members)
-        if (worker.conversationId !== null) setSavedConversation(house.db, saved.id, worker.id, worker.conversationId);
+        if (worker.conversationId !== null)
+          setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
     }
-    enter(house, project, saved);
+    enter(services, project, saved);
   });
   return new Set(anew.map(({ id }) => id));
 }
 
 async function resumeSaved(
-  house: House,
+  services: FleetServices,
   project: Project,
-  members: readonly Member[],
+  members: readonly FleetMember[],
   saved: SavedSession,
-  { allowFresh, resume }: Wish,
+  { allowFresh, resume }: SavedChoice,
 ): Promise<Set<number>> {
-  const kept = new Map(conversationsOfSaved(house.db, saved.id).map((row) => [row.workerId, row.conversationId]));
+  const kept = new Map(conversationsOfSaved(services.db, saved.id).map((row) => [row.workerId, row.conversationId]));
   const mayBeginAnew = new Set(allowFresh.map(nameKey));
   const anew = new Set<number>();
   const faults: Fault[] = [];
   for (const member of members) {
     const { worker } = member;
-    const fault = await faultOf(house, project, member, kept.get(worker.id) ?? null, saved);
+    const fault = await faultOf(services, project, member, kept.get(worker.id) ?? null, saved);
     if (fault === null) continue;
     // Only the one who asks for exactly these conversations is refused those that were never there.
     const allowed = mayBeginAnew.has(worker.nameKey) || (resume === null && !kept.has(worker.id));
-    if (allowed && !isRunning(house, worker)) anew.add(worker.id);
+    if (allowed && !isRunning(services, worker)) anew.add(worker.id);
     else faults.push(fault);
   }
   if (faults.length > 0) throw refusal(saved, faults);
-  await house.writer.write(() => {
+  await services.writer.write(() => {
     // First: what is bound from here on is this one's, and the one before stays as it was.
-    enter(house, project, saved);
+    enter(services, project, saved);
     for (const { worker } of members) {
       const session = kept.get(worker.id);
       if (session === undefined || anew.has(worker.id) || worker.conversationId === session) continue;
-      if (isRunning(house, worker)) throw startedMeanwhile(worker);
-      bind(house, worker, session);
+      if (isRunning(services, worker)) throw startedMeanwhile(worker);
+      bind(services, worker, session);
     }
   });
   return anew;
 }
 
 async function faultOf(
-  house: House,
+  services: FleetServices,
   project: Project,
-  { worker, entry }: Member,
+  { worker, entry }: FleetMember,
   session: number | null,
   { name }: SavedSession,
 ): Promise<Fault | null> {
@@ -119,29 +121,33 @@ async function faultOf(
   // A program that is in no conversation has none to come back to.
   if (entry.vendor === null && session === null) return null;
   if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
-  if (isRunning(house, worker)) {
+  if (isRunning(services, worker)) {
     return worker.conversationId === session
       ? null
       : fault("it is running in another conversation", `perdure stop ${worker.name}`);
   }
-  if (conversationById(house.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
+  if (conversationById(services.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
     return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
   }
   const asIfStopped = { ...worker, conversationId: session, ...launchOf(entry) };
-  const { ok, reason, hint } = await drill(house, `${project.slug}/${worker.name}`, asIfStopped);
+  const { ok, reason, hint } = await drill(services, `${project.slug}/${worker.name}`, asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
 
-function launchOf({ command, cwd, environment }: Member["entry"]): Pick<Worker, "command" | "cwd" | "environment"> {
+function launchOf({
+  command,
+  cwd,
+  environment,
+}: FleetMember["entry"]): Pick<Worker, "command" | "cwd" | "environment"> {
   return { command, cwd, environment };
 }
 
-function isRunning(house: House, { id }: Worker): boolean {
-  return house.fleet.liveRun(id) !== null;
+function isRunning(services: FleetServices, { id }: Worker): boolean {
+  return services.fleet.liveRun(id) !== null;
 }
 
-function assertNoneRuns(house: House, workers: readonly Worker[], name: string): void {
-  const running = workers.filter((worker) => isRunning(house, worker)).map((worker) => worker.name);
+function assertNoneRuns(services: FleetServices, workers: readonly Worker[], name: string): void {
+  const running = workers.filter((worker) => isRunning(services, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
   throw new PerdureError("refused", `${running.join(", ")}: running in another saved session than ${name}.`, {
     hint: "perdure down, then this again",
@@ -149,10 +155,10 @@ function assertNoneRuns(house: House, workers: readonly Worker[], name: string):
 }
 
 /** Inside a change. From now on it follows what the workers do. */
-function enter(house: House, project: Project, saved: SavedSession): void {
-  touchSaved(house.db, saved.id, house.now());
-  setActiveSaved(house.db, project.id, saved.id);
-  record(house, "saved.entered", { projectId: project.id }, { name: saved.name });
+function enter(services: FleetServices, project: Project, saved: SavedSession): void {
+  touchSaved(services.db, saved.id, services.now());
+  setActiveSaved(services.db, project.id, saved.id);
+  recordEvent(services, "saved.entered", { projectId: project.id }, { name: saved.name });
 }
 
 function startedMeanwhile({ name }: Worker): PerdureError {

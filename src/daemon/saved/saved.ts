@@ -12,18 +12,22 @@ import {
   type SavedSession,
 } from "../../store/saved.ts";
 import { conversationById } from "../../store/conversations.ts";
-import { iso } from "../names/describe.ts";
-import type { House } from "../services.ts";
+import type { ChangeServices } from "../base-services.ts";
+import { iso } from "../../util/iso.ts";
 
-export function describeSaved(house: Pick<House, "db">, project: Project, saved: SavedSession): SavedRecord {
+export function describeSaved(
+  services: Pick<ChangeServices, "db">,
+  project: Project,
+  saved: SavedSession,
+): SavedRecord {
   return {
     name: saved.name,
     project: project.slug,
-    active: activeSaved(house.db, project.id)?.id === saved.id,
+    active: activeSaved(services.db, project.id)?.id === saved.id,
     createdAt: iso(saved.createdMs),
     updatedAt: iso(saved.updatedMs),
-    workers: conversationsOfSaved(house.db, saved.id).flatMap(({ name, conversationId: id }) => {
-      const session = conversationById(house.db, id);
+    workers: conversationsOfSaved(services.db, saved.id).flatMap(({ name, conversationId: id }) => {
+      const session = conversationById(services.db, id);
       if (session === null) return [];
       const { vendor, vendorId: sessionId, launchCwd, configDir } = session;
       return [{ name, address: `${project.slug}/${name}`, vendor, sessionId, launchCwd, configDir }];
@@ -32,17 +36,17 @@ export function describeSaved(house: Pick<House, "db">, project: Project, saved:
 }
 
 /** Inside a change. */
-export function findOrInsert(house: House, project: Project, name: string): SavedSession {
-  const known = savedByName(house.db, project.id, nameKey(name));
+export function findOrInsert(services: ChangeServices, project: Project, name: string): SavedSession {
+  const known = savedByName(services.db, project.id, nameKey(name));
   if (known) return known;
-  if (savedOfProject(house.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
+  if (savedOfProject(services.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
     throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
       hint: "perdure forget NAME",
     });
   }
-  const now = house.now();
+  const now = services.now();
   const row = { projectId: project.id, name, nameKey: nameKey(name), createdMs: now, updatedMs: now };
-  return { ...row, id: insertSaved(house.db, row) };
+  return { ...row, id: insertSaved(services.db, row) };
 }
 
 export function unknownSaved(given: string, rows: readonly SavedSession[]): PerdureError {

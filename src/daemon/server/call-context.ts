@@ -1,5 +1,5 @@
 import type { Actor } from "../permissions/actor.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import type { CallContext } from "../calls/context.ts";
 
 /** What the calls of one connection have in common. */
@@ -9,7 +9,7 @@ export interface Side {
   hold(run: string): void;
 }
 
-type Around = Pick<CallContext, "house" | "stopDaemon" | "stats">;
+type Around = Pick<CallContext, "services" | "stopDaemon" | "stats">;
 
 /** Of one call: there are thousands at once, so it is one small object. */
 export class Scope implements CallContext {
@@ -25,8 +25,8 @@ export class Scope implements CallContext {
     this.#side = side;
   }
 
-  get house(): House {
-    return this.#around.house;
+  get services(): Services {
+    return this.#around.services;
   }
 
   get closed(): AbortSignal {

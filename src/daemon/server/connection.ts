@@ -11,7 +11,7 @@ import type { CallContext } from "../calls/context.ts";
 import { Scope, type Side } from "./call-context.ts";
 import { failureError, failureKind } from "../../store/failure.ts";
 
-export type Surroundings = Pick<CallContext, "house" | "stopDaemon" | "stats">;
+export type Surroundings = Pick<CallContext, "services" | "stopDaemon" | "stats">;
 
 /** One client: hello first, then calls, several at a time. Too many and it is not read from, never cut off. */
 export class Connection {
@@ -43,7 +43,7 @@ export class Connection {
       this.#pump();
     });
     socket.on("drain", () => this.#pump());
-    socket.on("error", (error) => this.#around.house.log(`connection: ${error.message}`));
+    socket.on("error", (error) => this.#around.services.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
   }
 
@@ -85,7 +85,7 @@ export class Connection {
     const parsed = hello.safeParse(value);
     if (!parsed.success) throw new PerdureError("usage", "The first frame must be a hello.");
     if (parsed.data.protocol !== PROTOCOL_VERSION) throw otherVersion(parsed.data.protocol, parsed.data.version);
-    this.#actor = actorOf(this.#around.house, parsed.data.token);
+    this.#actor = actorOf(this.#around.services, parsed.data.token);
     const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
     this.#write({ id: 0, result: welcome });
   }
@@ -105,10 +105,10 @@ export class Connection {
       this.#write({ id, result: await this.#call(id, call, params) });
     } catch (thrown) {
       const kind = failureKind(thrown);
-      if (kind !== null) this.#around.house.onStoreFailure(kind, thrown);
+      if (kind !== null) this.#around.services.onStoreFailure(kind, thrown);
       const error = kind === null ? asPerdureError(thrown) : failureError(kind, thrown);
       if (error.code === "internal")
-        this.#around.house.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
+        this.#around.services.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
     }
     this.#inFlight--;
@@ -132,7 +132,7 @@ export class Connection {
       );
     }
     const actor = this.#actor ?? { kind: "operator" };
-    authorise(this.#around.house, actor, name);
+    authorise(this.#around.services, actor, name);
     // Each schema belongs to the handler of the same name; TypeScript cannot follow the pair through the index.
     const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
     return handler(parsed.data, new Scope(id, actor, this.#around, this.#side));
@@ -145,7 +145,7 @@ export class Connection {
 
   #hold(run: string): void {
     this.#held.add(run);
-    if (!this.#closed.signal.aborted) this.#around.house.watch.arrived(run, this);
+    if (!this.#closed.signal.aborted) this.#around.services.runs.arrived(run, this);
   }
 
   /** Returns false when the other side should be given time to read. */
@@ -195,7 +195,7 @@ export class Connection {
     this.#closed.abort();
     // There is nobody left to wait for.
     for (const goOn of this.#streams.splice(0)) goOn();
-    for (const run of this.#held) this.#around.house.watch.left(run, this);
+    for (const run of this.#held) this.#around.services.runs.left(run, this);
   }
 }
 

@@ -1,17 +1,17 @@
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
 import { writeFileAtomic } from "../../state/files.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 
 /** Who serves, since when, on which socket. For people; nobody needs it to be served. */
-export function announce(house: House): void {
-  const { paths, processes } = house;
+export function writeDaemonFile(services: Services): void {
+  const { paths, processes } = services;
   const startedAt = processes.look(process.pid)?.startedAt ?? null;
   const { socket } = paths;
   const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
   try {
     writeFileAtomic(paths.daemonFile, `${JSON.stringify(text)}\n`);
   } catch (error) {
-    house.log(`daemon.json could not be written: ${String(error)}`);
+    services.log(`daemon.json could not be written: ${String(error)}`);
   }
 }
 

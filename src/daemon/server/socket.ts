@@ -15,7 +15,7 @@ export class DaemonServer {
   readonly #log: (line: string) => void;
 
   constructor(around: Surroundings) {
-    this.#log = (line) => around.house.log(line);
+    this.#log = (line) => around.services.log(line);
     this.#server = createServer({ highWaterMark: SOCKET_BUFFER_BYTES_MAX }, (socket) => this.#accept(socket, around));
   }
 

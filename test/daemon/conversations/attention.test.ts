@@ -56,7 +56,7 @@ function events(): unknown[] {
 test("turns cost nothing; a question and its end are written down, once each", async () => {
   const watch = watchOf("claude");
   const tell = (activity: "idle" | "busy" | "blocked", blocked?: "permission"): Promise<void> =>
-    watch.told({ session: "s", evidence: "registry", activity, blocked });
+    watch.onSign({ session: "s", evidence: "registry", activity, blocked });
   for (let turn = 0; turn < 50; turn++) await tell(turn % 2 ? "idle" : "busy");
   expect(commits).toBe(0);
   await tell("blocked", "permission");
@@ -81,7 +81,7 @@ test("codex tells by its title alone; what blinks is told once", async () => {
     "⠇ api",
     "api",
   ]) {
-    await watch.titled(title);
+    await watch.onTitle(title);
     nowMs += TITLE_SETTLE_MS;
   }
   expect(watch.activity).toBe("idle");
@@ -94,14 +94,14 @@ test("codex tells by its title alone; what blinks is told once", async () => {
 test("gemini is there and says it is idle, with a dialog in front: blocked until that is gone", async () => {
   const watch = watchOf("gemini");
   const start = { session: "s", evidence: "SessionStart hook", activity: "idle" } as const;
-  await watch.told(start);
-  await watch.seen(screen("gemini", "trust"));
-  await watch.titled("◇  Ready (api)");
-  await watch.told(start);
+  await watch.onSign(start);
+  await watch.onScreen(screen("gemini", "trust"));
+  await watch.onTitle("◇  Ready (api)");
+  await watch.onSign(start);
   expect([watch.activity, watch.reason]).toEqual(["blocked", "trust"]);
-  await watch.seen(screen("gemini", "answered"));
-  await watch.told({ ...start, activity: "busy" });
-  await watch.seen(screen("gemini", "trust")); // of an agent that shows somebody else's screen
+  await watch.onScreen(screen("gemini", "answered"));
+  await watch.onSign({ ...start, activity: "busy" });
+  await watch.onScreen(screen("gemini", "trust")); // of an agent that shows somebody else's screen
   expect([watch.activity, watch.reason]).toEqual(["busy", null]);
   expect(events()).toEqual([
     { activity: "blocked", reason: "trust" },
@@ -111,20 +111,20 @@ test("gemini is there and says it is idle, with a dialog in front: blocked until
 
 test("a question that gemini's hook told of is over when its title works again, not before", async () => {
   const watch = watchOf("gemini");
-  await watch.told({ session: "s", evidence: "hook", activity: "blocked", blocked: "permission" });
-  await watch.titled("✦  Working… (api)"); // drawn before the question
+  await watch.onSign({ session: "s", evidence: "hook", activity: "blocked", blocked: "permission" });
+  await watch.onTitle("✦  Working… (api)"); // drawn before the question
   expect(watch.activity).toBe("blocked");
   nowMs += TITLE_SETTLE_MS;
-  await watch.titled("✋  Action Required (api)");
+  await watch.onTitle("✋  Action Required (api)");
   expect(watch.activity).toBe("blocked");
-  await watch.titled("✦  Working… (api)");
+  await watch.onTitle("✦  Working… (api)");
   expect(watch.activity).toBe("busy");
   expect(commits).toBe(2);
 });
 
 test("claude's title is not asked: it looks the same while it works and while it waits", async () => {
   const watch = watchOf("claude");
-  await watch.titled("✳ api");
+  await watch.onTitle("✳ api");
   expect(watch.activity).toBeNull();
 });
 

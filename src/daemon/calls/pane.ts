@@ -8,32 +8,32 @@ import { desire } from "../../store/fleet.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
-import type { House } from "../services.ts";
+import type { Services } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
 import { endRun } from "./down.ts";
-import { SCREEN_FILE, wake } from "../fleet/screens.ts";
-import { itemOf } from "./up.ts";
+import { SCREEN_FILE, resumeIfSuspended } from "../fleet/screens.ts";
+import { upItem } from "../fleet/members.ts";
 
 /** Stopped, and started again where it was: in its pane, in its conversation. */
 export async function restartCall(
   params: CallParams<"restart">,
-  { house }: CallContext,
+  { services }: CallContext,
 ): Promise<CallResults["restart"]> {
-  const { project, worker } = findWorker(house, params.target);
+  const { project, worker } = findWorker(services, params.target);
   if (worker.fleet === null) throw notOfAFleet(worker);
   // Owed a start from now on: should this daemon die in between, the next one gives it.
   const keeping = { ...fleetSettingsOf(worker), after: worker.lease.generation };
-  await house.writer.write(() => desire(house.db, worker.id, keeping));
-  await house.fleet.leave(worker.id);
-  const run = house.fleet.liveRun(worker.id);
-  if (run) await endRun(house, run, params);
+  await services.writer.write(() => desire(services.db, worker.id, keeping));
+  await services.fleet.suspendRestarts(worker.id);
+  const run = services.fleet.liveRun(worker.id);
+  if (run) await endRun(services, run, params);
   const environment = worker.environment;
   const again = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
-  const started = await house.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {
-    await house.fleet.refused(worker, error);
+  const started = await services.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {
+    await services.fleet.refused(worker, error);
     throw error;
   });
-  return itemOf(house, project, workerById(house.db, worker.id) ?? worker, {
+  return upItem(services, project, workerById(services.db, worker.id) ?? worker, {
     outcome: started ? "started" : "running",
     run: started?.run.id ?? null,
     session: started?.session ?? null,
@@ -47,51 +47,54 @@ function notOfAFleet({ name }: Worker): PerdureError {
   });
 }
 
-export async function paneCall(params: CallParams<"pane">, { house }: CallContext): Promise<PaneRecord> {
-  const found = findWorker(house, params.target);
-  const tmux = house.fleet.panes.ifThere();
+export async function paneCall(params: CallParams<"pane">, { services }: CallContext): Promise<PaneRecord> {
+  const found = findWorker(services, params.target);
+  const tmux = services.fleet.tmux.ifThere();
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
-  if (!tmux || !pane) throw noPane(house, found);
+  if (!tmux || !pane) throw noPane(services, found);
   const { session, window, id } = pane;
-  const run = house.fleet.liveRun(found.worker.id);
-  if (run) await wake(house, house.fleet.panes, run);
+  const run = services.fleet.liveRun(found.worker.id);
+  if (run) await resumeIfSuspended(services, services.fleet.tmux, run);
   return {
     address: found.address,
-    socket: house.paths.tmux,
-    tmux: house.fleet.panes.program(),
+    socket: services.paths.tmux,
+    tmux: services.fleet.tmux.program(),
     session,
     window,
     pane: id,
   };
 }
 
-export async function screenCall(params: CallParams<"screen">, { house }: CallContext): Promise<CallResults["screen"]> {
-  const found = findWorker(house, params.target);
+export async function screenCall(
+  params: CallParams<"screen">,
+  { services }: CallContext,
+): Promise<CallResults["screen"]> {
+  const found = findWorker(services, params.target);
   const { address, worker } = found;
-  const wanted = params.run === undefined ? null : runOf(house, found, params.run);
-  if (wanted !== null && wanted.endedMs !== null) return keptScreen(house, found, wanted, params.lines);
-  const tmux = house.fleet.panes.ifThere();
+  const wanted = params.run === undefined ? null : runOf(services, found, params.run);
+  if (wanted !== null && wanted.endedMs !== null) return keptScreen(services, found, wanted, params.lines);
+  const tmux = services.fleet.tmux.ifThere();
   const own = (await tmux?.panes())?.filter(({ workerId }) => workerId === String(worker.id));
   const pane = own?.find(({ run }) => wanted === null || run === wanted.id);
   if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
-  const [last] = runsOfWorker(house.db, worker.id, 1);
-  if (last === undefined || last.endedMs === null) throw noPane(house, found);
-  return keptScreen(house, found, last, params.lines);
+  const [last] = runsOfWorker(services.db, worker.id, 1);
+  if (last === undefined || last.endedMs === null) throw noPane(services, found);
+  return keptScreen(services, found, last, params.lines);
 }
 
-function keptScreen(house: House, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
-  const kept = readIfThere(join(house.watch.runDir(id), SCREEN_FILE));
+function keptScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
+  const kept = readIfThere(join(services.runs.runDir(id), SCREEN_FILE));
   if (kept !== null) return { address: found.address, text: kept.split("\n").slice(-lines).join("\n"), live: false };
-  const [last] = runsOfWorker(house.db, found.worker.id, 1);
-  if (last?.id === id) throw noPane(house, found);
+  const [last] = runsOfWorker(services.db, found.worker.id, 1);
+  if (last?.id === id) throw noPane(services, found);
   throw new PerdureError("not-found", `Of run ${id} no screen is kept.`, {
     hint: `it was in no pane, or is too long ago; the others: perdure history ${found.worker.name}`,
   });
 }
 
 /** By its id, or by its number in the history. */
-function runOf(house: House, { address, worker }: FoundWorker, wanted: string): Run {
-  const runs = runsOfWorker(house.db, worker.id, worker.lease.generation);
+function runOf(services: Services, { address, worker }: FoundWorker, wanted: string): Run {
+  const runs = runsOfWorker(services.db, worker.id, worker.lease.generation);
   const run = runs.find(({ id, generation }) => id === wanted || String(generation) === wanted);
   if (run) return run;
   throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(wanted)} on record.`, {
@@ -99,8 +102,8 @@ function runOf(house: House, { address, worker }: FoundWorker, wanted: string): 
   });
 }
 
-function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
-  const run = house.fleet.liveRun(worker.id);
+function noPane(services: Services, { address, worker }: FoundWorker): PerdureError {
+  const run = services.fleet.liveRun(worker.id);
   if (run && run.pane !== null) {
     const message = `${address} has lost its pane, and lives on (pid ${run.pid}).`;
     return new PerdureError("conflict", message, { hint: `perdure restart ${worker.name}` });

@@ -10,16 +10,16 @@ import { custodyOf } from "../../store/custody.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { House } from "../services.ts";
-import { bindingOf } from "../launch/plan.ts";
-import { placeOf, probeSession } from "../conversations/probe.ts";
+import type { LaunchServices } from "./services.ts";
+import { bindingOf } from "./plan.ts";
+import { locationOf, probeSession } from "../conversations/probe.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
-export async function drill(house: House, address: string, worker: Worker): Promise<DrillResult> {
-  const session = boundConversation(house.db, worker);
+export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
+  const session = boundConversation(services.db, worker);
   const checks = [
     ...startable(worker, session),
-    ...(session === null ? [] : await conversationChecks(house, address, worker, session)),
+    ...(session === null ? [] : await conversationChecks(services, address, worker, session)),
   ];
   const broken = checks.find(({ ok }) => !ok);
   const { vendor } = worker;
@@ -68,7 +68,7 @@ function elsewhere(name: string, { vendor, vendorId: id }: Conversation): string
 }
 
 async function conversationChecks(
-  house: House,
+  services: LaunchServices,
   address: string,
   worker: Worker,
   session: Conversation,
@@ -77,10 +77,12 @@ async function conversationChecks(
   if (adapter === null) {
     return [failed("vendor", `perdure has no adapter for ${session.vendor}`, "use the perdure that bound it")];
   }
-  const kept = custodyOf(house.db, session.id);
-  const whole = kept !== null && (await house.custody.whole(kept)) !== null;
-  const seen = await house.custody.compare(session, await probeSession(house, session), true);
-  const others = adapter.holders(placeOf(session), house.processes).filter(({ pid }) => !isOwn(house, worker, pid));
+  const kept = custodyOf(services.db, session.id);
+  const whole = kept !== null && (await services.custody.whole(kept)) !== null;
+  const seen = await services.custody.compare(session, await probeSession(services, session), true);
+  const others = adapter
+    .holders(locationOf(session), services.processes)
+    .filter(({ pid }) => !isOwn(services, worker, pid));
   const decision = decideLaunch({
     address,
     name: worker.name,
@@ -88,7 +90,7 @@ async function conversationChecks(
     vendor: session.vendor,
     aside: false,
     fresh: false,
-    binding: bindingOf(house, session, whole),
+    binding: bindingOf(services, session, whole),
     transcript: seen,
     holder: others[0] ?? null,
   });
@@ -134,9 +136,9 @@ function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean)
 }
 
 /** The worker's own agent, which runs right now. */
-function isOwn(house: House, worker: Worker, pid: number): boolean {
-  const ours = house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
-  return ours && worker.holderRun !== null && house.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
+function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
+  const ours = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
+  return ours && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
 }
 
 function isFolder(path: string): boolean {

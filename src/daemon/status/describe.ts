@@ -14,9 +14,10 @@ import {
 } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { House } from "../services.ts";
+import type { StatusServices } from "./services.ts";
 import { provedOf } from "../conversations/bindings.ts";
-import { isSuspended } from "../runs/suspended.ts";
+import { isSuspended } from "../conversations/suspended.ts";
+import { iso } from "../../util/iso.ts";
 
 export interface Described {
   summary: WorkerSummary;
@@ -24,9 +25,9 @@ export interface Described {
 }
 
 /** A worker as it is right now: what the store says, corrected by a look at its processes. */
-export function describeWorker(house: House, project: Project, worker: Worker): Described {
-  const run = holderOf(house.db, worker);
-  const processes = run ? house.watch.processesOf(run) : [];
+export function describeWorker(services: StatusServices, project: Project, worker: Worker): Described {
+  const run = holderOf(services.db, worker);
+  const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
   const summary: WorkerSummary = {
     address: `${project.slug}/${worker.name}`,
@@ -35,14 +36,14 @@ export function describeWorker(house: House, project: Project, worker: Worker): 
     vendor: worker.vendor,
     unproved: worker.vendor === null ? null : (adapterOf(worker.vendor)?.unproved ?? null),
     mode: modeOf(worker, run),
-    state: stateOf(house, worker, live, processes),
+    state: stateOf(services, worker, live, processes),
     generation: worker.lease.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.startedMs) },
-    session: summaryOf(house, worker),
-    unread: house.db.mailboxCounters.count(worker.projectId, worker.id).messages,
+    session: summaryOf(services, worker),
+    unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
     restarts: worker.restarts,
-    attention: live ? attentionOf(house, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
-    lastEnd: live ? null : lastEndOf(house, worker),
+    attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
+    lastEnd: live ? null : lastEndOf(services, worker),
   };
   return { summary, processes };
 }
@@ -53,43 +54,43 @@ function modeOf({ desired }: Worker, run: Run | null): WorkerSummary["mode"] {
   return inPane ? "tmux" : "foreground";
 }
 
-function lastEndOf(house: House, worker: Worker): WorkerSummary["lastEnd"] {
-  const [last] = runsOfWorker(house.db, worker.id, 1);
+function lastEndOf(services: StatusServices, worker: Worker): WorkerSummary["lastEnd"] {
+  const [last] = runsOfWorker(services.db, worker.id, 1);
   if (last?.endedMs == null) return null;
   return { reason: last.reason ?? "ended", exit: last.exit, at: iso(last.endedMs) };
 }
 
-function stateOf(house: House, worker: Worker, live: Run | null, processes: ProcessInfo[]): WorkerState {
+function stateOf(services: StatusServices, worker: Worker, live: Run | null, processes: ProcessInfo[]): WorkerState {
   if (live === null && worker.unresumable !== null) return "unresumable";
   if (live === null)
-    return house.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
+    return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
   if (worker.lease.phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
   const survivors = processes.every(({ pid }) => pid !== live.pid);
   if (live.kind === "client" || survivors) return "busy";
-  return house.watch.hasStarted(live) ? (house.sessions.activityOf(live.id) ?? "busy") : "starting";
+  return services.runs.hasStarted(live) ? (services.conversations.activityOf(live.id) ?? "busy") : "starting";
 }
 
-function summaryOf(house: House, worker: Worker): WorkerSummary["session"] {
-  const session = boundConversation(house.db, worker);
+function summaryOf(services: StatusServices, worker: Worker): WorkerSummary["session"] {
+  const session = boundConversation(services.db, worker);
   if (session === null) return null;
-  const proof = lastEntryOfConversation(house.db, session.id);
+  const proof = lastEntryOfConversation(services.db, session.id);
   return { id: session.vendorId, provenance: session.provenance, proved: proof ? provedOf(proof) : "pending" };
 }
 
-function attentionOf(house: House, run: Run, processes: ProcessInfo[]): string | null {
-  const entry = lastEntryOfRun(house.db, run.id);
+function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
+  const entry = lastEntryOfRun(services.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
-  const foreign = house.sessions.foreignOf(run.id);
+  const foreign = services.conversations.foreignConversationOf(run.id);
   if (foreign !== null) return `in another worker's conversation: ${foreign}`;
-  const strangers = house.sessions.strangersOf(run.id);
+  const strangers = services.conversations.foreignOpenersOf(run.id);
   if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
-  if (isSuspended(house, run, processes)) return "suspended";
-  const hungMs = house.sessions.hungMsOf(run.id);
+  if (isSuspended(services, run, processes)) return "suspended";
+  const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
   if (processes.every(({ pid }) => pid !== run.pid))
     return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
-  const reason = house.sessions.reasonOf(run.id);
+  const reason = services.conversations.reasonOf(run.id);
   return reason && WAITS_FOR[reason];
 }
 
@@ -104,8 +105,8 @@ function duration(ms: number): string {
   return ms < 60_000 ? `${Math.floor(ms / 1000)} s` : `${Math.floor(ms / 60_000)} min`;
 }
 
-export function describeRun(house: House, run: Run): RunRecord {
-  const sessions = entriesOfRun(house.db, run.id).map((entry) => ({
+export function describeRun(services: StatusServices, run: Run): RunRecord {
+  const sessions = entriesOfRun(services.db, run.id).map((entry) => ({
     id: entry.vendorId,
     began: entry.began,
     at: iso(entry.atMs),
@@ -127,11 +128,11 @@ export function describeRun(house: House, run: Run): RunRecord {
   };
 }
 
-export function describeSession(house: House, worker: Worker, session: Conversation): SessionRecord {
-  const proof = lastEntryOfConversation(house.db, session.id);
-  const from = session.rotatedFrom === null ? null : conversationById(house.db, session.rotatedFrom);
-  const stem = session.forkedFrom === null ? null : conversationById(house.db, session.forkedFrom);
-  const kept = custodyOf(house.db, session.id);
+export function describeSession(services: StatusServices, worker: Worker, session: Conversation): SessionRecord {
+  const proof = lastEntryOfConversation(services.db, session.id);
+  const from = session.rotatedFrom === null ? null : conversationById(services.db, session.rotatedFrom);
+  const stem = session.forkedFrom === null ? null : conversationById(services.db, session.forkedFrom);
+  const kept = custodyOf(services.db, session.id);
   return {
     id: session.vendorId,
     vendor: session.vendor,
@@ -148,8 +149,4 @@ export function describeSession(house: House, worker: Worker, session: Conversat
     transcript: session.transcript === null ? null : { file: session.transcript, bytes: session.transcriptBytes ?? 0 },
     createdAt: iso(session.createdMs),
   };
-}
-
-export function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

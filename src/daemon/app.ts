@@ -1,0 +1,206 @@
+import { existsSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { writeDaemonFile } from "./server/daemon-file.ts";
+import { logLine } from "./server/log.ts";
+import { clearOld, keepBounds } from "./retention.ts";
+import { publishProjects } from "./names/projects-index.ts";
+import { RunWatch } from "./runs/watch.ts";
+import { Custody } from "./custody/custody.ts";
+import { HighWater } from "./server/high-water.ts";
+import { MailClock } from "./mail/clock.ts";
+import { MailRuntime } from "./mail/runtime.ts";
+import { Records } from "./export/records.ts";
+import { replaceStore } from "./server/replace-store.ts";
+import { ConversationTracker } from "./conversations/tracker.ts";
+import { DaemonServer } from "./server/socket.ts";
+import { FleetSupervisor } from "./fleet/supervisor.ts";
+import type { BaseServices } from "./base-services.ts";
+import { RunLifecycle } from "./run-lifecycle.ts";
+import { RunStopper } from "./runs/stop.ts";
+import type { Lock } from "./server/lock.ts";
+import type { Services } from "./services.ts";
+import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
+import { processTable } from "../runtime/process/index.ts";
+import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
+import { writeFileAtomic } from "../state/files.ts";
+import { readProjectsIndex } from "../state/projects-file.ts";
+import { type StatePaths } from "../state/paths.ts";
+import { checkStore } from "../store/check.ts";
+import { failureError, failureKind, type FailureKind } from "../store/failure.ts";
+import type { Db } from "../store/db.ts";
+import { closeStore, openStore, setAside } from "../store/open.ts";
+import { Writer } from "../store/writer.ts";
+
+export interface DaemonOptions {
+  /** Started by the user's systemd: there from boot on, for the fleet. */
+  isService: boolean;
+  /** Begin with an empty store; the one that is there is set aside. */
+  beginAnew: boolean;
+}
+
+/** perdured: opens the store, recovers, serves, drains. */
+export class Daemon {
+  readonly #paths: StatePaths;
+  readonly #lock: Lock;
+  readonly #isService: boolean;
+  readonly #services: Services;
+  readonly #server: DaemonServer;
+  readonly #startedAtMs = performance.now();
+  #storeCheck: "pending" | "ok" | "not-needed" = "not-needed";
+  #idleTimer: NodeJS.Timeout | null = null;
+  #leaving = false;
+
+  constructor(paths: StatePaths, lock: Lock, { isService, beginAnew }: DaemonOptions) {
+    this.#paths = paths;
+    this.#lock = lock;
+    this.#isService = isService;
+    replaceStore(paths, beginAnew);
+    const { db, unclean } = openStore(paths.database, {
+      beginAnew,
+      namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
+    });
+    const mark = this.#orSetAside(db, () => HighWater.of(paths.highWater, db));
+    const listeners = new Set<() => void>([() => mark.note(db)]);
+    let wrapper: WrapperForm | undefined;
+    const base: BaseServices = {
+      paths,
+      db,
+      writer: new Writer(db, {
+        onCommit: () => {
+          for (const listener of listeners) listener();
+        },
+        onFailure: (kind, error) => this.#onStoreFailure(kind, error),
+      }),
+      processes: processTable(),
+      host: hostname(),
+      wrapper: () => (wrapper ??= detectWrapperForm()),
+      now: Date.now,
+      monotonicMs: () => performance.now(),
+      log: logLine,
+      onStoreFailure: (kind, error) => this.#onStoreFailure(kind, error),
+      onCommit(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const custody = new Custody(base);
+    const mail = new MailRuntime(base, new MailClock(base));
+    const runs = new RunWatch(base);
+    const stopper = new RunStopper({ ...base, runs });
+    const conversations = new ConversationTracker({ ...base, runs, custody });
+    const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
+    this.#services = { ...base, runs, stopper, conversations, custody, mail, fleet };
+    new RunLifecycle(this.#services).begin();
+    if (unclean) this.#storeCheck = "pending";
+    this.#server = new DaemonServer({
+      services: this.#services,
+      stopDaemon: () => setImmediate(() => void this.leave(0)),
+      stats: () => ({
+        connections: this.#server.connections,
+        startedAtMs: this.#startedAtMs,
+        storeCheck: this.#storeCheck,
+      }),
+    });
+  }
+
+  async serve(): Promise<void> {
+    this.#recover();
+    await this.#server.listen(this.#paths.socket);
+    writeDaemonFile(this.#services);
+    this.#services.fleet
+      .recover(this.#isService)
+      .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
+    keepBounds(this.#services);
+    clearOld(this.#services);
+    if (this.#storeCheck === "pending") void this.#checkAfterCrash();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void this.leave(0));
+    this.#server.onQuiet(() => this.#waitIdle());
+    this.#waitIdle();
+  }
+
+  #recover(): void {
+    this.#orSetAside(this.#services.db, () => {
+      this.#services.runs.start();
+      publishProjects(this.#services);
+      new Records(this.#services).start();
+      this.#services.mail.start();
+    });
+  }
+
+  /** What is found to be damaged before anybody was served is put out of the way. */
+  #orSetAside<T>(db: Db, act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      if (failureKind(error) !== "damaged") throw error;
+      db.close();
+      throw setAside(this.#paths.database, error);
+    }
+  }
+
+  /** Answers what is under way, writes everything down, gives the socket back, then the lock. */
+  async leave(code: number): Promise<void> {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    rmSync(this.#paths.socket, { force: true });
+    rmSync(this.#paths.daemonFile, { force: true });
+    try {
+      await this.#server.drain();
+      this.#services.fleet.stop();
+      this.#services.runs.stop();
+      this.#services.conversations.stop();
+      this.#services.mail.stop();
+      if (code === 0) this.#closeStore();
+    } catch (error) {
+      logLine(`while leaving: ${String(error)}`);
+    }
+    this.#lock.release();
+    process.exit(code);
+  }
+
+  #closeStore(): void {
+    this.#services.writer.close();
+    closeStore(this.#services.db);
+  }
+
+  async #checkAfterCrash(): Promise<void> {
+    try {
+      const afterIoError = existsSync(this.#paths.ioErrorMark);
+      const result = await checkStore(this.#paths.database, afterIoError ? "integrity_check" : "quick_check");
+      if (!result.ok) return this.#onStoreFailure("damaged", new Error(result.problems.join("; ")));
+      this.#storeCheck = "ok";
+      rmSync(this.#paths.ioErrorMark, { force: true });
+    } catch (error) {
+      logLine(`the store could not be checked: ${String(error)}`);
+    }
+  }
+
+  /** A full disk passes. After an I/O error or damage nothing this process believes is certain: it leaves. */
+  #onStoreFailure(kind: FailureKind, error: unknown): void {
+    logLine(`store: ${kind}: ${String(error)}`);
+    if (kind === "disk-full") return;
+    this.#services.writer.refuse(failureError(kind, error));
+    if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
+    else this.#markIoError();
+    setImmediate(() => void this.leave(7));
+  }
+
+  #markIoError(): void {
+    try {
+      writeFileAtomic(this.#paths.ioErrorMark, "");
+    } catch (error) {
+      logLine(`the I/O error could not be marked either: ${String(error)}`);
+    }
+  }
+
+  #waitIdle(): void {
+    if (this.#isService) return;
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    const idleMs = Number(process.env.PERDURE_IDLE_EXIT_MS) || DAEMON_IDLE_EXIT_MS;
+    this.#idleTimer = setTimeout(() => {
+      if (this.#server.connections > 0 || this.#services.runs.size > 0 || this.#services.fleet.isNeeded())
+        this.#waitIdle();
+      else void this.leave(0);
+    }, idleMs);
+  }
+}

@@ -1,0 +1,28 @@
+import type { ProcessTable } from "../runtime/process/index.ts";
+import type { WrapperForm } from "../runtime/wrapper/script.ts";
+import type { StatePaths } from "../state/paths.ts";
+import type { Db } from "../store/db.ts";
+import type { FailureKind } from "../store/failure.ts";
+import type { Writer } from "../store/writer.ts";
+
+/** Services that stand below every room of the daemon: the store, the processes, the clocks, the log. */
+export interface BaseServices {
+  readonly paths: StatePaths;
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly processes: ProcessTable;
+  readonly host: string;
+  /** The shell form that works on this machine, found out at the first launch. */
+  readonly wrapper: () => WrapperForm;
+  /** Wall time, for records. Never for waiting: see `monotonicMs`. */
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+  readonly log: (line: string) => void;
+  /** The disk or the store failed outside a change. */
+  readonly onStoreFailure: (kind: FailureKind, error: unknown) => void;
+  /** Calls the listener after every commit; returns how to stop that. */
+  readonly onCommit: (listener: () => void) => () => void;
+}
+
+/** Services of code that runs inside a change: it reads and writes the store, and notes the time. */
+export type ChangeServices = Pick<BaseServices, "db" | "now">;

@@ -1,0 +1,14 @@
+import type { BaseServices } from "../base-services.ts";
+import type { RunWatch } from "../runs/watch.ts";
+
+/** Services of the code that follows conversations. */
+export interface ConversationServices extends BaseServices {
+  readonly runs: RunWatch;
+  readonly custody: TranscriptKeeper;
+}
+
+/** Custody, as far as a conversation that goes on needs it. */
+export interface TranscriptKeeper {
+  /** Brings the copy of the conversation's transcript up to date. */
+  keep(conversationId: number): Promise<unknown>;
+}

@@ -1,0 +1,108 @@
+import type { CallParams } from "../../protocol/calls/index.ts";
+import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import type { UpItem } from "../../protocol/records/fleet.ts";
+import { desire } from "../../store/fleet.ts";
+import type { Project } from "../../store/projects.ts";
+import { PENDING_PANE } from "../../store/runs.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
+import { recordEvent } from "../events.ts";
+import { requireLaunchSpec, storeLaunchSpec } from "../launch/spec.ts";
+import { registerProject } from "../names/lookup.ts";
+import { findOrCreate } from "../names/workers.ts";
+import type { FleetServices } from "./services.ts";
+import { elsewhere, leftAlone } from "./up-notes.ts";
+
+type FleetEntry = CallParams<"up">["workers"][number];
+
+/** A worker together with what the fleet file says of it. */
+export interface FleetMember {
+  worker: Worker;
+  entry: FleetEntry;
+}
+
+/** Inside a change: every name of the fleet is a worker from now on, whether or not it can be started. */
+export function nameMembers(services: FleetServices, params: CallParams<"up">): NamedMembers {
+  const project = registerProject(services, params.here);
+  const named: NamedMembers = { project, members: [], refused: [] };
+  for (const entry of params.workers) {
+    try {
+      named.members.push({ worker: findOrCreate(services, project, entry.name, false), entry });
+    } catch (error) {
+      // A name that was given up for another, say. A saved session is entered as a whole or not at all.
+      if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
+      const { message, hint } = error;
+      const nobody = { address: `${project.slug}/${entry.name}`, run: null, generation: 0, session: null };
+      named.refused.push({ ...nobody, name: entry.name, outcome: "refused", reason: message, hint });
+    }
+  }
+  return named;
+}
+
+interface NamedMembers {
+  project: Project;
+  members: FleetMember[];
+  refused: UpItem[];
+}
+
+/** Makes the member desired, inside a change. One that runs in somebody's own terminal is theirs to end, and stays so. */
+export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
+  const run = services.fleet.liveRun(worker.id);
+  if (run !== null && run.pane === null) return;
+  const { group, restart, prompt, openFiles } = entry;
+  const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
+  desire(services.db, worker.id, { group, restart, prompt, openFiles, after });
+  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
+  if (worker.command === null) storeFirst(services, worker, entry);
+  if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
+}
+
+function storeFirst(services: FleetServices, worker: Worker, { command, cwd, environment, vendor }: FleetEntry): void {
+  try {
+    storeLaunchSpec(services, worker, requireLaunchSpec({ command, cwd, environment, vendor }, worker));
+  } catch (error) {
+    if (!isPerdureError(error)) throw error; // said of this one when it is started
+  }
+}
+
+export async function bringUpMember(
+  services: FleetServices,
+  project: Project,
+  { worker, entry }: FleetMember,
+  fresh: boolean,
+): Promise<UpItem> {
+  const { command, cwd, environment, vendor } = entry;
+  try {
+    const started = await services.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
+    const run = started?.run ?? services.fleet.liveRun(worker.id);
+    if (started) {
+      const { session } = started;
+      const about = { session, ...elsewhere(services, started.run.id, entry) };
+      return upItem(services, project, worker, { ...about, outcome: "started", run: started.run.id });
+    }
+    const running = { outcome: "running" as const, run: run?.id ?? null };
+    if (run !== null && run.pane === null) {
+      const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
+      return upItem(services, project, worker, { ...running, reason });
+    }
+    const inPane = run !== null && run.pane !== PENDING_PANE;
+    return upItem(services, project, worker, {
+      ...running,
+      ...(inPane && leftAlone(services, worker.id, entry, fresh)),
+    });
+  } catch (error) {
+    if (!isPerdureError(error)) services.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
+    const { message, hint } = asPerdureError(error);
+    await services.fleet.refused(worker, error);
+    return upItem(services, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
+  }
+}
+
+export function upItem(
+  services: FleetServices,
+  { slug }: Project,
+  { id, name }: Worker,
+  what: Pick<UpItem, "outcome"> & Partial<UpItem>,
+): UpItem {
+  const generation = workerById(services.db, id)?.lease.generation ?? 0;
+  return { address: `${slug}/${name}`, name, run: null, generation, session: null, reason: null, hint: null, ...what };
+}

@@ -1,0 +1,70 @@
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Transcript } from "../../protocol/records/conversation.ts";
+import { asker } from "../../launch/ask-program.ts";
+import { runById, type Run } from "../../store/runs.ts";
+import { lastEntryOfRun } from "../../store/conversations.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
+import { assertOwn } from "../permissions/actor.ts";
+import type { LaunchServices } from "./services.ts";
+import { orderFor, orderOfRun, newLocation, sourceOf } from "./plan.ts";
+import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
+import { bindNewConversation, enterRun, noteTranscript } from "../conversations/bindings.ts";
+
+/** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
+export async function bindMinted(services: LaunchServices, params: CallParams<"bind">): Promise<CallResults["bind"]> {
+  const begun = await begunTranscript(services, params);
+  const { run, order } = await services.writer.write(() => {
+    const { run: found, worker, wanted, vendor } = claimed(services, params);
+    if (lastEntryOfRun(services.db, found.id)) {
+      // Bound already, and the answer was lost.
+      const again = orderOfRun(services, { address: worker.name, worker, run: found, wanted }).launch;
+      if (again?.session?.id !== params.session) {
+        throw new PerdureError("conflict", `${found.id} is in another conversation already.`);
+      }
+      return { run: found, order: again };
+    }
+    const place = newLocation(wanted, vendor, sourceOf(services, worker));
+    const session = bindNewConversation(services, worker, found, {
+      ...place,
+      vendorId: params.session,
+      provenance: "minted",
+    });
+    if (begun.state === "good") noteTranscript(services, session, begun);
+    enterRun(services, found, session, "new");
+    storeLaunchSpec(services, worker, wanted);
+    return { run: found, order: orderFor(services, { worker, run: found, wanted }, session, "new") };
+  });
+  if (runById(services.db, run.id)?.endedMs === null) services.runs.bound(run);
+  return order;
+}
+
+/** What the vendor has written before anything was said: only what comes later is the run's own doing. */
+function begunTranscript(services: LaunchServices, params: CallParams<"bind">): Promise<Transcript> {
+  const { wanted, vendor, worker } = claimed(services, params);
+  const place = newLocation(wanted, vendor, sourceOf(services, worker));
+  const { command, cwd, environment } = wanted;
+  const program = command.slice(0, vendor.programAt + 1);
+  const ask = asker({ command: program, cwd, environment, variables: place.variables });
+  return vendor.adapter.probe({ ...place, id: params.session }, null, ask);
+}
+
+function claimed(services: LaunchServices, params: CallParams<"bind">): Claimed {
+  assertOwn(services, params);
+  const run = runById(services.db, params.run);
+  const worker = run && workerById(services.db, run.workerId);
+  if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
+  const wanted = requireLaunchSpec(params, worker);
+  // The claimer mints before it starts anything; a running program has nothing to bind.
+  if (services.runs.hasStarted(run))
+    throw new PerdureError("refused", `${run.id} runs already.`, { hint: "perdure ls" });
+  if (wanted.vendor) return { run, worker, wanted, vendor: wanted.vendor };
+  throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
+}
+
+interface Claimed {
+  run: Run;
+  worker: Worker;
+  wanted: LaunchSpec;
+  vendor: VendorSpec;
+}

@@ -1,0 +1,11 @@
+import type { BaseServices } from "../base-services.ts";
+import type { ConversationTracker } from "../conversations/tracker.ts";
+import type { Custody } from "../custody/custody.ts";
+import type { RunWatch } from "../runs/watch.ts";
+
+/** Services of the code that plans and makes a start. */
+export interface LaunchServices extends BaseServices {
+  readonly runs: RunWatch;
+  readonly conversations: ConversationTracker;
+  readonly custody: Custody;
+}

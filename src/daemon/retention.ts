@@ -1,0 +1,36 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { RETENTION_EVERY_MS, RUN_FOLDERS_KEPT } from "../limits/index.ts";
+import { fileNameOf } from "../protocol/foreign-id.ts";
+import { dropOldRows } from "../store/retention.ts";
+import { aliveRuns } from "../store/runs.ts";
+import type { Services } from "./services.ts";
+import { sweepAttachments } from "./mail/attachments.ts";
+import { boundLog } from "./server/log.ts";
+
+export function keepBounds(services: Services): NodeJS.Timeout {
+  return setInterval(() => clearOld(services), RETENTION_EVERY_MS).unref();
+}
+
+export function clearOld(services: Services): void {
+  services.writer
+    .write(() => dropOldRows(services.db, services.now()))
+    .then(() => {
+      dropOldRunFolders(services);
+      return services.custody.sweep();
+    })
+    .then(() => sweepAttachments(services))
+    .then(() => {
+      boundLog(services.paths.log);
+    })
+    .catch((error: unknown) => services.log(`retention: ${String(error)}`));
+}
+
+function dropOldRunFolders(services: Services): void {
+  const alive = new Set(aliveRuns(services.db).map(({ id }) => fileNameOf(id)));
+  const folders = readdirSync(services.paths.runs)
+    .filter((name) => !alive.has(name))
+    .map((name) => ({ path: join(services.paths.runs, name), at: statSync(join(services.paths.runs, name)).mtimeMs }))
+    .toSorted((a, b) => b.at - a.at);
+  for (const { path } of folders.slice(RUN_FOLDERS_KEPT)) rmSync(path, { recursive: true, force: true });
+}

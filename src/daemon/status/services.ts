@@ -1,0 +1,11 @@
+import type { BaseServices } from "../base-services.ts";
+import type { ConversationTracker } from "../conversations/tracker.ts";
+import type { FleetSupervisor } from "../fleet/supervisor.ts";
+import type { RunWatch } from "../runs/watch.ts";
+
+/** Services of the code that describes workers as they are now. */
+export interface StatusServices extends BaseServices {
+  readonly runs: RunWatch;
+  readonly conversations: ConversationTracker;
+  readonly fleet: FleetSupervisor;
+}
