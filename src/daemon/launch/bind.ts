@@ -7,7 +7,7 @@ import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { LaunchServices } from "./services.ts";
-import { orderFor, orderOfRun, newLocation, sourceOf } from "./plan.ts";
+import { newLocation, orderFor, orderOfRun, sourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
 import { bindNewConversation, enterRun, noteTranscript } from "../conversations/bindings.ts";
 
@@ -15,16 +15,16 @@ import { bindNewConversation, enterRun, noteTranscript } from "../conversations/
 export async function bindMinted(services: LaunchServices, params: CallParams<"bind">): Promise<CallResults["bind"]> {
   const begun = await begunTranscript(services, params);
   const { run, order } = await services.writer.write(() => {
-    const { run: found, worker, wanted, vendor } = claimed(services, params);
+    const { run: found, worker, spec, vendor } = claimed(services, params);
     if (lastEntryOfRun(services.db, found.id)) {
       // Bound already, and the answer was lost.
-      const again = orderOfRun(services, { address: worker.name, worker, run: found, wanted }).launch;
+      const again = orderOfRun(services, { address: worker.name, worker, run: found, spec }).launch;
       if (again?.session?.id !== params.session) {
         throw new PerdureError("conflict", `${found.id} is in another conversation already.`);
       }
       return { run: found, order: again };
     }
-    const place = newLocation(wanted, vendor, sourceOf(services, worker));
+    const place = newLocation(spec, vendor, sourceOf(services, worker));
     const session = bindNewConversation(services, worker, found, {
       ...place,
       vendorId: params.session,
@@ -32,8 +32,8 @@ export async function bindMinted(services: LaunchServices, params: CallParams<"b
     });
     if (begun.state === "good") noteTranscript(services, session, begun);
     enterRun(services, found, session, "new");
-    storeLaunchSpec(services, worker, wanted);
-    return { run: found, order: orderFor(services, { worker, run: found, wanted }, session, "new") };
+    storeLaunchSpec(services, worker, spec);
+    return { run: found, order: orderFor(services, { worker, run: found, spec }, session, "new") };
   });
   if (runById(services.db, run.id)?.endedMs === null) services.runs.bound(run);
   return order;
@@ -41,9 +41,9 @@ export async function bindMinted(services: LaunchServices, params: CallParams<"b
 
 /** What the vendor has written before anything was said: only what comes later is the run's own doing. */
 function begunTranscript(services: LaunchServices, params: CallParams<"bind">): Promise<Transcript> {
-  const { wanted, vendor, worker } = claimed(services, params);
-  const place = newLocation(wanted, vendor, sourceOf(services, worker));
-  const { command, cwd, environment } = wanted;
+  const { spec, vendor, worker } = claimed(services, params);
+  const place = newLocation(spec, vendor, sourceOf(services, worker));
+  const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
   const ask = asker({ command: program, cwd, environment, variables: place.variables });
   return vendor.adapter.probe({ ...place, id: params.session }, null, ask);
@@ -54,17 +54,17 @@ function claimed(services: LaunchServices, params: CallParams<"bind">): Claimed 
   const run = runById(services.db, params.run);
   const worker = run && workerById(services.db, run.workerId);
   if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
-  const wanted = requireLaunchSpec(params, worker);
+  const spec = requireLaunchSpec(params, worker);
   // The claimer mints before it starts anything; a running program has nothing to bind.
   if (services.runs.hasStarted(run))
     throw new PerdureError("refused", `${run.id} runs already.`, { hint: "perdure ls" });
-  if (wanted.vendor) return { run, worker, wanted, vendor: wanted.vendor };
+  if (spec.vendor) return { run, worker, spec, vendor: spec.vendor };
   throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
 }
 
 interface Claimed {
   run: Run;
   worker: Worker;
-  wanted: LaunchSpec;
+  spec: LaunchSpec;
   vendor: VendorSpec;
 }

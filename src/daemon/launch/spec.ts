@@ -41,27 +41,27 @@ export function launchSpecOf(given: ClaimInput, worker: Worker | null): LaunchSp
 }
 
 export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec {
-  const want = launchSpecOf(given, worker);
-  if (want !== null) return want;
+  const spec = launchSpecOf(given, worker);
+  if (spec !== null) return spec;
   throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
     hint: `perdure run ${worker.name} -- COMMAND`,
   });
 }
 
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
-export function storeLaunchSpec(services: ChangeServices, worker: Worker, want: LaunchSpec): void {
-  if (want.vendor?.aside === true && worker.command !== null) return;
-  setLaunch(services.db, worker.id, storedLaunchOf(want));
+export function storeLaunchSpec(services: ChangeServices, worker: Worker, spec: LaunchSpec): void {
+  if (spec.vendor?.aside === true && worker.command !== null) return;
+  setLaunch(services.db, worker.id, storedLaunchOf(spec));
 }
 
-export function storedLaunchOf(want: LaunchSpec): StoredLaunch {
+export function storedLaunchOf(spec: LaunchSpec): StoredLaunch {
   return {
-    command: want.command,
-    cwd: want.cwd,
-    environment: want.environment,
-    vendor: want.vendor?.adapter.vendor ?? null,
-    programAt: want.vendor?.programAt ?? null,
-    declared: want.vendor?.declared ?? null,
+    command: spec.command,
+    cwd: spec.cwd,
+    environment: spec.environment,
+    vendor: spec.vendor?.adapter.vendor ?? null,
+    programAt: spec.vendor?.programAt ?? null,
+    declared: spec.vendor?.declared ?? null,
   };
 }
 

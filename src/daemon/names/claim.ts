@@ -17,7 +17,9 @@ import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type 
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { orderOfRun, probeBinding, planLaunch, type Orders, type SessionProbe } from "../launch/plan.ts";
+import { orderOfRun, type Orders } from "../launch/orders.ts";
+import { planLaunch } from "../launch/plan.ts";
+import { probeBinding, type SessionProbe } from "../launch/probe-binding.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
@@ -75,16 +77,16 @@ async function claimInConversation(
 ): Promise<Claimed> {
   for (;;) {
     await endDeadHolder(services, params.target);
-    const outlook = await probeBinding(services, params.kind === "run" ? boundSession(services, params.target) : null);
+    const probe = await probeBinding(services, params.kind === "run" ? boundSession(services, params.target) : null);
     const claimed = await services.writer
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
-        return claimName(services, params, holder, outlook, starter, forPane ? PENDING_PANE : null);
+        return claimName(services, params, holder, probe, starter, forPane ? PENDING_PANE : null);
       })
       .catch((error: unknown) => {
-        if (error instanceof OutlookChanged) return null;
+        if (error instanceof BindingChanged) return null;
         throw error;
       });
     if (claimed) return claimed;
@@ -102,7 +104,7 @@ async function endDeadHolder(services: LaunchServices, target: Target): Promise<
     await services.runs.endIfGone(run, "replaced");
 }
 
-class OutlookChanged extends Error {}
+class BindingChanged extends Error {}
 
 function boundSession(services: LaunchServices, target: Target): Conversation | null {
   const worker = workerOf(services, target);
@@ -141,7 +143,7 @@ function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
-  outlook: SessionProbe,
+  probe: SessionProbe,
   starter: number | null,
   pane: string | null,
 ): Claimed {
@@ -159,9 +161,9 @@ function claimName(
   if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
   if (previous) services.runs.recordEnd(previous, "replaced");
 
-  const wanted = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
+  const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
   // Read again: the end of the last run, just above, may have moved it.
-  if (wanted && workerById(services.db, worker.id)?.conversationId !== outlook.session) throw new OutlookChanged();
+  if (spec && workerById(services.db, worker.id)?.conversationId !== probe.session) throw new BindingChanged();
   const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(services.db, {
     id,
@@ -181,12 +183,12 @@ function claimName(
   const run = runById(services.db, id);
   if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
   const address = `${project.slug}/${worker.name}`;
-  const orders = wanted && planLaunch(services, { address, worker, run, wanted, fresh: params.fresh, outlook });
+  const orders = spec && planLaunch(services, { address, worker, run, spec, fresh: params.fresh, probe });
   // What has yet to be minted may fail, and must not be what the next start runs.
-  if (wanted && orders?.launch) storeLaunchSpec(services, worker, wanted);
+  if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
   setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
-  return { ...found, ...commandOf(wanted), ...(orders ?? NO_ORDERS) };
+  return { ...found, ...commandOf(spec), ...(orders ?? NO_ORDERS) };
 }
 
 /** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
@@ -204,10 +206,10 @@ function sameClaim(
       hint: "claim with a new token",
     });
   }
-  const wanted = params.kind === "run" ? launchSpecOf(params, worker) : null;
+  const spec = params.kind === "run" ? launchSpecOf(params, worker) : null;
   const address = `${project.slug}/${worker.name}`;
-  const orders = wanted ? orderOfRun(services, { address, worker, run, wanted }) : NO_ORDERS;
-  return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(wanted), ...orders };
+  const orders = spec ? orderOfRun(services, { address, worker, run, spec }) : NO_ORDERS;
+  return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
 }
 
 function mintEpoch(services: LaunchServices, project: Project, worker: Worker): number {
@@ -219,6 +221,6 @@ function mintEpoch(services: LaunchServices, project: Project, worker: Worker): 
 
 const NO_ORDERS: Orders = { launch: null, mint: null };
 
-function commandOf(wanted: LaunchSpec | null): { command: string[] | null; cwd: string | null } {
-  return { command: wanted?.command ?? null, cwd: wanted?.cwd ?? null };
+function commandOf(spec: LaunchSpec | null): { command: string[] | null; cwd: string | null } {
+  return { command: spec?.command ?? null, cwd: spec?.cwd ?? null };
 }

@@ -1,0 +1,76 @@
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { OPERATOR } from "../../protocol/records/mail.ts";
+import { countOnTheWay, messageById } from "../../store/messages.ts";
+import { assertAllThere } from "../mail/integrity.ts";
+import { offerNext, returnUnarrived, type MailboxReader } from "../mail/offer.ts";
+import { projectFor } from "../mail/recipients.ts";
+import { assertReader, senderOf } from "../mail/sender.ts";
+import { transition } from "../mail/transition.ts";
+import { boxKey, MailboxChange } from "../mail/waiting.ts";
+import type { CallContext } from "./context.ts";
+
+/** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
+export async function receiveCall(
+  params: CallParams<"receive">,
+  context: CallContext,
+): Promise<CallResults["receive"]> {
+  const { services, closed } = context;
+  const deadline = services.monotonicMs() + params.waitMs;
+  const { projectId, to } = readerOf(context, params);
+  let { inHand } = params;
+  for (;;) {
+    // Listening first: a message that comes in while the box is looked into is not missed.
+    const change = new MailboxChange(services, boxKey(projectId, to), deadline, closed);
+    const messages = await services.writer
+      .write(() => {
+        const reader = readerOf(context, params);
+        if (inHand && !reader.paused) returnUnarrived(services, reader, new Set(inHand));
+        return offerNext(services, reader, params.max);
+      })
+      .catch((error: unknown) => {
+        change.stop();
+        throw error;
+      });
+    if (messages.length > 0) {
+      change.stop();
+      return { messages };
+    }
+    await assertAllThere(services, projectId, to, countOnTheWay(services.db, projectId, to));
+    if ((await change.happened) === "too late") return { messages };
+    // Nobody is there to take an offer any more.
+    if (closed.aborted) return { messages: [] };
+    // What the reader has in hand was said when it asked: by now others of the same run may have taken something.
+    inHand = undefined;
+  }
+}
+
+function readerOf({ services, actor }: CallContext, params: CallParams<"receive">): MailboxReader {
+  const sender = senderOf(services, actor, params);
+  assertReader(params, sender);
+  const { worker, run } = sender;
+  return {
+    projectId: projectFor(services, sender, { ...params, declared: [] }).id,
+    to: worker?.id ?? null,
+    run: run?.id ?? OPERATOR,
+    generation: run?.generation ?? 0,
+    paused: worker?.paused === true,
+  };
+}
+
+/** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */
+export async function ackCall(
+  params: CallParams<"ack">,
+  { services, actor }: CallContext,
+): Promise<CallResults["ack"]> {
+  return services.writer.write(() => {
+    const sender = senderOf(services, actor, params);
+    assertReader(params, sender);
+    const run = sender.run?.id ?? OPERATOR;
+    const acked = params.ids.filter((id) => {
+      const message = messageById(services.db, id);
+      const own = message?.offerRun === run && message.offerGeneration === (sender.run?.generation ?? 0);
+      return own && transition(services, message, params.how === "read" ? "read" : "inject", { run });
+    });
+    return { acked, missed: params.ids.filter((id) => !acked.includes(id)) };
+  });
+}

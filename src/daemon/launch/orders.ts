@@ -1,0 +1,118 @@
+import { PerdureError } from "../../protocol/errors.ts";
+import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/worker.ts";
+import { type Run } from "../../store/runs.ts";
+import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
+import { type Worker } from "../../store/workers.ts";
+import { withoutLeaks } from "../../vendors/index.ts";
+import type { LaunchServices } from "./services.ts";
+import { locationOf } from "../conversations/probe.ts";
+import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
+import type { SessionProbe } from "./probe-binding.ts";
+
+export interface LaunchRequest {
+  address: string;
+  worker: Worker;
+  run: Run;
+  spec: LaunchSpec;
+  fresh: boolean;
+  probe: SessionProbe;
+  /** Of a conversation that is resumed: its first turn is still to come. */
+  unsaid?: boolean;
+}
+
+export interface Orders {
+  launch: LaunchOrder | null;
+  mint: MintOrder | null;
+}
+
+/** The order once more, for a claim or a binding whose answer was lost. */
+export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
+  const entry = lastEntryOfRun(services.db, request.run.id);
+  const session = conversationOfRun(services.db, request.run.id);
+  if (session && entry) {
+    const begun = session.forkedFrom === null ? "new" : "fork";
+    return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
+  }
+  const { spec } = request;
+  const mints = spec.vendor !== null && !spec.vendor.aside && spec.vendor.adapter.identity.kind === "minted";
+  if (spec.vendor && mints) {
+    const source = sourceOf(services, request.worker);
+    return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
+  }
+  return { launch: plainOrder(spec), mint: null };
+}
+
+/** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
+export function orderFor(
+  services: LaunchServices,
+  { worker, run, spec, unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "unsaid">,
+  session: Conversation,
+  step: LaunchStep,
+): LaunchOrder {
+  if (spec.vendor === null) return plainOrder(spec);
+  const { adapter, programAt, args, declared } = spec.vendor;
+  const { vendorId: id, transcript, configDir } = session;
+  const stem = step === "fork" && session.forkedFrom !== null ? stemOf(services, session.forkedFrom) : null;
+  const from = stem && { session: stem.vendorId, transcript: stem.transcript };
+  const places = { runDir: services.runs.runDir(run.id), configDir, transcript, from, environment: spec.environment };
+  // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
+  const begins = session.forkedFrom === null && session.provenance !== "rotated";
+  const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
+  const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
+  return {
+    command: [...spec.command.slice(0, programAt + 1), ...plan.args],
+    cwd: session.launchCwd,
+    variables: {
+      ...withoutLeaks(spec.environment),
+      ...session.variables,
+      ...plan.variables,
+    },
+    files: plan.files,
+    mirrors: plan.mirrors ?? [],
+    freePort: plan.freePort ?? false,
+    session: { vendor: session.vendor, id: session.vendorId, step, restored: null },
+  };
+}
+
+export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrder {
+  const variables = withoutLeaks(environment);
+  return { command, cwd, variables, files: [], mirrors: [], freePort: false, session: null };
+}
+
+export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversation | null): MintOrder {
+  const place = newLocation(spec, vendor, source);
+  return {
+    vendor: vendor.adapter.vendor,
+    command: spec.command.slice(0, vendor.programAt + 1),
+    args: vendor.args,
+    cwd: place.launchCwd,
+    variables: { ...withoutLeaks(spec.environment), ...place.variables },
+    from: source?.vendorId ?? null,
+  };
+}
+
+/** The conversation the worker is to begin as a branch of. */
+export function sourceOf(services: LaunchServices, worker: Worker): Conversation | null {
+  return worker.forkOf === null ? null : stemOf(services, worker.forkOf);
+}
+
+/** Without it the start would be a new one, in silence. */
+function stemOf(services: LaunchServices, sessionId: number): Conversation {
+  const stem = conversationById(services.db, sessionId);
+  if (stem) return stem;
+  throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
+    hint: "begin anew with --fresh",
+  });
+}
+
+/** A branch begins where its stem did: vendors look for it there. */
+export function newLocation(
+  spec: LaunchSpec,
+  vendor: VendorSpec,
+  source: Conversation | null,
+): ReturnType<typeof locationForNew> & { forkedFrom: number | null } {
+  if (source === null) return { ...locationForNew(spec, vendor), forkedFrom: null };
+  const variables = source.variables;
+  const { configDir, launchCwd } = locationOf(source);
+  return { vendor: source.vendor, configDir, launchCwd, variables, forkedFrom: source.id };
+}
