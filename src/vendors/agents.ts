@@ -1,5 +1,7 @@
 import { basename } from "node:path";
-import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./programs.ts";
+import { VENDOR_PROGRAMS } from "./programs.ts";
+import { scriptedProgram } from "./scripted/program.ts";
+import type { VendorProgram } from "./shared/program.ts";
 
 export interface AgentProcess {
   program: VendorProgram;
@@ -18,7 +20,7 @@ export function agentOf(argv: readonly string[]): AgentProcess | null {
   const known =
     VENDOR_PROGRAMS.find(({ program }) => program === name) ??
     (interpreted ? programOfScript(words[1] ?? "") : undefined);
-  const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);
+  const program = known ?? (name === scriptedProgram.program ? scriptedProgram : null);
   return program && { program, interpreted };
 }
 

@@ -1,5 +1,3 @@
-import type { Environment } from "../util/environment.ts";
-import type { Variables } from "../protocol/records/conversation.ts";
 import { own } from "../util/own.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude/index.ts";
@@ -16,7 +14,18 @@ import { scripted } from "./scripted/index.ts";
 export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./shared/hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, gemini, copilot, opencode, pi, qwen, cursor, custom, scripted];
+export const ADAPTERS: readonly Adapter[] = [
+  claude,
+  codex,
+  gemini,
+  copilot,
+  opencode,
+  pi,
+  qwen,
+  cursor,
+  custom,
+  scripted,
+];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 
@@ -26,10 +35,4 @@ export function adapterOf(vendor: string): Adapter | null {
 
 export function adapterNames(): string[] {
   return ADAPTERS.map(({ vendor }) => vendor);
-}
-
-/** What a worker must not inherit from whoever started it, of every vendor: it may be started from inside another one. */
-export function withoutLeaks(env: Environment): Variables {
-  const leaks = ADAPTERS.flatMap((each) => each.leaks.map((name) => [name, null] as const));
-  return Object.assign(Object.fromEntries(leaks), ...ADAPTERS.map((each) => each.restored?.(env) ?? {})) as Variables;
 }

@@ -1,5 +1,7 @@
 import { basename } from "node:path";
-import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./programs.ts";
+import { VENDOR_PROGRAMS } from "./programs.ts";
+import { scriptedProgram } from "./scripted/program.ts";
+import type { VendorProgram } from "./shared/program.ts";
 
 export interface Match {
   vendor: string;
@@ -78,7 +80,7 @@ function programOf(word: string): VendorProgram | null {
   const name = basename(word).replace(/\.exe$/, "");
   const packageName = /^(@?[^@]+)(@.*)?$/.exec(word)?.[1];
   const known = VENDOR_PROGRAMS.find((each) => each.program === name || each.package === packageName);
-  return known ?? (name === "perdure-scripted" || name === "perdure-scripted.js" ? SCRIPTED_PROGRAM : null);
+  return known ?? (name === "perdure-scripted" || name === "perdure-scripted.js" ? scriptedProgram : null);
 }
 
 /** By its name without an ending, by the package its path leads through, or as a version of a native install. */

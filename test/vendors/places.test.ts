@@ -8,31 +8,36 @@ test("every adapter has its fixtures", () => {
 
 describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
   test.each(facts.config)("with $env its conversations are in $dir", ({ env, dir, variables }) => {
-    expect(adapter.config(env)).toEqual({ dir, variables });
+    expect(adapter.storage.configDirOf(env)).toEqual({ dir, variables });
   });
 
   test("the variables lead to the same folder again, from anywhere", () => {
     for (const { env, dir } of facts.config) {
-      const { variables } = adapter.config(env);
+      const { variables } = adapter.storage.configDirOf(env);
       const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
       const unset = Object.entries(variables).filter(([, value]) => value === null);
       const elsewhere = { HOME: "/home/w", ...Object.fromEntries(unset.map(([name]) => [name, undefined])) };
-      expect(adapter.config({ ...elsewhere, ...Object.fromEntries(set) }).dir).toBe(dir);
+      expect(adapter.storage.configDirOf({ ...elsewhere, ...Object.fromEntries(set) }).dir).toBe(dir);
     }
   });
 
   test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
-    expect(adapter.leaks).toContain(name);
+    expect(adapter.launch.privateEnv).toContain(name);
   });
 
   test("a sign of life is looked for where it appears", () => {
-    const folder = facts.signs === null ? null : join("/home/u/.v", facts.signs);
-    expect(adapter.signs("/home/u/.v")).toBe(folder);
+    const folder = facts.watchDir === null ? null : join("/home/u/.v", facts.watchDir);
+    expect(adapter.liveness.watchDir("/home/u/.v")).toBe(folder);
   });
 });
 
-const ASSIGNED = VENDORS.flatMap(({ vendor, adapter: { identity } }) =>
-  identity.kind === "assigned" ? [{ vendor, choose: () => identity.choose() }] : [],
+const ASSIGNED = VENDORS.flatMap(
+  ({
+    vendor,
+    adapter: {
+      launch: { identity },
+    },
+  }) => (identity.kind === "assigned" ? [{ vendor, choose: () => identity.choose() }] : []),
 );
 
 test.each(ASSIGNED)("$vendor: no two conversations get the same id", ({ choose }) => {

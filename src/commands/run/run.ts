@@ -74,7 +74,7 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.deafLoader === true,
+      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.launch.loaderSwallowsSignals === true,
     });
   },
 };
@@ -181,6 +181,7 @@ function tellPredecessor({ grant, session, environment }: Launch, file: string, 
   out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const told =
-    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+    session &&
+    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }

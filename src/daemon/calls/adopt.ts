@@ -21,12 +21,16 @@ import type { CallContext } from "./context.ts";
 export async function adoptCall(params: CallParams<"adopt">, { house }: CallContext): Promise<CallResults["adopt"]> {
   checkName(params.target.name);
   const adapter = knownAdapter(params.vendor);
-  const { dir, variables } = adapter.config(params.environment);
+  const { dir, variables } = adapter.storage.configDirOf(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
   const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
-  const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
-  assertAdoptable(params, transcript, adapter.holders(place, house.processes)[0] ?? null);
+  const transcript = await adapter.storage.probe(
+    place,
+    null,
+    asker({ command: adapter.command, cwd, environment, variables }),
+  );
+  assertAdoptable(params, transcript, adapter.liveness.holders(place, house.processes)[0] ?? null);
   const adopted = await house.writer.write(() => {
     const project = projectOf(house, params.target) ?? registerProject(house, params.target.here);
     const worker = findOrCreate(house, project, params.target.name, false);
@@ -48,7 +52,7 @@ function bindExisting(
   house: House,
   worker: WorkerRow,
   place: SessionPlace,
-  variables: ReturnType<Adapter["config"]>["variables"],
+  variables: ReturnType<Adapter["storage"]["configDirOf"]>["variables"],
 ): SessionRow {
   const known = sessionInUse(house.db, place.vendor, place.configDir, place.id);
   if (known?.worker_id !== worker.id) {

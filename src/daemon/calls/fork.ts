@@ -35,7 +35,7 @@ export async function forkCall(params: CallParams<"fork">, { house }: CallContex
 }
 
 async function assertForkable(house: House, address: string, stem: SessionRow): Promise<void> {
-  if (!knownAdapter(stem.vendor).forks) {
+  if (!knownAdapter(stem.vendor).launch.forks) {
     throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });

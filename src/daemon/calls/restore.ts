@@ -19,7 +19,9 @@ export async function restoreCall(
   const assertUnused = (): void => {
     const now = workerById(house.db, worker.id);
     if (now) assertStopped(house, now);
-    const [holder] = session ? (adapterOf(session.vendor)?.holders(placeOf(session), house.processes) ?? []) : [];
+    const [holder] = session
+      ? (adapterOf(session.vendor)?.liveness.holders(placeOf(session), house.processes) ?? [])
+      : [];
     if (!holder) return;
     throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
       hint: "leave it there first",

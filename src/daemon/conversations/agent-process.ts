@@ -28,10 +28,11 @@ export class AgentWatch {
 
   signs(run: RunRow, { config_dir: configDir }: SessionRow): Sign[] {
     const { processes, watch } = this.#house;
-    if (this.found && isAlive(processes, this.found)) return this.#adapter.look(configDir, this.found.pid, processes);
+    if (this.found && isAlive(processes, this.found))
+      return this.#adapter.liveness.inspect(configDir, this.found.pid, processes);
     let signs: Sign[] = [];
     const found = (pid: number): boolean => {
-      const shown = signs.length > 0 ? [] : this.#adapter.look(configDir, pid, processes);
+      const shown = signs.length > 0 ? [] : this.#adapter.liveness.inspect(configDir, pid, processes);
       if (shown.length === 0) return false;
       signs = shown;
       this.found = processes.look(pid);
@@ -44,6 +45,6 @@ export class AgentWatch {
 
   /** What it has left behind. */
   remains({ config_dir: configDir }: SessionRow): Sign[] {
-    return this.found ? (this.#adapter.remains?.(configDir, this.found) ?? []) : [];
+    return this.found ? (this.#adapter.liveness.leftovers?.(configDir, this.found) ?? []) : [];
   }
 }

@@ -63,7 +63,7 @@ export class Follower {
     this.silence = new SilenceWatch(house);
     this.attention = new AttentionWatch(house, run, adapter);
     const asked = { runDir: house.watch.runDir(run.id), session: this.#session()?.vendor_id ?? "" };
-    this.#listening = adapter.listen?.(asked, (sign) => this.#told(sign)) ?? null;
+    this.#listening = adapter.liveness.listen?.(asked, (sign) => this.#told(sign)) ?? null;
     this.#lookIn(this.#waitMs);
   }
 

@@ -26,7 +26,7 @@ export async function probeSession(
 ): Promise<Transcript> {
   const adapter = adapterOf(session.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.probe(placeOf(session), lastSeen, askerOf(house, session));
+  return adapter.storage.probe(placeOf(session), lastSeen, askerOf(house, session));
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */

@@ -34,7 +34,7 @@ export function settleProof(house: Pick<House, "db" | "now" | "processes">, run:
 /** Whether nobody sits in front of what the worker was started with last. */
 export function isHeadless(worker: WorkerRow): boolean {
   const args = (storedCommand(worker) ?? []).slice((worker.program_at ?? 0) + 1);
-  return worker.vendor !== null && (adapterOf(worker.vendor)?.read(args).headless ?? false);
+  return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
 /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */

@@ -38,7 +38,7 @@ export class SessionWatch {
     const session = sessionOfRun(this.#house.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
-    const folder = adapter.signs(session.config_dir);
+    const folder = adapter.liveness.watchDir(session.config_dir);
     const signs = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
     this.#followers.set(run.id, { follower: new Follower(this.#house, run, adapter, late, signs), folder });
     if (folder !== null) this.#watch(folder);

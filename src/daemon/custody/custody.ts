@@ -9,7 +9,7 @@ import { custodyIds, custodyOf, custodyToDrop, dropCustody, setCustody, type Cus
 import { sessionById, setTranscript, type SessionRow } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import { parseObject } from "../../vendors/shared/transcript.ts";
+import { parseObject } from "../../util/fields.ts";
 import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
 import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
 import { record, type House } from "../services.ts";
@@ -38,7 +38,7 @@ export class Custody {
       try {
         const found = sessionById(this.#house.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
-        if (session) await (adapterOf(session.vendor)?.archive ? this.#print(session) : this.#copy(session));
+        if (session) await (adapterOf(session.vendor)?.storage.archive ? this.#print(session) : this.#copy(session));
       } catch (error) {
         this.#house.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
       }
@@ -61,7 +61,7 @@ export class Custody {
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
       if (sizeOf(session.transcript) !== before) return null;
       assertUnused();
-      const archive = adapterOf(session.vendor)?.archive;
+      const archive = adapterOf(session.vendor)?.storage.archive;
       if (archive) {
         const { code, stderr } = await askerOf(this.#house, session)(archive.takeIn(this.#file(session.id)));
         if (code !== 0) this.#house.log(`custody: ${session.vendor} did not take ${session.vendor_id} back: ${stderr}`);
@@ -91,7 +91,7 @@ export class Custody {
    */
   async compare(session: SessionRow, found: Transcript, thorough = false): Promise<Transcript> {
     const kept = custodyOf(this.#house.db, session.id);
-    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.archive) return found;
+    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.storage.archive) return found;
     if (!thorough && sameSource(kept, found.file)) return found;
     if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
     const copy = await hashOf(found.file, kept.bytes);
@@ -115,7 +115,7 @@ export class Custody {
 
   async #copy(session: SessionRow): Promise<void> {
     const source = session.transcript;
-    if (adapterOf(session.vendor)?.uncopied !== undefined) return;
+    if (adapterOf(session.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
     const kept = custodyOf(this.#house.db, session.id);
@@ -146,7 +146,7 @@ export class Custody {
   }
 
   async #print(session: SessionRow): Promise<void> {
-    const archive = adapterOf(session.vendor)?.archive;
+    const archive = adapterOf(session.vendor)?.storage.archive;
     if (!archive) return;
     const { code, stdout } = await askerOf(this.#house, session)(archive.print(session.vendor_id));
     if (code !== 0 || stdout.length === 0) return;

@@ -81,7 +81,9 @@ async function conversationChecks(
   const kept = custodyOf(house.db, session.id);
   const whole = kept !== null && (await house.custody.whole(kept)) !== null;
   const seen = await house.custody.compare(session, await probeSession(house, session), true);
-  const others = adapter.holders(placeOf(session), house.processes).filter(({ pid }) => !isOwn(house, worker, pid));
+  const others = adapter.liveness
+    .holders(placeOf(session), house.processes)
+    .filter(({ pid }) => !isOwn(house, worker, pid));
   const decision = decideLaunch({
     address,
     name: worker.name,
@@ -106,7 +108,7 @@ async function conversationChecks(
     refused === null
       ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.uncopied, seen, { kept: kept !== null, whole }),
+    custodyCheck(worker, adapter.storage.noCopyReason, seen, { kept: kept !== null, whole }),
   ];
 }
 

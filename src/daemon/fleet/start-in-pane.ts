@@ -142,7 +142,7 @@ function scriptOf(file: string, { grant, command, environment, session }: Launch
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    deafLoader: session !== null && adapterOf(session.vendor)?.deafLoader === true,
+    deafLoader: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
   });
 }
 
@@ -153,7 +153,8 @@ function tellOfPredecessor(project: ProjectRow, launch: Launch): void {
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const { grant, session } = launch;
   const told =
-    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+    session &&
+    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 

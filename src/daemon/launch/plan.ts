@@ -12,7 +12,8 @@ import {
   type SessionRow,
 } from "../../store/conversations.ts";
 import { workerById, type WorkerRow } from "../../store/workers.ts";
-import { adapterOf, withoutLeaks } from "../../vendors/index.ts";
+import { withoutPrivateEnv } from "../../vendors/environment.ts";
+import { adapterOf } from "../../vendors/index.ts";
 import type { House } from "../services.ts";
 import { placeOf, probeSession } from "../conversations/probe.ts";
 import { bindNew, enter, leaveSession, noteTranscript } from "../conversations/bindings.ts";
@@ -35,7 +36,7 @@ export async function outlookOf(house: House, session: SessionRow | null): Promi
   if (!session || !adapter) return nothing;
   // What its last run wrote is that run's proof: looked at before anybody writes more.
   await house.sessions.settled(session.id);
-  const [holder = null] = adapter.holders(placeOf(session), house.processes);
+  const [holder = null] = adapter.liveness.holders(placeOf(session), house.processes);
   const seen = await house.custody.compare(session, await probeSession(house, session));
   const copy = seen.state === "good" ? null : custodyOf(house.db, session.id);
   const restored = holder === null && isLost(house, session, seen) ? await house.custody.restore(session) : null;
@@ -114,10 +115,15 @@ export function planLaunch(house: House, request: LaunchRequest): Orders {
     if (order.session) order.session.restored = outlook.restored;
     return { launch: order, mint: null };
   }
-  if (decision.step === "new" && decision.id !== null && bound && want.vendor.adapter.identity.kind === "assigned") {
+  if (
+    decision.step === "new" &&
+    decision.id !== null &&
+    bound &&
+    want.vendor.adapter.launch.identity.kind === "assigned"
+  ) {
     return { launch: startIn(house, request, bound, bound.forked_from === null ? "new" : "fork"), mint: null };
   }
-  const { identity } = want.vendor.adapter;
+  const { identity } = want.vendor.adapter.launch;
   const source = request.fresh ? null : sourceOf(house, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(want, want.vendor, source) };
   const session = bindNew(house, worker, run, {
@@ -198,7 +204,7 @@ export function orderOfRun(house: House, request: Omit<LaunchRequest, "outlook" 
     return { launch: orderFor(house, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { wanted: want } = request;
-  const mints = want.vendor !== null && !want.vendor.aside && want.vendor.adapter.identity.kind === "minted";
+  const mints = want.vendor !== null && !want.vendor.aside && want.vendor.adapter.launch.identity.kind === "minted";
   if (want.vendor && mints) {
     const source = sourceOf(house, request.worker);
     return { launch: null, mint: mintOrder(want, want.vendor, source) };
@@ -222,12 +228,12 @@ export function orderFor(
   // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
   const begins = session.forked_from === null && session.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? want.prompt : null;
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
+  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...want.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launch_cwd,
     variables: {
-      ...withoutLeaks(want.environment),
+      ...withoutPrivateEnv(want.environment),
       ...(JSON.parse(session.config_variables) as Variables),
       ...plan.variables,
     },
@@ -239,7 +245,7 @@ export function orderFor(
 }
 
 function plainOrder({ command, cwd, environment }: Wanted): LaunchOrder {
-  const variables = withoutLeaks(environment);
+  const variables = withoutPrivateEnv(environment);
   return { command, cwd, variables, files: [], mirrors: [], freePort: false, session: null };
 }
 
@@ -250,7 +256,7 @@ function mintOrder(want: Wanted, vendor: VendorWanted, source: SessionRow | null
     command: want.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
     cwd: place.launchCwd,
-    variables: { ...withoutLeaks(want.environment), ...place.variables },
+    variables: { ...withoutPrivateEnv(want.environment), ...place.variables },
     from: source?.vendor_id ?? null,
   };
 }

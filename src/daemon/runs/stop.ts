@@ -122,6 +122,6 @@ async function terminate(house: Stopper, run: RunRow, stopping: Stopping): Promi
 
 function loadedByDeaf(house: Stopper, run: RunRow): ProcessInfo[] {
   const vendor = sessionOfRun(house.db, run.id)?.vendor;
-  if (vendor === undefined || adapterOf(vendor)?.deafLoader !== true) return [];
+  if (vendor === undefined || adapterOf(vendor)?.launch.loaderSwallowsSignals !== true) return [];
   return agentChain(house.processes, run.pid).flatMap((pid) => house.processes.look(pid) ?? []);
 }

@@ -11,15 +11,18 @@ import type {
 import { own } from "../../util/own.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
-import { hookCommand, hookScript, tellAtStart } from "../shared/hook-script.ts";
-import { registryEntries, registryEntry, type RegistryEntry, type Started } from "../shared/live-registry.ts";
+import { hookCommand, hookScript, startMessageFile } from "../shared/hook-script.ts";
+import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import { claudeScreen } from "./screen.ts";
+import { claudeEnvironment } from "./program.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -27,34 +30,41 @@ export const claude: Adapter = {
   command: ["claude"],
   tested: ["2.1.325"],
   unproved: null,
-  leaks: [
-    "CLAUDECODE",
-    "CLAUDE_PID",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_ENV_FILE",
-  ],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: true,
-  probe,
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
-  sweepsAfterDays,
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, "sessions"),
-  look,
-  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
-  hear,
-  ...claudeScreen,
-  tell: tellAtStart,
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: true,
+    takesFirstPrompt: true,
+    startMessage: startMessageFile,
+    environment: claudeEnvironment,
+    privateEnv: [
+      "CLAUDECODE",
+      "CLAUDE_PID",
+      "CLAUDE_CODE_SESSION_ID",
+      "CLAUDE_CODE_CHILD_SESSION",
+      "CLAUDE_CODE_SESSION_ATTENDED",
+      "CLAUDE_CODE_ENTRYPOINT",
+      "CLAUDE_CODE_MESSAGING_SOCKET",
+      "CLAUDE_CODE_MESSAGING_TOKEN",
+      "CLAUDE_ENV_FILE",
+    ],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    sweepsAfterDays,
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, "sessions"),
+    inspect: look,
+    holders,
+    onHook,
+    leftovers: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+  },
+  screen: claudeScreen,
 };
 
 const ARGUMENTS: ArgumentTable = {
@@ -69,7 +79,8 @@ const ARGUMENTS: ArgumentTable = {
   ),
   many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
     --tools`),
-  aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
+  noConversation:
+    wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
     setup-token stop kill ultrareview update upgrade --version -v --help -h`),
   conflicts: {
     "--resume": "perdure chooses the conversation",
@@ -90,7 +101,7 @@ const ARGUMENTS: ArgumentTable = {
 };
 
 /** With the variable set, `.claude.json` moves into the folder too: so set and unset are never exchanged. */
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.CLAUDE_CONFIG_DIR) {
     return { dir: env.CLAUDE_CONFIG_DIR, variables: { CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR } };
   }
@@ -113,10 +124,9 @@ function idOfFile(path: string): string | null {
 const FORM: TranscriptForm = { header: false, read: readLine };
 
 /** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
-function readLine(line: Readonly<Record<string, unknown>>): Line {
-  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
-  const said =
-    line.type === "user" && line.isMeta !== true && "content" in message ? wordsIn(message.content) : undefined;
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
+  const message = fieldsOf(line.message);
+  const said = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
@@ -135,12 +145,12 @@ function sweepsAfterDays(configDir: string): number | null {
 }
 
 /** One entry per live process, following `/clear` and `/rename`. */
-function sessionOf({ fields }: RegistryEntry): string | null {
+function sessionOf({ fields }: LiveEntry): string | null {
   return textOf(fields.sessionId);
 }
 
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
-  return registryEntries(join(configDir, "sessions"), processes)
+  return liveEntries(join(configDir, "sessions"), processes)
     .filter((entry) => sessionOf(entry) === id)
     .map(({ pid }) => ({ pid, evidence: "claude's registry of live processes" }));
 }
@@ -169,8 +179,8 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function look(configDir: string, pid: number, processes: Started): Sign[] {
-  const entry = registryEntry(join(configDir, "sessions"), pid, processes);
+function look(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
+  const entry = liveEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];
   const activity = activityOf(entry.fields.status);
@@ -191,9 +201,13 @@ function activityOf(status: unknown): Activity | undefined {
   return status === "busy" || status === "idle" ? status : undefined;
 }
 
-const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", UserPromptSubmit: "busy", Stop: "idle" };
+const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
+  SessionStart: "idle",
+  UserPromptSubmit: "busy",
+  Stop: "idle",
+};
 
-function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
@@ -202,6 +216,6 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
     session,
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: own(HEARD, name),
+    activity: own(ACTIVITY_OF_EVENT, name),
   };
 }

@@ -1,5 +1,5 @@
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 /** Before its first sign. Later its registry tells, and its title never: that looks the same at work and in a dialog. */
@@ -14,7 +14,7 @@ const DIALOGS: readonly Dialog[] = [
 ];
 
 /** It stands where an answer would, or where the output of a tool does: then an answer follows. */
-const HELD: HeldForms = {
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^⎿ +(?:Not logged in|Login expired|OAuth token revoked|Login reached its time limit) · /],
     ["login", /^⎿ +Invalid (?:API key|auth token) · Fix external /],
@@ -33,4 +33,4 @@ const HELD: HeldForms = {
 };
 
 /** What a terminal with claude in it shows. */
-export const claudeScreen: Pick<Adapter, "dialogs" | "held"> = { dialogs: DIALOGS, held: HELD };
+export const claudeScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };

@@ -3,9 +3,9 @@ import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
-import type { MintRequest } from "../adapter.ts";
+import type { MintRequest } from "../launch-plan.ts";
 import { endGroup } from "../shared/child-group.ts";
-import { parseObject, textOf } from "../shared/transcript.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 
 /**
  * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the
@@ -32,7 +32,7 @@ async function openThread(server: AppServer, name: string, cwd: string, from: st
   const { thread } = await (from === null
     ? server.call("thread/start", { cwd })
     : server.call("thread/fork", { threadId: from, cwd, excludeTurns: true }));
-  const id = textOf(typeof thread === "object" && thread !== null && "id" in thread ? thread.id : null);
+  const id = textOf(fieldsOf(thread).id);
   if (id === null) throw cannotOpen("it answered without an id");
   await server.call("thread/name/set", { threadId: id, name });
   return id;
@@ -86,7 +86,7 @@ class AppServer {
     if (!message || !waiting) return; // a notification
     const { result, error } = message;
     if (error !== undefined) waiting.reject(cannotOpen(JSON.stringify(error)));
-    else waiting.resolve(typeof result === "object" && result !== null ? { ...result } : {});
+    else waiting.resolve(fieldsOf(result));
   }
 }
 

@@ -7,9 +7,11 @@ import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isSessionId, type SessionPlace, type Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, MintRequest, PlanRequest } from "../adapter.ts";
+import type { Adapter, ConfigDir } from "../adapter.ts";
+import type { LaunchPlan, MintRequest, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
+import { cursorEnvironment } from "./program.ts";
 
 /**
  * Cursor, from its documentation and from what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
@@ -21,19 +23,26 @@ export const cursor: Adapter = {
   command: ["cursor-agent"],
   tested: [],
   unproved: "written from its documentation, never run",
-  leaks: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "minted", mint },
-  forks: false,
-  probe,
-  list: async () => [],
-  uncopied: "it keeps a database that only its own program reads",
-  holders: () => [],
-  plan,
-  firstPrompt: false,
-  signs: () => null,
-  look: () => [],
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "minted", mint },
+    forks: false,
+    takesFirstPrompt: false,
+    environment: cursorEnvironment,
+    privateEnv: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list: async () => [],
+    noCopyReason: "it keeps a database that only its own program reads",
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders: () => [],
+  },
 };
 
 const CHOSEN = "perdure chooses the chat";
@@ -41,7 +50,8 @@ const CHOSEN = "perdure chooses the chat";
 const ARGUMENTS: ArgumentTable = {
   valued: wordSet("-a --api-key -m --model --output-format -H --header --workspace --mode --sandbox"),
   optional: wordSet("--resume"),
-  aside: wordSet(`login logout status whoami about models mcp update upgrade ls create-chat generate-rule rule worker
+  noConversation:
+    wordSet(`login logout status whoami about models mcp update upgrade ls create-chat generate-rule rule worker
     install-shell-integration uninstall-shell-integration help -v --version -h --help`),
   conflicts: {
     "--resume": CHOSEN,
@@ -53,7 +63,7 @@ const ARGUMENTS: ArgumentTable = {
   headless: wordSet("-p --print"),
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.CURSOR_CONFIG_DIR)
     return { dir: env.CURSOR_CONFIG_DIR, variables: { CURSOR_CONFIG_DIR: env.CURSOR_CONFIG_DIR } };
   const home = homeDir(env);

@@ -1,6 +1,7 @@
 import type { Environment } from "../../util/environment.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest } from "../adapter.ts";
+import type { Adapter, ConfigDir } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 
 /**
  * Any program with a declared way to begin a conversation under an id and to resume it. Where it keeps them nobody knows:
@@ -11,22 +12,29 @@ export const custom: Adapter = {
   command: [],
   tested: [],
   unproved: "only its own program knows whether it resumed",
-  leaks: [],
-  read: () => ({ converses: true, headless: false, conflict: null }),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: false,
-  probe: async () => ({ state: "unseen" }),
-  list: async () => [],
-  uncopied: "only its own program knows where it keeps them",
-  holders: () => [],
-  plan,
-  firstPrompt: true,
-  signs: () => null,
-  look: () => [],
+  launch: {
+    readArgs: () => ({ converses: true, headless: false, conflict: null }),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: false,
+    takesFirstPrompt: true,
+    environment: { recorded: [] },
+    privateEnv: [],
+  },
+  storage: {
+    configDirOf,
+    probe: async () => ({ state: "unseen" }),
+    list: async () => [],
+    noCopyReason: "only its own program knows where it keeps them",
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders: () => [],
+  },
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   const home = homeDir(env);
   return { dir: home, variables: { HOME: home } };
 }

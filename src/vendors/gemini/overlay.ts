@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
+import { fieldsOf } from "../../util/fields.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { LaunchFile, Mirror } from "../adapter.ts";
-import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+import type { LaunchFile, Mirror } from "../launch-plan.ts";
+import { shellQuote } from "../../util/shell-quote.ts";
+import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
 // a settings file by variable only from root.
@@ -54,15 +56,15 @@ function beside(home: string): Mirror {
  * they start inherits it. A worker that was started from inside this one has lost the mark.
  */
 function notIts(runDir: string): string {
-  return `case "$GEMINI_CLI:$${OVERLAY_MARK}" in :${quoted(runDir)}:*) false ;; esac`;
+  return `case "$GEMINI_CLI:$${OVERLAY_MARK}" in :${shellQuote(runDir)}:*) false ;; esac`;
 }
 
-type Fields = Record<string, unknown>;
+type Fields = Readonly<Record<string, unknown>>;
 
 function settingsWith(home: string, runDir: string, events: Readonly<Record<string, string>>): string {
   const settings = userSettings(join(home, ".gemini", "settings.json"));
   const general = fieldsOf(settings.general);
-  const hooks = fieldsOf(settings.hooks);
+  const hooks = { ...fieldsOf(settings.hooks) };
   for (const [event, word] of Object.entries(events)) {
     const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
@@ -84,8 +86,4 @@ function userSettings(file: string): Fields {
   } catch (cause) {
     throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
   }
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

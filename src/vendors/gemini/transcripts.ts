@@ -5,7 +5,8 @@ import type { FoundConversation, SessionPlace, Transcript } from "../../protocol
 import { readIfThere } from "../../state/files.ts";
 import { entriesOf } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { parseObject, part, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
 // `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start
 // leaves one more file of that ending, a stub in which nothing was said, and goes on in the old one. So a file is known by
@@ -64,7 +65,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - TRANSCRIPT_LOOK_BYTES);
-    for (const text of (await part(handle, from, size - from)).split("\n").toReversed()) {
+    for (const text of (await readPart(handle, from, size - from)).split("\n").toReversed()) {
       const line = parseObject(text);
       if (line === null && text === "") continue;
       if (line === null || isSpoken(line)) return false;
@@ -95,7 +96,7 @@ function shortIdOf(path: string): string | null {
 const FORM: TranscriptForm = { header: true, read: readLine };
 
 /** A log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for what is otherwise from there on. */
-function readLine(line: Fields): Line {
+function readLine(line: Fields): TranscriptLine {
   const messages = messagesIn(line) ?? [line];
   const said = messages.findLast((message) => message.type === "user" && isSpoken(message));
   return {
@@ -107,7 +108,7 @@ function readLine(line: Fields): Line {
 }
 
 function changes(line: Fields): Fields {
-  return typeof line.$set === "object" && line.$set !== null ? { ...line.$set } : {};
+  return fieldsOf(line.$set);
 }
 
 function messagesIn(line: Fields): Fields[] | null {

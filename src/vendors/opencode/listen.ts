@@ -1,18 +1,28 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, RUN_POLL_MS } from "../../limits/index.ts";
+import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, MINT_WAIT_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
-import type { LaunchFile } from "../adapter.ts";
-import { sayFirst } from "./first.ts";
+import type { LaunchFile } from "../launch-plan.ts";
 import { OpencodeServer } from "./server.ts";
-import { parseObject, textOf } from "../shared/transcript.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 
-const FILE = "server.json";
+const SERVER_FILE = "server.json";
 
 /** In the run's folder, which is its owner's alone: where the program's own server is, and what opens it. */
 export function serverFile(port: string, password: string | null): LaunchFile {
-  return { name: FILE, text: `${JSON.stringify({ port, password })}\n` };
+  return { name: SERVER_FILE, text: `${JSON.stringify({ port, password })}\n` };
+}
+
+const FIRST_PROMPT_FILE = "first-prompt.json";
+
+/** What its server is told to say first, with the model and the agent that the user has chosen for the program. */
+export function firstFile(text: string, model: string | null, agent: string | null): LaunchFile {
+  const [providerID = "", ...rest] = model?.split("/") ?? [];
+  const chosen = rest.length === 0 ? {} : { model: { providerID, modelID: rest.join("/") } };
+  const body = { parts: [{ type: "text", text }], ...chosen, ...(agent === null ? {} : { agent }) };
+  return { name: FIRST_PROMPT_FILE, text: `${JSON.stringify(body)}\n` };
 }
 
 /** Until it is told to stop: the server comes up a second after the start, and may be busy with something else. */
@@ -35,7 +45,7 @@ async function follow(runDir: string, talk: Talk, signal: AbortSignal): Promise<
 }
 
 function placeIn(runDir: string): { port: number; password: string | null } | null {
-  const fields = parseObject(readIfThere(join(runDir, FILE)) ?? "");
+  const fields = parseObject(readIfThere(join(runDir, SERVER_FILE)) ?? "");
   const port = Number(fields?.port);
   return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
 }
@@ -67,9 +77,9 @@ class Talk {
   async with(server: OpencodeServer, answerMs: number): Promise<void> {
     const events = server.events((line) => WANTED.test(line), answerMs);
     for await (const { type, properties } of events) {
-      const about = typeof properties === "object" && properties !== null ? { ...properties } : {};
+      const about = fieldsOf(properties);
       if (type === "server.connected") await this.#onConnection(server);
-      else if (type === "message.updated") await this.#onMessage(server, "info" in about ? about.info : null);
+      else if (type === "message.updated") await this.#onMessage(server, about.info);
       else if (type === "session.status") this.#onStatus(about);
       else await this.#onQuestion(server, textOf(type) ?? "", about);
     }
@@ -84,7 +94,7 @@ class Talk {
 
   /** A prompt is what moves it: an old conversation may go on working while its user is in another. */
   async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
-    const message: Record<string, unknown> = typeof info === "object" && info !== null ? { ...info } : {};
+    const message = fieldsOf(info);
     const session = textOf(message.sessionID);
     const atMs = createdMs(message);
     if (message.role !== "user" || session === null || atMs <= this.#promptedMs) return;
@@ -99,10 +109,9 @@ class Talk {
     this.#tell(session, "a prompt, told by its own server", "busy");
   }
 
-  #onStatus(about: Record<string, unknown>): void {
+  #onStatus(about: Readonly<Record<string, unknown>>): void {
     if (about.sessionID !== this.#current || !this.#shown) return;
-    const status =
-      typeof about.status === "object" && about.status !== null && "type" in about.status ? about.status.type : null;
+    const status = fieldsOf(about.status).type;
     if (status === "idle") this.#asked.clear();
     // It calls itself busy while its user is asked, too.
     else if (this.#asked.size > 0) return;
@@ -110,7 +119,7 @@ class Talk {
   }
 
   /** Its user is asked for the agents below the agent, too. */
-  async #onQuestion(server: OpencodeServer, type: string, about: Record<string, unknown>): Promise<void> {
+  async #onQuestion(server: OpencodeServer, type: string, about: Readonly<Record<string, unknown>>): Promise<void> {
     const [what, happened] = type.split(".");
     const id = textOf(happened === "asked" ? about.id : about.requestID);
     const session = textOf(about.sessionID);
@@ -135,8 +144,15 @@ class Talk {
   }
 }
 
+/** Said once at most, whoever asks again: twice would be two turns. */
+async function sayFirst(runDir: string, session: string, server: OpencodeServer): Promise<void> {
+  const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
+  if (body === null) return;
+  rmSync(join(runDir, FIRST_PROMPT_FILE));
+  await server.call("POST", `/session/${session}/prompt_async`, body, MINT_WAIT_MS);
+}
+
 function createdMs({ time }: Readonly<Record<string, unknown>>): number {
-  return typeof time === "object" && time !== null && "created" in time && typeof time.created === "number"
-    ? time.created
-    : 0;
+  const { created } = fieldsOf(time);
+  return typeof created === "number" ? created : 0;
 }

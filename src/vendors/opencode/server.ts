@@ -1,5 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import { parseObject } from "../shared/transcript.ts";
+import { parseObject } from "../../util/fields.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

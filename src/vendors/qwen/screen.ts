@@ -1,6 +1,6 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -8,7 +8,7 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Connect a Provider$/, /^(?:› )?Custom Provider$/],
 ];
 
-const HELD: HeldForms = {
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^✕ \[API Error: 40[13]\b/],
     ["login", /^✕ Missing API key for /],
@@ -34,4 +34,4 @@ function title(text: string): Outward | null {
 }
 
 /** What a terminal with qwen in it shows. */
-export const qwenScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };
+export const qwenScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

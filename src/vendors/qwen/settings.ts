@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
-import type { LaunchPlan } from "../adapter.ts";
-import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+import type { LaunchPlan } from "../launch-plan.ts";
+import { shellQuote } from "../../util/shell-quote.ts";
+import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // Qwen knows no flag for hooks. It reads an administrator's defaults from where a variable leads, and adds the user's own
 // settings and hooks to them: nothing of the user's is hidden by that.
@@ -35,7 +36,7 @@ export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "fi
 
 /** What a tool of the agent starts has the first variable, and what another worker starts lacks the second. */
 function isNested(settings: string): string {
-  return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${quoted(settings)} ]`;
+  return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${shellQuote(settings)} ]`;
 }
 
 function isTaken(env: Environment): boolean {

@@ -1,5 +1,5 @@
-import type { PlanRequest } from "../adapter.ts";
-import { optionsOf, wordsOf, type ArgumentTable } from "./arguments.ts";
+import type { PlanRequest } from "../launch-plan.ts";
+import { optionsOf, tokensOf, type ArgumentTable } from "./arguments.ts";
 
 /**
  * What is to be said first, if this is where something is said first: not in a branch, not without a terminal, and not where
@@ -12,7 +12,7 @@ export function firstPrompt(
   ...saying: string[]
 ): string | null {
   if (step === "fork" || headless) return null;
-  const said = wordsOf(args, table).some(
+  const said = tokensOf(args, table).some(
     (word) =>
       word.kind === "word" ||
       word.kind === "literal" ||
@@ -29,8 +29,8 @@ export function asOption(option: string, prompt: string | null): string[] {
 /** As a word of its own, behind all others: behind a `--`, because it may look like an option. */
 export function asWord(prompt: string | null, args: readonly string[], table: ArgumentTable): string[] {
   if (prompt === null) return [];
-  const dashed = wordsOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
+  const dashed = tokensOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
   // One word alone may be the name of a subcommand, even there.
-  const word = table.aside.has(prompt) ? `${prompt} ` : prompt;
+  const word = table.noConversation.has(prompt) ? `${prompt} ` : prompt;
   return dashed ? [word] : ["--", word];
 }

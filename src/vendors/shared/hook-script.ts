@@ -1,7 +1,8 @@
-import type { LaunchFile } from "../adapter.ts";
+import { shellQuote } from "../../util/shell-quote.ts";
+import type { LaunchFile } from "../launch-plan.ts";
 
 /** The file a launch's first hook prints to its agent, if there is one: what an earlier run left to be known. */
-export const TOLD_FILE = "told";
+export const START_MESSAGE_FILE = "told";
 
 /** Events lie beside it until the daemon has read them. */
 export const EVENT_PREFIX = "event.";
@@ -14,11 +15,11 @@ export const EVENT_PREFIX = "event.";
 export function hookScript(runDir: string, silentIf?: string): LaunchFile {
   const text = `${silentIf === undefined ? "" : `if ${silentIf}; then exit 0; fi\n`}umask 077
 PATH=$PATH:/usr/bin:/bin
-cd ${quoted(runDir)} 2>/dev/null || exit 0
+cd ${shellQuote(runDir)} 2>/dev/null || exit 0
 perdure_n=0
 while [ -e "${EVENT_PREFIX}$$.$perdure_n" ]; do perdure_n=$((perdure_n + 1)); done
 cat > ".$$.tmp" && mv ".$$.tmp" "${EVENT_PREFIX}$$.$perdure_n"
-if [ "$1" = start ] && [ -f ${TOLD_FILE} ]; then cat ${TOLD_FILE} && rm -f ${TOLD_FILE}; fi
+if [ "$1" = start ] && [ -f ${START_MESSAGE_FILE} ]; then cat ${START_MESSAGE_FILE} && rm -f ${START_MESSAGE_FILE}; fi
 exit 0
 `;
   return { name: "hook", text };
@@ -26,15 +27,11 @@ exit 0
 
 /** With the run's folder gone it must still be silent and end well: an agent may take a failed hook for a veto. */
 export function hookCommand(runDir: string, event: string): string {
-  return `/bin/sh ${quoted(`${runDir}/hook`)} ${event} 2>/dev/null || :`;
+  return `/bin/sh ${shellQuote(`${runDir}/hook`)} ${event} 2>/dev/null || :`;
 }
 
 /** What makes that first hook say this, for the vendors that read it as claude does. */
-export function tellAtStart(text: string): LaunchFile {
+export function startMessageFile(text: string): LaunchFile {
   const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: text };
-  return { name: TOLD_FILE, text: `${JSON.stringify({ hookSpecificOutput })}\n` };
-}
-
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  return { name: START_MESSAGE_FILE, text: `${JSON.stringify({ hookSpecificOutput })}\n` };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { LAST_WORDS_CHARS_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import type { FoundConversation } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
-import { parsed, part, type TranscriptForm } from "./transcript.ts";
+import { parseLines, readPart, type TranscriptForm } from "./transcript.ts";
 
 export interface Listing {
   folder: string;
@@ -64,9 +64,9 @@ async function endsOf(file: string): Promise<Record<string, unknown>[]> {
   if (handle === null) return [];
   try {
     const { size } = await handle.stat();
-    const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+    const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
     const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
-    return [...parsed(head), ...(from < size ? parsed(await part(handle, from, size - from)) : [])];
+    return [...parseLines(head), ...(from < size ? parseLines(await readPart(handle, from, size - from)) : [])];
   } finally {
     await handle.close();
   }

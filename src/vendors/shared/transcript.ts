@@ -2,8 +2,9 @@ import { open, stat, type FileHandle } from "node:fs/promises";
 import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
+import { parseObject } from "../../util/fields.ts";
 
-export interface Line {
+export interface TranscriptLine {
   /** The conversation it names. */
   session: string | null;
   /** Of the program that wrote it. */
@@ -19,7 +20,7 @@ export interface Line {
 }
 
 export interface TranscriptForm {
-  read(line: Readonly<Record<string, unknown>>): Line;
+  read(line: Readonly<Record<string, unknown>>): TranscriptLine;
   /** The first line names the conversation, and the vendor refuses a file without it. */
   header: boolean;
   /** The vendor writes it before anything is said: one in which nothing was said is whole. */
@@ -52,9 +53,9 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   if (size === 0) return { state: "empty", file };
   const head = await headOf(handle, size, form.header);
   const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
-  const tail = from < size ? await part(handle, from, size - from) : "";
+  const tail = from < size ? await readPart(handle, from, size - from) : "";
   const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
-  const lines = [...parsed(head), ...parsed(tail)].map((line) => form.read(line));
+  const lines = [...parseLines(head), ...parseLines(tail)].map((line) => form.read(line));
   const named = lines.filter((line) => line.session !== null);
   const stranger = named.find((line) => line.session !== session)?.session;
   if (!named.some((line) => line.session === session)) {
@@ -85,35 +86,20 @@ function isHeader(head: string, session: string, form: TranscriptForm): boolean 
 
 /** The usual look; more only if the header is longer than that. */
 async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
-  const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+  const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
   if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
-  return part(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
+  return readPart(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
 }
 
-export async function part(handle: FileHandle, from: number, length: number): Promise<string> {
+export async function readPart(handle: FileHandle, from: number, length: number): Promise<string> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await handle.read(buffer, 0, length, from);
   return buffer.toString("utf8", 0, bytesRead);
 }
 
-export function parsed(text: string): Record<string, unknown>[] {
+export function parseLines(text: string): Record<string, unknown>[] {
   return text.split("\n").flatMap((line) => {
     const value = parseObject(line);
     return value === null ? [] : [value];
   });
-}
-
-/** Null for anything that is not an object: half a line, garbage, a file its writer is in the middle of. */
-export function parseObject(text: string): Record<string, unknown> | null {
-  if (!text.includes("{")) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
-
-export function textOf(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
 }
