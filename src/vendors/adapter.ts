@@ -1,4 +1,3 @@
-import type { Environment } from "../util/environment.ts";
 import type {
   FoundConversation,
   Holder,
@@ -8,6 +7,7 @@ import type {
   Transcript,
   Variables,
 } from "../protocol/records/conversation.ts";
+import type { Environment } from "../util/environment.ts";
 import type { LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
 import type { BlockedExitForms } from "./shared/blocked-exit.ts";
 import type { VendorEnvironment } from "./shared/program.ts";

@@ -1,5 +1,5 @@
-import type { Environment } from "../util/environment.ts";
 import type { Variables } from "../protocol/records/conversation.ts";
+import type { Environment } from "../util/environment.ts";
 import { ADAPTERS } from "./index.ts";
 
 // What the adapters say about variables, taken together: a worker of one vendor may be started from inside another one's.

@@ -1,5 +1,5 @@
-import type { Environment } from "../util/environment.ts";
 import type { Declared, Variables } from "../protocol/records/conversation.ts";
+import type { Environment } from "../util/environment.ts";
 
 /** One start, as it is put to an adapter's `plan`. */
 export interface PlanRequest {

@@ -1,5 +1,5 @@
-import type { Environment } from "../util/environment.ts";
 import { isName } from "../protocol/names.ts";
+import type { Environment } from "../util/environment.ts";
 import { VENDOR_PROGRAMS } from "./programs.ts";
 
 /** Returns the name that its user gave to the surrounding vendor session (rule 4 of `whoami`), if it is a legal one. */

@@ -11,7 +11,7 @@ import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { launchOf, programOf, type Launch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
-import { adapterNames, adapterOf } from "../../vendors/index.ts";
+import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
 import { ask } from "../shared/call.ts";
 import { claimForLaunch, vendorOf } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -25,7 +25,7 @@ export const runCommand: Command = {
   details: [
     "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
     "command of last time is used again, in its folder of last time. The exit code is the program's own.",
-    "An agent (claude, codex, gemini, copilot, pi, qwen, opencode; scripted is built in, for trying it out) comes back",
+    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) comes back`,
     "in its own conversation or not at all (exit 5, with the reason), without being told to;",
     "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
     "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",

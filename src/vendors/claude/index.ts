@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type {
   Activity,
   BlockedReason,
@@ -8,21 +7,22 @@ import type {
   Sign,
   Transcript,
 } from "../../protocol/records/conversation.ts";
-import { own } from "../../util/own.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, startMessageFile } from "../shared/hook-script.ts";
-import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
-import { claudeScreen } from "./screen.ts";
 import { claudeEnvironment } from "./program.ts";
+import { claudeScreen } from "./screen.ts";
 
 /** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
 export const claude: Adapter = {
@@ -59,10 +59,10 @@ export const claude: Adapter = {
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "sessions"),
-    inspect: look,
+    inspect,
     holders,
     onHook,
-    leftovers: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
   },
   screen: claudeScreen,
 };
@@ -179,7 +179,7 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function look(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
+function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
   const entry = liveEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];

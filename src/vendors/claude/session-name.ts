@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { parseObject } from "../../util/fields.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { parseObject } from "../../util/fields.ts";
 
 /** claude registers each live process in its config dir; `--name` and `/rename` end up there. */
 export function sessionName(env: Environment): string | null {

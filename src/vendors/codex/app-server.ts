@@ -3,9 +3,9 @@ import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
 import { endGroup } from "../shared/child-group.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 
 /**
  * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import {
@@ -16,13 +17,12 @@ import {
 } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
-import { mintThread } from "./app-server.ts";
-import { profileSettings } from "./settings.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
-import { codexScreen } from "./screen.ts";
+import { mintThread } from "./app-server.ts";
 import { codexEnvironment } from "./program.ts";
+import { codexScreen } from "./screen.ts";
+import { profileSettings } from "./settings.ts";
 
 const LOCKS = "thread-writer-locks";
 

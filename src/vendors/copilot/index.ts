@@ -1,19 +1,19 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { own } from "../../util/own.ts";
 import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, type Token } from "../shared/arguments.ts";
-import { foregroundIn } from "./log.ts";
-import { copilotScreen } from "./screen.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-script.ts";
 import { listTranscripts } from "../shared/listing.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { foregroundIn } from "./log.ts";
 import { copilotEnvironment } from "./program.ts";
+import { copilotScreen } from "./screen.ts";
 
 /**
  * Copilot: takes an id of our choice. One process may have several conversations open: its log tells which is in front, and

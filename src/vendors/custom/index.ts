@@ -1,5 +1,5 @@
-import type { Environment } from "../../util/environment.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
 import type { Adapter, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 

@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { own } from "../../util/own.ts";
-import type { Environment } from "../../util/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Variables } from "../../protocol/records/conversation.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
-import { geminiHome, OVERLAY_MARK, overlayOf } from "./overlay.ts";
-import { list, probe } from "./transcripts.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
-import { geminiScreen } from "./screen.ts";
+import { geminiHome, OVERLAY_MARK, overlayOf } from "./overlay.ts";
 import { geminiEnvironment } from "./program.ts";
+import { geminiScreen } from "./screen.ts";
+import { list, probe } from "./transcripts.ts";
 
 /**
  * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { fieldsOf } from "../../util/fields.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { LaunchFile, Mirror } from "../launch-plan.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf } from "../../util/fields.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
+import type { LaunchFile, Mirror } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes

@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { entriesOf } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
 // `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start

@@ -1,13 +1,14 @@
 import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundConversation, Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { Adapter, Answer, Ask, ConfigDir } from "../adapter.ts";
-import { FREE_PORT, type LaunchPlan } from "../launch-plan.ts";
 import type { ArgsInfo, ProcessView } from "../adapter.ts";
+import { FREE_PORT, type LaunchPlan } from "../launch-plan.ts";
 import type { PlanRequest } from "../launch-plan.ts";
 import {
   conflictOf,
@@ -21,7 +22,6 @@ import {
 import { firstPrompt } from "../shared/first-prompt.ts";
 import { firstFile, listen, serverFile } from "./listen.ts";
 import { mintSession } from "./mint.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { opencodeEnvironment } from "./program.ts";
 
 /**

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, MINT_WAIT_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { LaunchFile } from "../launch-plan.ts";
 import { OpencodeServer } from "./server.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 
 const SERVER_FILE = "server.json";
 

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
 import { endGroup } from "../shared/child-group.ts";
 import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
-import { textOf } from "../../util/fields.ts";
 
 /**
  * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody

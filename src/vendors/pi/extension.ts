@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Activity, Sign } from "../../protocol/records/conversation.ts";
+import { textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { LaunchFile } from "../launch-plan.ts";
 import { EVENT_PREFIX } from "../shared/hook-script.ts";
-import { textOf } from "../../util/fields.ts";
 
 /** What pi does by itself tells whether it works; a dialog may come up while it does, and while it does not. */
 const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {

@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { extension, extensionFile, onHook } from "./extension.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { extension, extensionFile, onHook } from "./extension.ts";
 import { piEnvironment } from "./program.ts";
 
 /**

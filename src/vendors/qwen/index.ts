@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { own } from "../../util/own.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
@@ -10,12 +11,11 @@ import { findFile } from "../shared/find-file.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { injected, SETTINGS_MARK } from "./settings.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
-import { qwenScreen } from "./screen.ts";
 import { qwenEnvironment } from "./program.ts";
+import { qwenScreen } from "./screen.ts";
+import { injected, SETTINGS_MARK } from "./settings.ts";
 
 /**
  * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it registers

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
-import type { LaunchPlan } from "../launch-plan.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
+import type { LaunchPlan } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // Qwen knows no flag for hooks. It reads an administrator's defaults from where a variable leads, and adds the user's own

@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { textOf } from "../../util/fields.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
-import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
-import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
-import { VERSION } from "../../protocol/version.ts";
+import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { listTranscripts } from "../shared/listing.ts";
-import { textOf } from "../../util/fields.ts";
+import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { scriptedEnvironment } from "./program.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../state/files.ts";
-import type { ProcessView } from "../adapter.ts";
 import { parseObject, textOf } from "../../util/fields.ts";
+import type { ProcessView } from "../adapter.ts";
 
 /** The entry of one live process in a vendor's own registry. */
 export interface LiveEntry {

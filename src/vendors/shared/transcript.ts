@@ -1,7 +1,7 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
-import { isErrno } from "../../state/files.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
+import { isErrno } from "../../state/files.ts";
 import { parseObject } from "../../util/fields.ts";
 
 export interface TranscriptLine {
