@@ -34,7 +34,7 @@ export interface Adapter {
 }
 
 /** The launch facet says how the program is started, in which conversation, and with which environment. */
-export interface LaunchFacet {
+interface LaunchFacet {
   /** Reads the user's arguments: what the start is for, and what in them perdure must refuse. */
   readArgs(args: readonly string[]): ArgsInfo;
   /** Makes the command line and the files of one start. It is pure, and touches nothing of the user's. */
@@ -60,7 +60,7 @@ export interface LaunchFacet {
 }
 
 /** The storage facet says where the program keeps its conversations, and in which state one of them is. */
-export interface StorageFacet {
+interface StorageFacet {
   /** Returns the folder in which the program keeps its conversations, given this environment. */
   configDirOf(env: Environment): ConfigDir;
   /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
@@ -80,7 +80,7 @@ export interface StorageFacet {
 }
 
 /** The liveness facet says how a running program shows which conversation it is in, and what it is doing. */
-export interface LivenessFacet {
+interface LivenessFacet {
   /** Returns the folder in which live processes leave their signs, so that it can be watched; null when there is none. */
   watchDir(configDir: string): string | null;
   /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */

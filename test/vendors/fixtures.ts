@@ -24,6 +24,8 @@ interface Facts {
   /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
   answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
+  /** Variables without which its program would not work at a later start: keys, endpoints, folders. */
+  recordedVariables: string[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
   /** Variables by each of which a hook knows that a nested agent calls it. */
