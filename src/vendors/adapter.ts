@@ -15,8 +15,9 @@ import type { Dialog } from "./shared/screen.ts";
 
 /**
  * An adapter is all that perdure knows of one vendor's program. Each vendor has one folder, and nothing outside of
- * src/vendors knows a vendor's name. The facets follow the life of a conversation: how the program is started, where its
- * conversations lie, what a live process shows, and what its terminal shows. A new kind of knowledge is a new facet.
+ * src/vendors knows a vendor's name. The facets follow the life of a conversation: how the program is started, where
+ * its conversations lie, what a live process shows, and what its terminal shows. A new kind of knowledge is a new
+ * facet.
  */
 export interface Adapter {
   readonly vendor: string;
@@ -24,7 +25,10 @@ export interface Adapter {
   readonly command: readonly string[];
   /** The versions of the program that the tests ran with. */
   readonly tested: readonly string[];
-  /** The reason why nothing here was ever seen with the real program; null when it was. `doctor`, `ls` and the docs say it. */
+  /**
+   * The reason why nothing here was ever seen with the real program; null when it was. `doctor`, `ls` and the docs say
+   * it.
+   */
   readonly unproved: string | null;
   readonly launch: LaunchFacet;
   readonly storage: StorageFacet;
@@ -39,7 +43,10 @@ interface LaunchFacet {
   readArgs(args: readonly string[]): ArgsInfo;
   /** Makes the command line and the files of one start. It is pure, and touches nothing of the user's. */
   plan(request: PlanRequest): LaunchPlan;
-  /** The id of a conversation is assigned by perdure and given to the program, or minted by the program before the start. */
+  /**
+   * The id of a conversation is assigned by perdure and given to the program, or minted by the program before the
+   * start.
+   */
   readonly identity:
     | { kind: "assigned"; choose(): string }
     | { kind: "minted"; mint(request: MintRequest): Promise<string> };
@@ -51,7 +58,9 @@ interface LaunchFacet {
   startMessage?(text: string): LaunchFile;
   /** The variables that are recorded for later starts of the program, and those that never are. */
   readonly environment: VendorEnvironment;
-  /** Variables of one process or one conversation: a worker that is started from inside another one must not get them. */
+  /**
+   * Variables of one process or one conversation: a worker that is started from inside another one must not get them.
+   */
   readonly privateEnv: readonly string[];
   /** Returns the values that variables had before a launch changed them for its own process. */
   restoredEnv?(env: Environment): Variables;
@@ -73,7 +82,9 @@ interface StorageFacet {
   companions?(transcript: string): string[];
   /** Returns after how many days without use the program deletes a conversation by itself; null when it never does. */
   sweepsAfterDays?(configDir: string): number | null;
-  /** The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again. */
+  /**
+   * The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again.
+   */
   readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
   /** The reason why no copy of a conversation can be kept. */
   readonly noCopyReason?: string;
@@ -81,7 +92,9 @@ interface StorageFacet {
 
 /** The liveness facet says how a running program shows which conversation it is in, and what it is doing. */
 interface LivenessFacet {
-  /** Returns the folder in which live processes leave their signs, so that it can be watched; null when there is none. */
+  /**
+   * Returns the folder in which live processes leave their signs, so that it can be watched; null when there is none.
+   */
   watchDir(configDir: string): string | null;
   /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */
   inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
@@ -89,7 +102,9 @@ interface LivenessFacet {
   holders(place: SessionPlace, processes: ProcessView): Holder[];
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
-  /** Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes. */
+  /**
+   * Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes.
+   */
   listen?(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void;
   /** Returns the signs that a killed process has left behind: where it was at its end. */
   leftovers?(configDir: string, process: { pid: number; startedAt: string }): Sign[];

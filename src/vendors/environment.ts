@@ -11,7 +11,10 @@ const ENVIRONMENTS = ADAPTERS.map(({ launch }) => launch.environment);
 const RECORDED = ENVIRONMENTS.flatMap(({ recorded }) => recorded);
 const SESSION = [SESSION_ENDINGS, ...ENVIRONMENTS.flatMap(({ session = [] }) => session)];
 
-/** Some vendor's program needs the variable at every start. One of a single session would, recorded, speak of a gone one. */
+/**
+ * Some vendor's program needs the variable at every start. One of a single session would, recorded, speak of a gone
+ * one.
+ */
 export function isVendorVariable(name: string): boolean {
   const isMatched = (pattern: RegExp): boolean => pattern.test(name);
   return RECORDED.some(isMatched) && !SESSION.some(isMatched);

@@ -9,7 +9,9 @@ export interface PlanRequest {
   session: string;
   name: string;
   args: readonly string[];
-  /** The first prompt; null in a conversation that goes on or is a branch. It is not said where nobody sits in front. */
+  /**
+   * The first prompt; null in a conversation that goes on or is a branch. It is not said where nobody sits in front.
+   */
   prompt: string | null;
   runDir: string;
   configDir: string;
@@ -52,7 +54,9 @@ export interface Mirror {
   only?: string[];
   /** Entries that are not linked. */
   leave?: string[];
-  /** Folders that are made in the other folder if they are not there, so that what the program puts in them lands there. */
+  /**
+   * Folders that are made in the other folder if they are not there, so that what the program puts in them lands there.
+   */
   folders?: string[];
   /** Files that are linked even if they are not there: the program that writes one makes it in the other folder. */
   files?: string[];

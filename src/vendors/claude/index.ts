@@ -24,7 +24,7 @@ import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/
 import { claudeEnvironment } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
 
-/** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
+/** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
   vendor: "claude",
   command: ["claude"],
@@ -100,7 +100,7 @@ const ARGUMENTS: ArgumentTable = {
   headless: new Set(["-p", "--print"]),
 };
 
-/** With the variable set, `.claude.json` moves into the folder too: so set and unset are never exchanged. */
+/** With CLAUDE_CONFIG_DIR set, `.claude.json` moves into that folder too: so set and unset are never exchanged. */
 function configDirOf(env: Environment): ConfigDir {
   if (env.CLAUDE_CONFIG_DIR) {
     return { dir: env.CLAUDE_CONFIG_DIR, variables: { CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR } };
@@ -123,7 +123,7 @@ function idOfFile(path: string): string | null {
 
 const FORM: TranscriptForm = { header: false, read: readLine };
 
-/** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
+/** Claude that is killed in its first moments leaves a title and nothing said, which it will not resume. */
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const message = fieldsOf(line.message);
   const said = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
@@ -137,14 +137,14 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   };
 }
 
-/** Thirty days, unless the user's settings say otherwise. */
+/** Claude deletes after thirty days, unless the user's settings say otherwise. */
 function sweepsAfterDays(configDir: string): number | null {
   const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
   const days = settings?.cleanupPeriodDays;
   return typeof days === "number" ? days : 30;
 }
 
-/** One entry per live process, following `/clear` and `/rename`. */
+/** The registry entry of a process follows `/clear`. */
 function sessionOf({ fields }: LiveEntry): string | null {
   return textOf(fields.sessionId);
 }
@@ -157,7 +157,7 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 
 const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
 
-/** Ours come first: some of the user's options take all words that follow. */
+/** Our arguments come first: some of the user's options take all words that follow. */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
@@ -188,7 +188,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   return [{ session, evidence: "registry of live processes", activity, blocked }];
 }
 
-/** In its own words. */
+/** The registry says in these words what claude waits for. */
 const WAITING_FOR: Readonly<Record<string, BlockedReason>> = {
   "permission prompt": "permission",
   "sandbox request": "permission",

@@ -2,7 +2,10 @@ import type { ScreenFacet } from "../adapter.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
-/** Before its first sign. Later its registry tells, and its title never: that looks the same at work and in a dialog. */
+/**
+ * Dialogs before the first sign. Later the registry tells; the title never does, because it looks the same at work and
+ * in a dialog.
+ */
 const DIALOGS: readonly Dialog[] = [
   [
     "trust",
@@ -13,7 +16,7 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Select login method:$/, /^(?:❯ )?1\. Claude account /],
 ];
 
-/** It stands where an answer would, or where the output of a tool does: then an answer follows. */
+/** A marked line stands where an answer would, or where the output of a tool does: then an answer follows. */
 const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^⎿ +(?:Not logged in|Login expired|OAuth token revoked|Login reached its time limit) · /],
@@ -32,5 +35,5 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
-/** What a terminal with claude in it shows. */
+/** The screen of claude. */
 export const claudeScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };

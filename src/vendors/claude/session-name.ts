@@ -4,7 +4,7 @@ import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { parseObject } from "../../util/fields.ts";
 
-/** claude registers each live process in its config dir; `--name` and `/rename` end up there. */
+/** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */
 export function sessionName(env: Environment): string | null {
   if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
   const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");

@@ -27,9 +27,9 @@ import { profileSettings } from "./settings.ts";
 const LOCKS = "thread-writer-locks";
 
 /**
- * Codex: makes its own ids, so a conversation is opened through its app-server before the start. It locks the one it
- * writes, from the first moment: the earliest proof, and the surest sign that it is open elsewhere. Resumed by UUID
- * only: an unknown name would silently begin a new one.
+ * Codex makes its own ids, so a conversation is opened through its app-server before the start. It locks the
+ * conversation it writes, from the first moment: the earliest proof, and the surest sign that it is open elsewhere.
+ * Resumed by UUID only: an unknown name would silently begin a new one.
  */
 export const codex: Adapter = {
   vendor: "codex",
@@ -88,7 +88,7 @@ const CHOOSING: Readonly<Record<string, string>> = {
 
 interface Parsed {
   tokens: Token[];
-  /** `exec`, with its place among the arguments. */
+  /** The word `exec`, with its place among the arguments. */
   exec: Token | null;
   /** The first word that is no option, below `exec` if that is there. */
   first: Token | null;
@@ -122,8 +122,8 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /**
- * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive it.
- * `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
+ * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive
+ * it. `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
@@ -142,7 +142,7 @@ function plan(request: PlanRequest): LaunchPlan {
 
 const SETTINGS = wordSet("-c --config --enable --disable");
 
-/** What the user has set on the command line: a conversation belongs to the provider it was opened with. */
+/** Returns the settings on the user's command line: a conversation belongs to the provider it was opened with. */
 function settingsIn(args: readonly string[], configDir: string): string[] {
   const tokens = tokensOf(args, ARGUMENTS);
   const given = tokens.filter(
@@ -152,7 +152,7 @@ function settingsIn(args: readonly string[], configDir: string): string[] {
   return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...given.map(({ text }) => text)];
 }
 
-/** `-p x`, `-px`, `--profile x` or `--profile=x`. */
+/** Returns the profile of `-p x`, `-px`, `--profile x` or `--profile=x`. */
 function profileIn(tokens: readonly Token[]): string | undefined {
   const apart = tokens.find(({ option }) => option === "-p" || option === "--profile")?.text;
   const joined = tokens
@@ -165,13 +165,19 @@ function isOptional({ kind }: Token): boolean {
   return kind === "option" || kind === "value";
 }
 
-/** Images take all words that follow, ours too: each gets its option of its own. */
+/**
+ * Spells a token out. The option for images takes all words that follow, ours too, so each image gets an option of its
+ * own.
+ */
 function spelled({ text, kind, option }: Token): string[] {
   if (kind === "option" && IMAGES.has(text)) return [];
   return option !== undefined && IMAGES.has(option) ? [`--image=${text}`] : [text];
 }
 
-/** Named by date and id. An id of this kind carries its time, but folders go by local dates: so all are searched, by id. */
+/**
+ * A transcript is named by date and id. The id carries its time, but folders go by local dates, so all are searched for
+ * the id.
+ */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await judge(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
@@ -204,15 +210,15 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   };
 }
 
-/** The file stays after an exit and proves nothing; the lock on it does. */
+/** The lock file stays after an exit and proves nothing; the lock on it does. */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
   const file = join(configDir, LOCKS, `${id}.lock`);
   return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }
 
 /**
- * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While it
- * takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
+ * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While
+ * codex takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
  */
 function inspect(configDir: string, pid: number, processes: ProcessView): Sign[] {
   const folder = `${join(configDir, LOCKS)}/`;

@@ -23,11 +23,14 @@ const BLOCKED_EXIT: BlockedExitForms = {
   lastWords: [],
 };
 
-/** `[ ! ] Action Required | api`, which blinks; `⠇ api` while it works; else the folder, or what the user has chosen. */
+/**
+ * The title is `[ ! ] Action Required | api`, which blinks; `⠇ api` while codex works; else the folder, or what the
+ * user has chosen.
+ */
 function title(text: string): Outward | null {
   if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
   return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
 }
 
-/** What a terminal with codex in it shows. */
+/** The screen of codex. */
 export const codexScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

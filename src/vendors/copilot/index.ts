@@ -16,8 +16,8 @@ import { copilotEnvironment } from "./program.ts";
 import { copilotScreen } from "./screen.ts";
 
 /**
- * Copilot: takes an id of our choice. One process may have several conversations open: its log tells which is in front, and
- * a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
+ * Copilot takes an id of our choice. One process may have several conversations open: its log tells which is in front,
+ * and a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
  */
 export const copilot: Adapter = {
   vendor: "copilot",
@@ -119,8 +119,8 @@ const HOOKS = {
 } as const;
 
 /**
- * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not even
- * the user's. Ours come first: some of the user's options take all words that follow.
+ * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not
+ * even the user's. Ours come first: some of the user's options take all words that follow.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, name, args, runDir } = request;
@@ -153,8 +153,8 @@ function isName({ kind, text, option }: Token): boolean {
 }
 
 /**
- * The conversation in front, at once, by its log. Where that does not tell, the mark it keeps open; if there are several,
- * one of them is in front and it cannot be said which.
+ * Reads the conversation in front from the process's log. Where that does not tell, the mark it keeps open; if there
+ * are several, one of them is in front and it cannot be said which.
  */
 function inspect(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
   const files = processes.openFiles(pid);
@@ -171,7 +171,10 @@ function marksOf(configDir: string, pid: number, files: readonly string[]): stri
   return marks.map((file) => file.slice(folder.length).split("/")[0] ?? "");
 }
 
-/** In front, or kept open behind that. One that shows nothing yet was told on its command line where to go. */
+/**
+ * A process holds the conversation in front and those kept open behind it. One that shows nothing yet was told where to
+ * go on its command line.
+ */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
   return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
@@ -186,7 +189,7 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 }
 
 /**
- * Which event it is, what is in it tells. Only the first of a conversation means that it is in front: those behind it go on
+ * An event is known by its fields. Only the first of a conversation means that it is in front: those behind it go on
  * and tell of it, too. Agents below the agent have ids of their own, which are no conversations.
  */
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {

@@ -16,5 +16,5 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
-/** What a terminal with copilot in it shows. Its title has only what was said. */
+/** The screen of copilot. Its title repeats what was said and tells nothing else. */
 export const copilotScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };

@@ -14,7 +14,7 @@ import { findFile } from "../shared/find-file.ts";
 import { cursorEnvironment } from "./program.ts";
 
 /**
- * Cursor, from its documentation and from what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
+ * Cursor, by its documentation and by what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
  * an unknown id begins a new chat without a word. So a chat whose store is gone is refused before the start. None of
  * this was seen: the program is on no registry.
  */
@@ -72,7 +72,7 @@ function configDirOf(env: Environment): ConfigDir {
   return { dir, variables: { CURSOR_CONFIG_DIR: null, XDG_CONFIG_HOME: xdg, HOME: home } };
 }
 
-/** Its store may lie in a folder of the chat's own, or of the workspace's. Of a database the size tells nothing. */
+/** A chat's store lies in a folder of the chat's own, or of the workspace's. The size of a database tells nothing. */
 async function probe({ id, configDir }: SessionPlace): Promise<Transcript> {
   const chats = join(configDir, "chats");
   const own = join(chats, id, "store.db");
@@ -86,7 +86,7 @@ async function inWorkspace(chats: string, id: string): Promise<string | null> {
   return file && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : null;
 }
 
-/** From another folder the same id would be another chat. */
+/** A chat is resumed where it began: from another folder the same id would be another chat. */
 function plan({ session, args }: PlanRequest): LaunchPlan {
   return { args: ["--resume", session, ...args], files: [] };
 }

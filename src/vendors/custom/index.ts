@@ -4,8 +4,9 @@ import type { Adapter, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 
 /**
- * Any program with a declared way to begin a conversation under an id and to resume it. Where it keeps them nobody knows:
- * so nothing is proved, and nothing copied; the id is ours, and the program must refuse one that it does not have.
+ * A custom program is any one with a declared way to begin a conversation under an id and to resume it. Where it keeps
+ * its conversations nobody knows: so nothing is proved, and nothing copied; the id is ours, and the program must refuse
+ * one that it does not have.
  */
 export const custom: Adapter = {
   vendor: "custom",
@@ -39,7 +40,10 @@ function configDirOf(env: Environment): ConfigDir {
   return { dir: home, variables: { HOME: home } };
 }
 
-/** The declared words, then the user's. One with a place for the first prompt is left out where there is none to say. */
+/**
+ * Puts the declared words before the user's. A word with a place for the first prompt is left out where there is no
+ * prompt.
+ */
 function plan({ step, session, name, args, prompt: said, declared }: PlanRequest): LaunchPlan {
   const words = (step === "resume" ? declared?.resume : declared?.new) ?? [];
   const prompt = step === "new" ? said : null;

@@ -14,8 +14,8 @@ import { geminiScreen } from "./screen.ts";
 import { list, probe } from "./transcripts.ts";
 
 /**
- * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen
- * to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
+ * Gemini CLI takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not
+ * listen to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
  */
 export const gemini: Adapter = {
   vendor: "gemini",
@@ -58,7 +58,7 @@ export const gemini: Adapter = {
   screen: geminiScreen,
 };
 
-/** Says something and stays for more. */
+/** The option that says something and stays for more. */
 const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
@@ -88,7 +88,10 @@ const ARGUMENTS: ArgumentTable = {
   headless: wordSet("-p --prompt"),
 };
 
-/** The folder in which `.gemini` is. Which folders are trusted is written by rename, past any link: so it is told apart. */
+/**
+ * Returns the folder in which `.gemini` is. The list of trusted folders is written by rename, past any link, so it has
+ * a variable of its own.
+ */
 function configDirOf(env: Environment): ConfigDir {
   const dir = geminiHome(env);
   const trusted = env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(dir, ".gemini", "trustedFolders.json");
@@ -100,7 +103,7 @@ function restoredEnv(env: Environment): Variables {
   return env[OVERLAY_MARK] ? { GEMINI_CLI_HOME: geminiHome(env) } : {};
 }
 
-/** Of a process and the one it loads, which have the same words, the one in front. */
+/** A process and the one it loads have the same command line: the one in front counts. */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
@@ -110,7 +113,7 @@ function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
     .map(({ pid }) => ({ pid, evidence: "its command line" }));
 }
 
-/** `node gemini …`, `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …` */
+/** True for `node gemini …` and `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …`. */
 function isGemini(argv: readonly string[]): boolean {
   const [interpreter = "", script = ""] = argv.filter((word, at) => at === 0 || !word.startsWith("-"));
   return /(^|\/)(node|bun|deno)$/.test(interpreter) && /(^|\/)gemini(\.js)?$/.test(script);
@@ -121,8 +124,9 @@ function isGiven(argv: readonly string[], id: string): boolean {
 }
 
 /**
- * Each with the word its hook is called with. PreCompress is not among them: it comes before every call of the model. Nor are
- * those of tools: the one before comes before the question whether it may run, the one after brings all its output.
+ * The hooks, each with the word it is called with. PreCompress is not among them: it comes before every call of the
+ * model. Nor are those of tools: the one before comes before the question whether it may run, the one after brings all
+ * its output.
  */
 const HOOKS = {
   SessionStart: "start",
@@ -145,7 +149,7 @@ const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
   AfterAgent: "idle",
 };
 
-/** Where its transcript is, a resumed one does not know at its start: it tells of the stub. */
+/** The transcript that a hook names is not used: a resumed gemini names the stub at its start. */
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
@@ -158,7 +162,7 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   return { session, evidence, activity: own(ACTIVITY_OF_EVENT, name) };
 }
 
-/** Of its tools, the one that asks the user something asks for permission too, and that is the question. */
+/** The tool that asks the user something asks for permission too: that permission is the question. */
 function isQuestion(details: unknown): boolean {
   return fieldsOf(details).type === "ask_user";
 }

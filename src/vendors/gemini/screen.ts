@@ -25,7 +25,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
-/** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */
+/** Gemini titles its terminal `✦  Working… (api)`, with a thought instead of the word, or `◇  Ready (api)`. */
 const TITLES: readonly (readonly [RegExp, Outward])[] = [
   [/^✋ +Action Required/, { activity: "blocked", blocked: "permission" }],
   [/^[✦⏲] /, { activity: "busy" }],
@@ -36,5 +36,5 @@ function title(text: string): Outward | null {
   return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }
 
-/** What a terminal with gemini in it shows. */
+/** The screen of gemini. */
 export const geminiScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

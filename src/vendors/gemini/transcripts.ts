@@ -14,7 +14,7 @@ import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is on disk for a conversation: the file it was last seen in, or else any other of its id in which something was said. */
+/** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
 export async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
@@ -34,7 +34,9 @@ async function filesOf(configDir: string, id: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Two of one id with words in both were made by somebody's hand; gemini takes the one that was written to last. */
+/**
+ * Two files of one id with words in both were made by somebody's hand; gemini takes the one that was written to last.
+ */
 async function latest(transcripts: readonly Extract<Transcript, { state: "good" }>[]): Promise<Transcript> {
   const dated = await Promise.all(transcripts.map(async (each) => ({ each, atMs: (await stat(each.file)).mtimeMs })));
   return dated.toSorted((a, b) => b.atMs - a.atMs)[0]?.each ?? { state: "absent" };
@@ -78,7 +80,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   }
 }
 
-/** Which folder a project's conversations belong to is told beside them, not in them. */
+/** A file beside a project's conversations says which folder they belong to. */
 function projectOf(file: string): string | undefined {
   return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
 }
@@ -95,7 +97,9 @@ function shortIdOf(path: string): string | null {
 
 const FORM: TranscriptForm = { header: true, read: readLine };
 
-/** A log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for what is otherwise from there on. */
+/**
+ * A transcript is a log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for fields that change.
+ */
 function readLine(line: Fields): TranscriptLine {
   const messages = messagesIn(line) ?? [line];
   const said = messages.findLast((message) => message.type === "user" && isSpoken(message));
@@ -116,7 +120,7 @@ function messagesIn(line: Fields): Fields[] | null {
   return Array.isArray(messages) ? messages.map((each: unknown): Fields => ({ ...(each as object) })) : null;
 }
 
-/** What gemini itself goes by: with none of these in it, it will not resume a conversation. */
+/** The rule of gemini itself, which resumes no conversation without such a message in it. */
 function isSpoken({ type, content, toolCalls, thoughts }: Fields): boolean {
   const text = wordsIn(content)?.trim() ?? "";
   if (type === "user") return text !== "" && !/^([/?]|<session_context>|<hook_context>)/.test(text);

@@ -25,9 +25,9 @@ import { mintSession } from "./mint.ts";
 import { opencodeEnvironment } from "./program.ts";
 
 /**
- * opencode: makes its own ids, so a conversation is opened through its server before the start. All of them are in one
- * database, which only its own program is asked about. It shows nothing of where it is before the first prompt, and then
- * its server tells; without a terminal it has none, and what was added to the conversation is the proof.
+ * opencode makes its own ids, so a conversation is opened through its server before the start. All of them are in one
+ * database, which only its own program is asked about. It shows nothing of where it is before the first prompt, and
+ * then its server tells; without a terminal it has none, and what was added to the conversation is the proof.
  */
 export const opencode: Adapter = {
   vendor: "opencode",
@@ -82,12 +82,12 @@ const ARGUMENTS: ArgumentTable = {
 };
 
 const INTERACTIVE = wordSet("-i --interactive");
-/** The user has a use for its server. */
+/** Options of a user who has a use for the server. */
 const SERVING = ["--port", "--hostname", "--mdns", "--mdns-domain"];
 
 interface Parsed {
   tokens: Token[];
-  /** `run`, with its place among the arguments. */
+  /** The word `run`, with its place among the arguments. */
   run: Token | null;
   /** The first word that is no option. */
   first: Token | null;
@@ -111,7 +111,7 @@ function readArgs(args: readonly string[]): ArgsInfo {
   };
 }
 
-/** Its data folder; or the database itself, where the user has put that elsewhere. */
+/** Returns the data folder, or the database itself where the user has put that elsewhere. */
 function configDirOf(env: Environment): ConfigDir {
   const home = homeDir(env);
   const data = env.XDG_DATA_HOME || null;
@@ -123,7 +123,7 @@ function configDirOf(env: Environment): ConfigDir {
   };
 }
 
-/** Asked of its own program, which prints the whole conversation: how much that is, is how much there is. */
+/** Asks the program, which prints the whole conversation: the size of that is the size of the conversation. */
 async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
@@ -150,7 +150,10 @@ async function databaseIn(configDir: string): Promise<string> {
   return info?.isFile() ? configDir : join(configDir, "opencode.db");
 }
 
-/** One that cannot be asked says nothing about the conversation. */
+/**
+ * Returns the program's reason. A program that cannot be asked says nothing about the conversation, so that is an
+ * error.
+ */
 function reasonIn({ code, stderr }: Answer): string {
   const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
   if (code !== null && code < 126) return said;
@@ -160,7 +163,7 @@ function reasonIn({ code, stderr }: Answer): string {
   });
 }
 
-/** Those of the project it is asked in. */
+/** Lists the conversations of the project in whose folder the program is asked. */
 async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]> {
   const answer = await ask(["session", "list", "--format", "json", "--max-count", String(limit)]);
   if (answer.code !== 0) throw new PerdureError("unavailable", `opencode lists nothing: ${reasonIn(answer)}.`);
@@ -173,7 +176,10 @@ async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundC
   });
 }
 
-/** By their command line, which is all they show; one that was started without an id, or has left it, is not seen. */
+/**
+ * Finds processes by their command line, which is all they show; one that was started without an id, or has left it, is
+ * not seen.
+ */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
   const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
@@ -190,7 +196,10 @@ function isSession(option: string | undefined): boolean {
   return option === "-s" || option === "--session";
 }
 
-/** In a terminal it gets a server that only we can ask; the user's own is left as it is, and asked if that is open. */
+/**
+ * In a terminal the program gets a server that only we can ask; a server of the user's is left as it is, and asked if
+ * it is open.
+ */
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
   const { run, tokens } = parse(args);

@@ -10,14 +10,14 @@ import { OpencodeServer } from "./server.ts";
 
 const SERVER_FILE = "server.json";
 
-/** In the run's folder, which is its owner's alone: where the program's own server is, and what opens it. */
+/** The file that says where the program's own server is, and what opens it. The run's folder is its owner's alone. */
 export function serverFile(port: string, password: string | null): LaunchFile {
   return { name: SERVER_FILE, text: `${JSON.stringify({ port, password })}\n` };
 }
 
 const FIRST_PROMPT_FILE = "first-prompt.json";
 
-/** What its server is told to say first, with the model and the agent that the user has chosen for the program. */
+/** The file with the first prompt, and with the model and the agent that the user has chosen for the program. */
 export function firstFile(text: string, model: string | null, agent: string | null): LaunchFile {
   const [providerID = "", ...rest] = model?.split("/") ?? [];
   const chosen = rest.length === 0 ? {} : { model: { providerID, modelID: rest.join("/") } };
@@ -25,7 +25,7 @@ export function firstFile(text: string, model: string | null, agent: string | nu
   return { name: FIRST_PROMPT_FILE, text: `${JSON.stringify(body)}\n` };
 }
 
-/** Until it is told to stop: the server comes up a second after the start, and may be busy with something else. */
+/** Listens until it is stopped, and tries again: the server comes up a second after the start, and may be busy. */
 export function listen(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void {
   const stop = new AbortController();
   void follow(run.runDir, new Talk(run, heard, stop.signal), stop.signal);
@@ -53,15 +53,15 @@ function placeIn(runDir: string): { port: number; password: string | null } | nu
 const WANTED =
   /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
 
-/** What one program says from connection to connection. */
+/** The state of one program from connection to connection. */
 class Talk {
   /** The conversation that was spoken in last. */
   #current: string;
-  /** Of the last prompt: what is said again of an older one is no news. */
+  /** The time of the last prompt: an older one that is told again is no news. */
   #promptedMs = Date.now();
   readonly #startedMs = this.#promptedMs;
   #shown = false;
-  /** What was asked of its user and not answered, by the request's id. */
+  /** The questions to the user that were not answered yet, by the request's id. */
   readonly #asked = new Map<string, BlockedReason>();
   readonly #run: { runDir: string; session: string };
   readonly #heard: (sign: Sign) => void;
@@ -85,14 +85,14 @@ class Talk {
     }
   }
 
-  /** The first thing to say, or the middle of a turn whose beginning nobody heard. */
+  /** Says the first prompt, and reports a turn whose beginning nobody heard. */
   async #onConnection(server: OpencodeServer): Promise<void> {
     await sayFirst(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
     if (Object.hasOwn(busy, this.#current)) this.#tell(this.#current, "a turn, told by its own server", "busy");
   }
 
-  /** A prompt is what moves it: an old conversation may go on working while its user is in another. */
+  /** Only a prompt moves a program: an old conversation may go on working while its user is in another. */
   async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
     const message = fieldsOf(info);
     const session = textOf(message.sessionID);
@@ -118,7 +118,7 @@ class Talk {
     this.#tell(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
   }
 
-  /** Its user is asked for the agents below the agent, too. */
+  /** Questions of the agents below the agent reach the user, too. */
   async #onQuestion(server: OpencodeServer, type: string, about: Readonly<Record<string, unknown>>): Promise<void> {
     const [what, happened] = type.split(".");
     const id = textOf(happened === "asked" ? about.id : about.requestID);
@@ -144,7 +144,7 @@ class Talk {
   }
 }
 
-/** Said once at most, whoever asks again: twice would be two turns. */
+/** Says the first prompt once at most, however often the connection is made: twice would be two turns. */
 async function sayFirst(runDir: string, session: string, server: OpencodeServer): Promise<void> {
   const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
   if (body === null) return;

@@ -10,7 +10,7 @@ import { OpencodeServer } from "./server.ts";
 
 /**
  * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody
- * choose an id. Its server does it, on a port and under a password that nobody else knows, and ends at once.
+ * choose an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
  */
 export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
@@ -56,7 +56,7 @@ function listening(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Never resolves; rejects when it cannot be started, ends, or takes too long. */
+/** Rejects when the server cannot be started, ends, or takes too long; never resolves. */
 function failed(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     let errors = "";

@@ -5,7 +5,7 @@ import { own } from "../../util/own.ts";
 import type { LaunchFile } from "../launch-plan.ts";
 import { EVENT_PREFIX } from "../shared/hook-script.ts";
 
-/** What pi does by itself tells whether it works; a dialog may come up while it does, and while it does not. */
+/** The events that tell whether pi works. A dialog may open and close while pi works and while it does not. */
 const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {
   session_start: "idle",
   agent_start: "busy",
@@ -15,9 +15,9 @@ const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {
 };
 
 /**
- * Runs inside pi, which knows no hooks: leaves one file per event in the run's folder, whole or not at all, with the
- * daemon dead too. It never throws into pi, and never prints. The name grows with time, from one load of it to the next:
- * pi loads it anew for every conversation.
+ * The extension runs inside pi, which knows no hooks. It leaves one file per event in the run's folder, whole or not at
+ * all, with the daemon dead too. It never throws into pi, and never prints. The name grows with time, from one load of
+ * it to the next: pi loads it anew for every conversation.
  */
 export function extension(runDir: string): LaunchFile {
   const text = `import { renameSync, rmSync, writeFileSync } from "node:fs";

@@ -14,9 +14,10 @@ import { extension, extensionFile, onHook } from "./extension.ts";
 import { piEnvironment } from "./program.ts";
 
 /**
- * Pi: takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
- * ours would be seen by nobody else. It is resumed by its file: by id it looks among the current folder's only, and begins
- * a second one where it cannot read the first. It leaves no trace of a live process, so its extension alone tells.
+ * Pi takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
+ * ours would be seen by nobody else. It is resumed by its file: by id it looks among the current folder's only, and
+ * begins a second one where it cannot read the first. It leaves no trace of a live process, so its extension alone
+ * tells.
  */
 export const pi: Adapter = {
   vendor: "pi",
@@ -92,7 +93,7 @@ function readArgs(args: readonly string[]): ArgsInfo {
   };
 }
 
-/** The agent's folder; or that of the conversations, where the user has put them elsewhere. */
+/** Returns pi's folder, or the folder of the conversations where the user has put them elsewhere. */
 function configDirOf(env: Environment): ConfigDir {
   const agent = env.PI_CODING_AGENT_DIR || null;
   const sessions = env.PI_CODING_AGENT_SESSION_DIR || null;
@@ -108,8 +109,8 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /**
- * In a folder per project, or all in one where the user chose it. Found by its name whatever is in it: one whose first
- * line is bad is no conversation to pi, which would begin a second one under the same id.
+ * Transcripts lie in a folder per project, or all in one where the user chose it. A file is found by its name whatever
+ * is in it: one whose first line is bad is no conversation to pi, which would begin a second one under the same id.
  */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await probeLines(lastSeen, id, FORM);
@@ -130,7 +131,7 @@ async function list(configDir: string, limit: number): Promise<FoundConversation
     .slice(0, limit);
 }
 
-/** `2026-11-16T02-33-27-123Z_<id>.jsonl` */
+/** A transcript is called `2026-11-16T02-33-27-123Z_<id>.jsonl`. */
 function idOfFile(path: string): string | null {
   return /(?:^|\/)[0-9TZ-]+_([^/]+)\.jsonl$/.exec(path)?.[1] ?? null;
 }
@@ -149,7 +150,7 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   };
 }
 
-/** Ours come first: behind a `--` of the user's they would be prompts. */
+/** Our arguments come first: behind a `--` of the user's they would be prompts. */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir, transcript } = request;
   const title = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];

@@ -18,8 +18,8 @@ import { qwenScreen } from "./screen.ts";
 import { injected, SETTINGS_MARK } from "./settings.ts";
 
 /**
- * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it registers
- * each live process; without one only its hooks tell.
+ * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
+ * registers each live process; without one only its hooks tell.
  */
 export const qwen: Adapter = {
   vendor: "qwen",
@@ -71,7 +71,7 @@ export const qwen: Adapter = {
   screen: qwenScreen,
 };
 
-/** Says something and stays for more. */
+/** The option that says something and stays for more. */
 const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
@@ -157,7 +157,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   return session === null ? [] : [{ session, evidence: EVIDENCE }];
 }
 
-/** In a terminal it is registered; without one its command line is all there is to see. */
+/** In a terminal qwen registers its process; without one its command line is all there is to see. */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
   const registered = liveEntries(join(configDir, "sessions"), processes)
     .filter(({ fields }) => fields.sessionId === id)

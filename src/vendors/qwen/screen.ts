@@ -22,7 +22,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
-/** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */
+/** The title has a mark in front of a name, and none while qwen is idle; a variation selector may follow the mark. */
 const TITLES: readonly (readonly [RegExp, Outward])[] = [
   [/^✳\uFE0E? /, { activity: "blocked", blocked: "permission" }],
   [/^◐\uFE0E? /, { activity: "busy" }],
@@ -33,5 +33,5 @@ function title(text: string): Outward | null {
   return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }
 
-/** What a terminal with qwen in it shows. */
+/** The screen of qwen. */
 export const qwenScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

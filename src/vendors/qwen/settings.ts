@@ -10,7 +10,10 @@ import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 const DEFAULTS = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
 
-/** The file that a launch has set the variable to. Not inherited by other workers: so it tells whose process it is. */
+/**
+ * The variable that says which settings file a launch has set. Other workers do not inherit it, so it tells whose
+ * process one is.
+ */
 export const SETTINGS_MARK = "QWEN_PERDURE_SETTINGS";
 
 const HOOKS = {
@@ -20,7 +23,7 @@ const HOOKS = {
   Stop: "stop",
 } as const;
 
-/** None where the defaults are somebody else's already: then the registry alone tells. */
+/** Injects our hooks, unless the defaults are somebody else's already: then the registry alone tells. */
 export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "files" | "variables"> {
   if (isTaken(env)) return { files: [] };
   const settings = join(runDir, "settings.json");
@@ -34,7 +37,10 @@ export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "fi
   };
 }
 
-/** What a tool of the agent starts has the first variable, and what another worker starts lacks the second. */
+/**
+ * True for a nested agent: a process that a tool started has the first variable, one that another worker started lacks
+ * the second.
+ */
 function isNested(settings: string): string {
   return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${shellQuote(settings)} ]`;
 }

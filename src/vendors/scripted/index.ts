@@ -14,11 +14,11 @@ import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-regis
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { scriptedEnvironment } from "./program.ts";
 
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles, set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "..", "dist");
 
-/** What its orders of these names say. */
+/** The lines that the orders `login` and `limit` make the scripted agent say. */
 const BLOCKED_EXIT: BlockedExitForms = {
   marked: [],
   lastWords: [
@@ -28,7 +28,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
   spoken: /^> \S/,
 };
 
-/** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
+/** Our own small agent needs no model and no network. The demo shows it, and the tests start it by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
   command: [join(dist, "..", "bin", "perdure-scripted.js")],

@@ -23,8 +23,9 @@ export interface BlockedExitForms {
 export type BlockedExitForm = readonly [kind: BlockedExitKind, line: RegExp];
 
 /**
- * Says which login or limit blocks the agent with this last screen; null when none does. The vendor's own lines count where
- * no conversation follows them; words that anybody may use count only as the very last ones of a program that has ended.
+ * Says which login or limit blocks the agent with this last screen; null when none does. The vendor's own lines count
+ * where no conversation follows them; words that anybody may use count only as the very last ones of a program that has
+ * ended.
  */
 export function blockedExitOn(
   text: string,

@@ -3,14 +3,14 @@ import { createServer } from "node:net";
 import { FREE_PORT_COUNT, FREE_PORT_FIRST } from "../../limits/index.ts";
 
 /**
- * How many ports this process has tried. The count is the process's and not a caller's: a port that was given away is not
- * listened on until a second later, and whoever asks meanwhile, for whichever worker, must not be given it again.
+ * How many ports this process has tried. The count is the process's and not a caller's: a port that was given away is
+ * not listened on until a second later, and whoever asks meanwhile, for whichever worker, must not be given it again.
  */
 let triedByThisProcess = 0;
 
 /**
- * Finds a port on loopback that nobody listens on. The search begins at our own pid, so that two processes which look at the
- * same time hardly come to the same port, and no process gets a port twice before it has tried all of them.
+ * Finds a port on loopback that nobody listens on. The search begins at our own pid, so that two processes which look
+ * at the same time hardly come to the same port, and no process gets a port twice before it has tried all of them.
  */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < FREE_PORT_COUNT; n++) {

@@ -16,8 +16,8 @@ export interface ProcessStarts {
 }
 
 /**
- * Reads the entry of a process from a folder with one `<pid>.json` per live process. Entries of killed processes stay behind,
- * and pids come back: an entry that tells its process's start time counts only with it.
+ * Reads the entry of a process from a folder with one `<pid>.json` per live process. Entries of killed processes stay
+ * behind, and pids come back: an entry that tells its process's start time counts only with it.
  */
 export function liveEntry(folder: string, pid: number, processes: ProcessStarts): LiveEntry | null {
   const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));

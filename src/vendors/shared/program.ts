@@ -1,6 +1,9 @@
 import type { Environment } from "../../util/environment.ts";
 
-/** How a vendor's program is recognised among commands and processes. `whoami` loads it at every start, so it stays small. */
+/**
+ * How a vendor's program is recognised among commands and processes. `whoami` loads it at every start, so it stays
+ * small.
+ */
 export interface VendorProgram {
   vendor: string;
   /** The name of the program on PATH, and of the file that an interpreter runs. */
@@ -11,7 +14,9 @@ export interface VendorProgram {
   package: string | null;
   /** Files of the package that an interpreter runs as the program, where they are not called like it. */
   scripts?: readonly string[];
-  /** Reads the name that the user gave to the session this environment belongs to, where the vendor keeps it readable. */
+  /**
+   * Reads the name that the user gave to the session this environment belongs to, where the vendor keeps it readable.
+   */
   sessionName?(env: Environment): string | null;
 }
 
@@ -22,6 +27,8 @@ export interface VendorProgram {
 export interface VendorEnvironment {
   /** Keys, endpoints and config folders: a worker that is started later needs them as much as now. */
   recorded: readonly RegExp[];
-  /** Variables among those that belong to one process or session, besides those that every vendor's endings give away. */
+  /**
+   * Variables among those that belong to one process or session, besides those that every vendor's endings give away.
+   */
   session?: readonly RegExp[];
 }

@@ -5,17 +5,17 @@ import { isErrno } from "../../state/files.ts";
 import { parseObject } from "../../util/fields.ts";
 
 export interface TranscriptLine {
-  /** The conversation it names. */
+  /** The conversation that the line names. */
   session: string | null;
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote the line. */
   version: string | null;
   /** The folder the conversation began in. */
   cwd?: string | undefined;
-  /** Part of the conversation itself, not only about it; true unless told. */
+  /** The line is part of what was said, not only about the conversation; true by default. */
   spoken?: boolean;
-  /** The folder its agent was in at that moment, for a listing. */
+  /** The folder the agent was in when it wrote the line, for a listing. */
   seenIn?: string | undefined;
-  /** What a person said in it, for a listing. */
+  /** The words of a person in the line, for a listing. */
   words?: string | undefined;
 }
 
@@ -23,14 +23,14 @@ export interface TranscriptForm {
   read(line: Readonly<Record<string, unknown>>): TranscriptLine;
   /** The first line names the conversation, and the vendor refuses a file without it. */
   header: boolean;
-  /** The vendor writes it before anything is said: one in which nothing was said is whole. */
+  /** The vendor writes the file before anything is said: a transcript in which nothing was said is whole. */
   atBirth?: true;
 }
 
 /**
- * A transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut off by a
- * kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of another
- * conversation, or a header that cannot be read, is.
+ * Probes a transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut
+ * off by a kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of
+ * another conversation, or a header that cannot be read, is.
  */
 export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
   let handle: FileHandle | null = null;
@@ -84,7 +84,7 @@ function isHeader(head: string, session: string, form: TranscriptForm): boolean 
   return line !== null && form.read(line).session === session;
 }
 
-/** The usual look; more only if the header is longer than that. */
+/** Reads the beginning of the file; more than usual only if the header is longer than that. */
 async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
   const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
   if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
