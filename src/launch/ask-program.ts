@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { ASK_PROGRAM_BYTES_MAX, ASK_PROGRAM_MS } from "../limits/index.ts";
 import type { Variables } from "../protocol/records/conversation.ts";
 import type { Answer, Ask } from "../vendors/adapter.ts";
-import { isErrno } from "../state/files.ts";
+import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
 export interface Asked {
@@ -52,15 +52,6 @@ function answerOf(child: ReturnType<typeof spawn>): Promise<Answer> {
   child.on("error", (error) => resolve({ code: 126, stdout: "", stderr: error.message }));
   child.on("close", (code) => resolve({ code, stdout: text("stdout"), stderr: text("stderr") }));
   return promise.finally(() => clearTimeout(timer));
-}
-
-function endGroup(leader: number | undefined): void {
-  if (leader === undefined) return;
-  try {
-    process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if (!isErrno(error, "ESRCH")) throw error; // all of it has ended by itself
-  }
 }
 
 export function withVariables(env: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {

@@ -1,8 +1,8 @@
 import type { Environment } from "../util/environment.ts";
 import type { ClaimGrant } from "../protocol/records/worker.ts";
-import { VENDOR_SESSION_VARIABLES, VENDOR_VARIABLES } from "../vendors/environment.ts";
+import { isVendorVariable } from "../vendors/environment.ts";
 
-/** Recorded for later starts: what a program needs to find itself, its user, its proxies and its keys. */
+/** Variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */
 const RECORDED = [
   /^(PATH|HOME|USER|LOGNAME|SHELL|TZ|LANG|LANGUAGE|TERM|COLORTERM|EDITOR|VISUAL|PAGER|TMPDIR)$/,
   /^LC_[A-Z]+$/,
@@ -10,19 +10,18 @@ const RECORDED = [
   /^(SSH_AUTH_SOCK|GIT_(SSH|SSH_COMMAND|AUTHOR_[A-Z]+|COMMITTER_[A-Z]+)|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS)$/,
   /^(https?|all|no|ftp)_proxy$/i,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE)$/,
-  ...VENDOR_VARIABLES,
 ];
 
 export function recordedEnvironment(env: Environment, alsoNames: readonly string[]): Record<string, string> {
   const also = new Set(alsoNames);
   const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (also.has(entry[0]) || RECORDED.some((pattern) => pattern.test(entry[0]))),
+    (entry): entry is [string, string] => entry[1] !== undefined && (also.has(entry[0]) || isRecorded(entry[0])),
   );
-  const lasting = kept.filter(
-    ([name]) => also.has(name) || !VENDOR_SESSION_VARIABLES.some((pattern) => pattern.test(name)),
-  );
-  return Object.fromEntries(lasting.filter(([name]) => !OURS.has(name)));
+  return Object.fromEntries(kept.filter(([name]) => !OURS.has(name)));
+}
+
+function isRecorded(name: string): boolean {
+  return RECORDED.some((pattern) => pattern.test(name)) || isVendorVariable(name);
 }
 
 /** The variables that say who a worker is. Inherited ones belong to an outer run and are always replaced. */

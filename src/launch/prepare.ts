@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/worker.ts";
-import { FREE_PORT } from "../vendors/adapter.ts";
+import { FREE_PORT } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { withVariables } from "./ask-program.ts";
@@ -40,7 +40,7 @@ export async function prepareLaunch(
 }
 
 async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>, inTurn: InTurn): Promise<string> {
-  const identity = adapterOf(order.vendor)?.identity;
+  const identity = adapterOf(order.vendor)?.launch.identity;
   if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
   const { command, cwd } = launchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
   const environment = withVariables(own, order.variables);

@@ -1,6 +1,4 @@
-import type { Environment } from "../util/environment.ts";
 import type {
-  Declared,
   FoundConversation,
   Holder,
   Outward,
@@ -9,92 +7,130 @@ import type {
   Transcript,
   Variables,
 } from "../protocol/records/conversation.ts";
-import type { HeldForms } from "./shared/blocked-exit.ts";
+import type { Environment } from "../util/environment.ts";
+import type { LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
+import type { BlockedExitForms } from "./shared/blocked-exit.ts";
+import type { VendorEnvironment } from "./shared/program.ts";
 import type { Dialog } from "./shared/screen.ts";
 
 /**
- * All that is known of one vendor's program. One file per vendor; nothing outside this folder knows a vendor's name.
- *
- * probe: what is on disk, read only. plan: the command line, pure. prove: which signs mean what. hooks: what is injected
- * for one launch, without touching anything of the user's.
+ * An adapter is all that perdure knows of one vendor's program. Each vendor has one folder, and nothing outside of
+ * src/vendors knows a vendor's name. The facets follow the life of a conversation: how the program is started, where
+ * its conversations lie, what a live process shows, and what its terminal shows. A new kind of knowledge is a new
+ * facet.
  */
 export interface Adapter {
   readonly vendor: string;
-  /** What runs for `--vendor NAME`, before the arguments. */
+  /** The program that runs for `--vendor NAME`, with the words before its arguments. */
   readonly command: readonly string[];
-  /** Versions of its program that the tests ran with. */
+  /** The versions of the program that the tests ran with. */
   readonly tested: readonly string[];
-  /** Why nothing of this was ever seen with the real program; null when it was. Said by `doctor`, `ls` and the docs. */
+  /**
+   * The reason why nothing here was ever seen with the real program; null when it was. `doctor`, `ls` and the docs say
+   * it.
+   */
   readonly unproved: string | null;
-  /** Variables that speak of one process or one conversation: a worker started from inside another must not get them. */
-  readonly leaks: readonly string[];
-  /** What those variables must be outside of a worker of this vendor, where a launch has changed them for its own. */
-  restored?(env: Environment): Variables;
-  /** A loader stands in front that swallows TERM and HUP: they have to reach what it has loaded. */
-  readonly deafLoader?: true;
+  readonly launch: LaunchFacet;
+  readonly storage: StorageFacet;
+  readonly liveness: LivenessFacet;
+  /** A vendor whose terminal nobody reads has no screen facet. */
+  readonly screen?: ScreenFacet;
+}
 
-  read(args: readonly string[]): Reading;
-  /** Where the vendor keeps its conversations, given this environment. */
-  config(env: Environment): ConfigDir;
-
-  /** The id is chosen by us and given to the vendor, or made by the vendor before the start. */
+/** The launch facet says how the program is started, in which conversation, and with which environment. */
+interface LaunchFacet {
+  /** Reads the user's arguments: what the start is for, and what in them perdure must refuse. */
+  readArgs(args: readonly string[]): ArgsInfo;
+  /** Makes the command line and the files of one start. It is pure, and touches nothing of the user's. */
+  plan(request: PlanRequest): LaunchPlan;
+  /**
+   * The id of a conversation is assigned by perdure and given to the program, or minted by the program before the
+   * start.
+   */
   readonly identity:
     | { kind: "assigned"; choose(): string }
     | { kind: "minted"; mint(request: MintRequest): Promise<string> };
-
-  /** Whether a conversation can be branched: by a plan with the step "fork", or by minting from another one. */
+  /** A conversation can be branched: by a plan with the step "fork", or by minting from another conversation. */
   readonly forks: boolean;
-
-  probe(place: SessionPlace, lastSeen: string | null, ask: Ask): Promise<Transcript>;
-  /** What is on disk is known to its own program alone, which takes a second to say it: not asked while a run goes on. */
-  readonly costly?: true;
-  /** The conversations in its folder, whoever began them, newest first. */
-  list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
-  /** Other files that belong to a conversation and without which its transcript is of no use. */
-  companions?(transcript: string): string[];
-  /** After how many days without a word it deletes a conversation by itself; null: never. */
-  sweepsAfterDays?(configDir: string): number | null;
-  /** Why no copy can be kept of its conversations. */
-  readonly uncopied?: string;
-  /** For one that keeps a database: the words with which its program prints a conversation, and takes it in again. */
-  readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
-  /** Live processes that have it open, ours included. */
-  holders(place: SessionPlace, processes: ProcessView): Holder[];
-
-  plan(request: PlanRequest): LaunchPlan;
-  /** Takes what is said first in a new conversation at its start; for a declared program, where its words have a place for it. */
-  readonly firstPrompt: boolean;
-
-  /** The folder in which its live processes leave their signs: a change there is worth a look. Null for none. */
-  signs(configDir: string): string | null;
-  /** What one of its own processes shows by being there: a registry, a lock, an open file. None: nothing yet. */
-  look(configDir: string, pid: number, processes: ProcessView): Sign[];
-  /** Lets itself be told by the running program, for one that shows nothing by itself. What it returns ends it. */
-  listen?(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void;
-  /** What a process that was killed has left behind: where it was at its end. */
-  remains?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
-  /** What an injected hook was told. Null: of no interest. */
-  hear?(event: Readonly<Record<string, unknown>>): Sign | null;
-  /** What the title of its terminal tells, for one that puts it there. Null: nothing that is known. */
-  title?(title: string): Outward | null;
-  /** Dialogs of its screen that come before its process tells anything by itself. */
-  readonly dialogs?: readonly Dialog[];
-  /** How it says on its screen that it cannot go on. */
-  readonly held?: HeldForms;
-  /** A file that makes the launch's first hook say this to the agent. */
-  tell?(text: string): LaunchFile;
+  /** The program can be told at its start what is said first in a new conversation. */
+  readonly takesFirstPrompt: boolean;
+  /** Makes the file that lets the launch's first hook say this text to the agent. */
+  startMessage?(text: string): LaunchFile;
+  /** The variables that are recorded for later starts of the program, and those that never are. */
+  readonly environment: VendorEnvironment;
+  /**
+   * Variables of one process or one conversation: a worker that is started from inside another one must not get them.
+   */
+  readonly privateEnv: readonly string[];
+  /** Returns the values that variables had before a launch changed them for its own process. */
+  restoredEnv?(env: Environment): Variables;
+  /** The program is a loader that swallows TERM and HUP: the signals have to go to the process that it has loaded. */
+  readonly loaderSwallowsSignals?: true;
 }
 
-/** What the arguments are for. */
-export interface Reading {
-  /** False for `--version`, `mcp list` and the like: such a run is in no conversation. */
+/** The storage facet says where the program keeps its conversations, and in which state one of them is. */
+interface StorageFacet {
+  /** Returns the folder in which the program keeps its conversations, given this environment. */
+  configDirOf(env: Environment): ConfigDir;
+  /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
+  probe(place: SessionPlace, lastSeen: string | null, ask: Ask): Promise<Transcript>;
+  /** A probe runs the vendor's program, which takes a second: it is not made while a run goes on. */
+  readonly slowProbe?: true;
+  /** Lists the conversations in the folder, whoever began them, newest first. */
+  list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
+  /** Returns the other files of a conversation, without which its transcript is of no use. */
+  companions?(transcript: string): string[];
+  /** Returns after how many days without use the program deletes a conversation by itself; null when it never does. */
+  sweepsAfterDays?(configDir: string): number | null;
+  /**
+   * The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again.
+   */
+  readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
+  /** The reason why no copy of a conversation can be kept. */
+  readonly noCopyReason?: string;
+}
+
+/** The liveness facet says how a running program shows which conversation it is in, and what it is doing. */
+interface LivenessFacet {
+  /**
+   * Returns the folder in which live processes leave their signs, so that it can be watched; null when there is none.
+   */
+  watchDir(configDir: string): string | null;
+  /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */
+  inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
+  /** Returns the live processes that have a conversation open, the worker's own included. */
+  holders(place: SessionPlace, processes: ProcessView): Holder[];
+  /** Reads what an injected hook was told; null when it says nothing about the conversation. */
+  onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
+  /**
+   * Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes.
+   */
+  listen?(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void;
+  /** Returns the signs that a killed process has left behind: where it was at its end. */
+  leftovers?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
+}
+
+/** The screen facet says what the program's terminal shows, for what its process does not tell by itself. */
+export interface ScreenFacet {
+  /** Reads the title of the terminal; null when the title says nothing that is known. */
+  title?(title: string): Outward | null;
+  /** Dialogs that the program shows before its process has left any sign. */
+  readonly dialogs?: readonly Dialog[];
+  /** The lines with which the program says that a login or a limit keeps it from going on. */
+  readonly blockedExit?: BlockedExitForms;
+}
+
+/** What the arguments of one start are for. */
+export interface ArgsInfo {
+  /** False for `--version`, `mcp list` and the like: such a start is for no conversation. */
   converses: boolean;
-  /** Nobody sits in front of it. */
+  /** Nobody sits in front of the program. */
   headless: boolean;
-  /** An argument that would choose a conversation itself. */
+  /** The first argument that would choose a conversation itself, with the reason against it. */
   conflict: string | null;
 }
 
+/** The folder of a vendor's conversations, and the variables that lead the program to it. */
 export interface ConfigDir {
   dir: string;
   variables: Variables;
@@ -104,85 +140,21 @@ export interface ConfigDir {
 export type Ask = (args: readonly string[]) => Promise<Answer>;
 
 export interface Answer {
-  /** Null for one that was ended because it took too long. */
+  /** Null for a program that was ended because it took too long. */
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface PlanRequest {
-  /** "fork": begin as a branch of `from`, under an id of our choice. */
-  step: "new" | "resume" | "fork";
-  from: { session: string; transcript: string | null } | null;
-  session: string;
-  name: string;
-  args: readonly string[];
-  /** What to say first: null in a conversation that goes on or is a branch. Not said where nobody sits in front. */
-  prompt: string | null;
-  runDir: string;
-  configDir: string;
-  /** For a program without an adapter of its own: how it is told. */
-  declared: Declared | null;
-  /** Where its transcript was found; null for one that has none yet. */
-  transcript: string | null;
-  /** What the user has set, as far as it is a vendor's concern. */
-  environment?: Environment;
-}
-
-export interface LaunchPlan {
-  /** Instead of the user's arguments: theirs, in their order, with ours. */
-  args: string[];
-  /** Written into the run's folder before the start. */
-  files: LaunchFile[];
-  /** Folders in the run's folder in which everything of another one is linked, except what is in `files`. */
-  mirrors?: Mirror[];
-  /** Set for this launch, besides those that lead to its folder. */
-  variables?: Variables;
-  /** A port of this machine that nobody has takes the place of `FREE_PORT`, in the arguments and in the files. */
-  freePort?: true;
-}
-
-export const FREE_PORT = "{free-port}";
-
-export interface Mirror {
-  /** In the run's folder. */
-  name: string;
-  of: string;
-  /** Nothing else of it. */
-  only?: string[];
-  /** Not linked. */
-  leave?: string[];
-  /** Made in the other one if they are not there, so that what the program puts in them lands there. */
-  folders?: string[];
-  /** Linked even if they are not there: the program that writes one makes it in the other folder. */
-  files?: string[];
-}
-
-export interface LaunchFile {
-  name: string;
-  text: string;
-}
-
-export interface MintRequest {
-  /** The program and what stands before its arguments. */
-  command: readonly string[];
-  args: readonly string[];
-  name: string;
-  cwd: string;
-  environment: Record<string, string>;
-  /** The conversation to branch from. */
-  from: string | null;
-}
-
-/** As much of the machine's processes as an adapter needs. */
+/** The part of the machine's process table that an adapter needs. */
 export interface ProcessView {
   look(pid: number): { pid: number; parentPid: number; startedAt: string } | null;
   openFiles(pid: number): string[];
-  /** Who holds a lock of the kernel on the file. */
+  /** Returns the processes that hold a lock of the kernel on the file. */
   lockHolders(file: string): number[];
-  /** Of every process of this user, as far as it can be read. */
+  /** Returns the command lines of all processes of this user, as far as they can be read. */
   commandLines(): readonly CommandLine[];
-  /** In a view that keeps its answers for a while: one more of them. */
+  /** Keeps an answer for a while, in a view that keeps its answers. */
   memo?<T>(key: string, make: () => T): T;
 }
 

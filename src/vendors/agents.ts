@@ -1,13 +1,17 @@
 import { basename } from "node:path";
-import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./programs.ts";
+import { VENDOR_PROGRAMS } from "./programs.ts";
+import { scriptedProgram } from "./scripted/program.ts";
+import type { VendorProgram } from "./shared/program.ts";
 
 export interface AgentProcess {
   program: VendorProgram;
-  /** Run by an interpreter: it may be a loader, whose own work is done by a process of the same vendor below it. */
+  /**
+   * An interpreter runs the program: it may be a loader, whose work is done by a process of the same vendor below it.
+   */
   interpreted: boolean;
 }
 
-/** The vendor's program that this command line runs, directly or through an interpreter; null for anything else. */
+/** Tells which vendor's program a command line runs, directly or through an interpreter; null for anything else. */
 export function agentOf(argv: readonly string[]): AgentProcess | null {
   const words = argv.slice(0, 3).filter((word) => !word.startsWith("-"));
   const [first = "", second = ""] = words.map((word) => basename(word).replace(/\.(exe|[cm]?js)$/, ""));
@@ -18,7 +22,7 @@ export function agentOf(argv: readonly string[]): AgentProcess | null {
   const known =
     VENDOR_PROGRAMS.find(({ program }) => program === name) ??
     (interpreted ? programOfScript(words[1] ?? "") : undefined);
-  const program = known ?? (name === SCRIPTED_PROGRAM.program ? SCRIPTED_PROGRAM : null);
+  const program = known ?? (name === scriptedProgram.program ? scriptedProgram : null);
   return program && { program, interpreted };
 }
 

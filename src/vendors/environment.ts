@@ -1,14 +1,28 @@
-/** Of one process or one conversation: recorded, they would speak of one that is long gone. */
-export const VENDOR_SESSION_VARIABLES: readonly RegExp[] = [
-  /_(PID|SESSION_ID|SESSION_NAME|THREAD_ID|LOADER_PID|LAUNCHER_PID|ENV_FILE|CHILD_SESSION|SESSION_ATTENDED|TOOL_CALL_ID)$/,
-  /_MESSAGING_(SOCKET|TOKEN)$/,
-  /^PI_INTERCOM_/,
-];
+import type { Variables } from "../protocol/records/conversation.ts";
+import type { Environment } from "../util/environment.ts";
+import { ADAPTERS } from "./index.ts";
 
-/** Keys, endpoints and config dirs of the vendors' programs: a worker started later needs them as much as now. */
-export const VENDOR_VARIABLES: readonly RegExp[] = [
-  /^(ANTHROPIC|CLAUDE|OPENAI|CODEX|GEMINI|GOOGLE|COPILOT|CURSOR|PI|OPENCODE|QWEN|DASHSCOPE|OPENROUTER|DEEPSEEK)_[A-Z0-9_]+$/,
-  /^PERDURE_SCRIPTED_HOME$/,
-  /^(GH_TOKEN|GITHUB_TOKEN|XAI_API_KEY|MISTRAL_API_KEY|GROQ_API_KEY)$/,
-  /^(AWS_PROFILE|AWS_REGION|VERTEXAI_[A-Z_]+)$/,
-];
+// What the adapters say about variables, taken together: a worker of one vendor may be started from inside another one's.
+
+/** Endings that give away, whoever's variable it is, that it speaks of one process or one session. */
+const SESSION_ENDINGS = /_(PID|SESSION_ID|SESSION_NAME|THREAD_ID|TOOL_CALL_ID|MESSAGING_SOCKET|MESSAGING_TOKEN)$/;
+
+const ENVIRONMENTS = ADAPTERS.map(({ launch }) => launch.environment);
+const RECORDED = ENVIRONMENTS.flatMap(({ recorded }) => recorded);
+const SESSION = [SESSION_ENDINGS, ...ENVIRONMENTS.flatMap(({ session = [] }) => session)];
+
+/**
+ * Some vendor's program needs the variable at every start. One of a single session would, recorded, speak of a gone
+ * one.
+ */
+export function isVendorVariable(name: string): boolean {
+  const isMatched = (pattern: RegExp): boolean => pattern.test(name);
+  return RECORDED.some(isMatched) && !SESSION.some(isMatched);
+}
+
+/** The changes to an environment by which a worker inherits nothing that is private to the agent that started it. */
+export function withoutPrivateEnv(env: Environment): Variables {
+  const unset = ADAPTERS.flatMap(({ launch }) => launch.privateEnv.map((name) => [name, null] as const));
+  const restored = ADAPTERS.map(({ launch }) => launch.restoredEnv?.(env) ?? {});
+  return Object.assign(Object.fromEntries(unset), ...restored) as Variables;
+}

@@ -1,35 +1,46 @@
-import type { Environment } from "../util/environment.ts";
-import type { Variables } from "../protocol/records/conversation.ts";
 import { own } from "../util/own.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude/index.ts";
 import { codex } from "./codex/index.ts";
+import { copilot } from "./copilot/index.ts";
 import { cursor } from "./cursor/index.ts";
 import { custom } from "./custom/index.ts";
+import { gemini } from "./gemini/index.ts";
 import { opencode } from "./opencode/index.ts";
 import { pi } from "./pi/index.ts";
-import { copilot } from "./copilot/index.ts";
+import { VENDOR_PROGRAMS } from "./programs.ts";
 import { qwen } from "./qwen/index.ts";
-import { gemini } from "./gemini/index.ts";
 import { scripted } from "./scripted/index.ts";
 
 export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./shared/hook-script.ts";
 
-const ADAPTERS: readonly Adapter[] = [claude, codex, gemini, copilot, opencode, pi, qwen, cursor, custom, scripted];
+export const ADAPTERS: readonly Adapter[] = [
+  claude,
+  codex,
+  gemini,
+  copilot,
+  opencode,
+  pi,
+  qwen,
+  cursor,
+  custom,
+  scripted,
+];
 
 const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.map((each) => [each.vendor, each]));
 
+/** The adapter of a vendor; null for a name that is no vendor's. */
 export function adapterOf(vendor: string): Adapter | null {
   return own(BY_NAME, vendor) ?? null;
 }
 
+/** Every vendor that has an adapter, the most used first. */
 export function adapterNames(): string[] {
   return ADAPTERS.map(({ vendor }) => vendor);
 }
 
-/** What a worker must not inherit from whoever started it, of every vendor: it may be started from inside another one. */
-export function withoutLeaks(env: Environment): Variables {
-  const leaks = ADAPTERS.flatMap((each) => each.leaks.map((name) => [name, null] as const));
-  return Object.assign(Object.fromEntries(leaks), ...ADAPTERS.map((each) => each.restored?.(env) ?? {})) as Variables;
+/** The vendors whose programs were seen to work here; our own scripted agent is not among them. */
+export function provedVendors(): string[] {
+  return VENDOR_PROGRAMS.map(({ vendor }) => vendor).filter((vendor) => adapterOf(vendor)?.unproved === null);
 }

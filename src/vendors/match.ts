@@ -1,5 +1,7 @@
 import { basename } from "node:path";
-import { SCRIPTED_PROGRAM, VENDOR_PROGRAMS, type VendorProgram } from "./programs.ts";
+import { VENDOR_PROGRAMS } from "./programs.ts";
+import { scriptedProgram } from "./scripted/program.ts";
+import type { VendorProgram } from "./shared/program.ts";
 
 export interface Match {
   vendor: string;
@@ -7,22 +9,22 @@ export interface Match {
   programAt: number;
 }
 
-/** Programs that start another one, given after their own options. */
+/** Programs that start another one, which follows their own options. */
 const WRAPPERS: ReadonlySet<string> = new Set("env nice nohup setsid caffeinate command npx bunx pnpx".split(" "));
-/** Package managers: the subcommand that runs a program. */
+/** Package managers, each with the subcommands that run a program. */
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   npm: ["exec", "x"],
   pnpm: ["exec", "dlx"],
   yarn: ["exec", "dlx"],
   bun: ["x", "run"],
 };
-/** Any other tool that runs what stands behind a `--`: `mise exec -- claude`, `op run -- claude`. */
+/** Subcommands with which any other tool runs the program behind a `--`: `mise exec -- claude`, `op run -- claude`. */
 const RUNS: ReadonlySet<string> = new Set(["exec", "x", "run"]);
 const WRAPPER_VALUED: ReadonlySet<string> = new Set("-u -C -n -p --package --unset --chdir --adjustment".split(" "));
 
 /**
- * The vendor a command starts: by its program's name or path, through `env X=1`, `npx` and the like, or as a link to it
- * (`file` is where the first word leads to). Null for any other program.
+ * Tells which vendor's program a command starts: by its program's name or path, through `env X=1`, `npx` and the like,
+ * or as a link to it (`file` is where the first word leads to). Null for any other program.
  */
 export function matchCommand(command: readonly string[], file: string | null): Match | null {
   return matchFrom(command, 0) ?? (file === null ? null : matched(programOfFile(file), 0));
@@ -37,7 +39,7 @@ function matchFrom(command: readonly string[], from: number): Match | null {
   return runs ? matchFrom(command, dashes + 1) : null;
 }
 
-/** npm takes what stands before a `--` for its own options: without one there is no place for the program's. */
+/** npm takes options before a `--` for its own: without a `--` there is no place for the program's. */
 function behindDashes(command: readonly string[], found: Match): Match | null {
   if (command[found.programAt - 1] === "--") return found;
   return command[found.programAt + 1] === "--" ? { ...found, programAt: found.programAt + 1 } : null;
@@ -53,7 +55,7 @@ function matched(program: VendorProgram | null, programAt: number): Match | null
   return program === null ? null : { vendor: program.vendor, programAt };
 }
 
-/** The first word that is neither a wrapper nor something a wrapper takes. */
+/** Finds the first word that is neither a wrapper nor something a wrapper takes. */
 function wrappedAt(command: readonly string[], from: number): number {
   let at = from;
   for (;;) {
@@ -73,15 +75,20 @@ function isInterpreter(name: string): boolean {
   return /^(node|bun|deno|sh|bash|dash|zsh)$/.test(name);
 }
 
-/** By its name (`claude`, `/opt/claude.exe`), or by the package `npx` is told (`@openai/codex@0.166.0`). */
+/**
+ * Knows a program by its name (`claude`, `/opt/claude.exe`), or by the package `npx` is told (`@openai/codex@0.166.0`).
+ */
 function programOf(word: string): VendorProgram | null {
   const name = basename(word).replace(/\.exe$/, "");
   const packageName = /^(@?[^@]+)(@.*)?$/.exec(word)?.[1];
   const known = VENDOR_PROGRAMS.find((each) => each.program === name || each.package === packageName);
-  return known ?? (name === "perdure-scripted" || name === "perdure-scripted.js" ? SCRIPTED_PROGRAM : null);
+  return known ?? (name === "perdure-scripted" || name === "perdure-scripted.js" ? scriptedProgram : null);
 }
 
-/** By its name without an ending, by the package its path leads through, or as a version of a native install. */
+/**
+ * Knows a file by its name without an ending, by the package its path leads through, or as a version of a native
+ * install.
+ */
 function programOfFile(file: string): VendorProgram | null {
   const name = basename(file).replace(/\.(exe|[cm]?js|sh)$/, "");
   const inside = VENDOR_PROGRAMS.find(

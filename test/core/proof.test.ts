@@ -23,7 +23,9 @@ function follow(standing: ProofState, session: string, { kind }: ProofFinding): 
 const signs = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 30 });
 
 /** A run that begins in a, and each of its steps. */
-function lifeOf(sessions: string[]): { was: ProofState; session: string; kind: ProofFinding["kind"]; now: ProofState }[] {
+function lifeOf(
+  sessions: string[],
+): { was: ProofState; session: string; kind: ProofFinding["kind"]; now: ProofState }[] {
   let was: ProofState = { session: "a", proved: "pending" };
   return sessions.map((session) => {
     const finding = observe(was, session);

@@ -1,10 +1,11 @@
 import { execFile, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { History } from "../../src/protocol/records/worker.ts";
+import type { History, WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import { eventually } from "../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
 // The guide, done: its files are taken from the page, perdure is built with them, and the toy is resumed.
@@ -45,7 +46,7 @@ afterAll(async () => {
 /** Where a line of the page goes in a file that is there. */
 const TABLES: Readonly<Record<string, (text: string, line: string) => string>> = {
   "src/vendors/index.ts": (text, line) => `${line}${text.replace(/(const ADAPTERS.*?= \[)/, "$1toy, ")}`,
-  "src/vendors/programs.ts": (text, line) => text.replace(/(VENDOR_PROGRAMS[^[]*\[\] = \[\n)/, `$1${line}`),
+  "src/vendors/programs.ts": (text, line) => `${line}${text.replace(/(VENDOR_PROGRAMS.*?= \[)/, "$1toyProgram, ")}`,
 };
 
 /** Every block of the page that says whose text it is. */
@@ -54,15 +55,21 @@ function filesOnPage(): [path: string, text: string][] {
   return [...page.matchAll(/^```\w+ (\S+)\n([^]*?)^```$/gm)].map(([, path = "", text = ""]) => [path, text]);
 }
 
-function perdure(args: string[], input = ""): Promise<Finished> {
-  const child = spawn(join(tree, "bin/perdure.js"), args, { cwd: home.project, env: home.env, stdio: "pipe" });
+function perdure(args: string[], input = "", variables: Record<string, string> = {}): Promise<Finished> {
+  const env = { ...home.env, ...variables };
+  const child = spawn(join(tree, "bin/perdure.js"), args, { cwd: home.project, env, stdio: "pipe" });
   child.stdin.end(input);
   return finish(child);
 }
 
 test("the page has all the files of a vendor", () => {
   expect(filesOnPage().map(([path]) => path)).toEqual(
-    expect.arrayContaining(["src/vendors/toy/index.ts", "src/vendors/toy/fixtures/facts.json", ...Object.keys(TABLES)]),
+    expect.arrayContaining([
+      "src/vendors/toy/index.ts",
+      "src/vendors/toy/program.ts",
+      "src/vendors/toy/fixtures/facts.json",
+      ...Object.keys(TABLES),
+    ]),
   );
 });
 
@@ -90,3 +97,42 @@ test("a worker of it is resumed, exactly and proved, and its lost conversation c
   expect(back.stderr).toContain("put back from the copy");
   expect((await perdure(["run", "w", "--", "toy", "--go-on", "x"])).code).toBe(2);
 });
+
+test("it is named in the help, without anybody having written it there", async () => {
+  expect((await perdure(["run", "--help"])).stdout).toMatch(/An agent \(.*\btoy\b/);
+});
+
+const SET = { TOY_VOICE: "low", TOY_TALK: "of another process" };
+
+test("what it needs of the environment is recorded by run, and what belongs to one process is not", async () => {
+  expect(await perdure(["run", "alone", "--", "toy"], "hello\n", SET)).toMatchObject({ code: 0 });
+  const { environment } = JSON.parse((await perdure(["show", "alone", "--json"])).stdout) as WorkerDetail;
+  expect(environment).toContain("TOY_VOICE");
+  expect(environment).not.toContain("TOY_TALK");
+});
+
+test("recorded by up, it reaches a later start, which has nothing else to take it from", async () => {
+  writeFileSync(join(home.project, "perdure.toml"), '[workers.kept]\nvendor = "toy"\n');
+  expect(await perdure(["up", "--yes"], "", SET)).toMatchObject({ code: 0 });
+  const kept = async (): Promise<WorkerSummary | undefined> => {
+    const { workers } = JSON.parse((await perdure(["ls", "--json"])).stdout) as { workers: WorkerSummary[] };
+    return workers.find(({ name }) => name === "kept");
+  };
+  const first = (await kept())?.run?.id;
+  expect(await perdure(["restart", "kept"])).toMatchObject({ code: 0 });
+  await eventually("the restarted toy to have what was recorded", async () => {
+    const worker = await kept();
+    return worker?.run?.id !== first && voices(worker).includes(SET.TOY_VOICE);
+  });
+  expect(await perdure(["down"])).toMatchObject({ code: 0 });
+});
+
+/** What the live processes of a worker's run say about themselves. */
+function voices(worker: WorkerSummary | undefined): unknown[] {
+  const live = join(home.dir, ".toy", "live");
+  const pids = worker?.run ? home.processesOf(worker.run.id).map(({ pid }) => pid) : [];
+  return pids
+    .map((pid) => join(live, `${pid}.json`))
+    .filter((file) => existsSync(file))
+    .map((file) => (JSON.parse(readFileSync(file, "utf8")) as { voice?: unknown }).voice);
+}

@@ -14,8 +14,9 @@ if (how === "--go-on" && !existsSync(file)) {
 mkdirSync(join(home, "talks"), { recursive: true });
 mkdirSync(join(home, "live"), { recursive: true });
 const live = join(home, "live", `${process.pid}.json`);
+const voice = process.env.TOY_VOICE;
 const procStart = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
-writeFileSync(live, JSON.stringify({ talk, procStart }));
+writeFileSync(live, JSON.stringify({ talk, procStart, voice }));
 for await (const said of createInterface({ input: process.stdin })) {
   if (!existsSync(file)) appendFileSync(file, `${JSON.stringify({ talk, cwd: process.cwd() })}\n`);
   appendFileSync(file, `${JSON.stringify({ said })}\n`);

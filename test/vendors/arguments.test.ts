@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LaunchPlan } from "../../src/vendors/adapter.ts";
+import type { LaunchPlan } from "../../src/vendors/launch-plan.ts";
 import { filled, VENDORS } from "./fixtures.ts";
 
 const NAME = "coder";
@@ -29,13 +29,13 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
     const from = step === "fork" ? { session: facts.other, transcript: OTHER_TRANSCRIPT } : null;
     const transcript = step === "resume" ? TRANSCRIPT : null;
     const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from, declared: DECLARED };
-    return adapter.plan({ step, session: facts.session, name: NAME, args, prompt, ...places });
+    return adapter.launch.plan({ step, session: facts.session, name: NAME, args, prompt, ...places });
   };
   const plan = (...request: Parameters<typeof planned>): string[] => planned(...request).args;
   const titled = rows.map((row) => ({ ...row, line: JSON.stringify(row.args) }));
 
   test.each(titled)("$line is read", ({ args, converses, headless, conflict }) => {
-    const reading = adapter.read(args);
+    const reading = adapter.launch.readArgs(args);
     const [refused = null, why = null] = reading.conflict?.split(": ") ?? [];
     expect({ ...reading, conflict: refused }).toEqual({ converses, headless, conflict });
     expect(why === null).toBe(conflict === null);
@@ -47,7 +47,7 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   });
 
   test("one that takes a first prompt has a row for it, and no other", () => {
-    expect(rows.some(({ prompted }) => prompted !== undefined)).toBe(adapter.firstPrompt);
+    expect(rows.some(({ prompted }) => prompted !== undefined)).toBe(adapter.launch.takesFirstPrompt);
   });
 
   test.each(titled.filter(({ prompted }) => prompted))("$line is planned with a first prompt", (row) => {
@@ -74,14 +74,16 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
     expect(plan("fork", row.args, PROMPT)).toEqual(plan("fork", row.args));
   });
 
-  const silent = titled.filter(({ converses, headless }) => converses && (headless || !adapter.firstPrompt));
+  const silent = titled.filter(
+    ({ converses, headless }) => converses && (headless || !adapter.launch.takesFirstPrompt),
+  );
   test.each(silent)("$line says nothing first with nobody in front of it", ({ args }) => {
     expect(plan("new", args, PROMPT)).toEqual(plan("new", args));
   });
 
   test("a vendor that can branch has a row for it, if it does so at the start", () => {
     const rowed = rows.some((row) => row.fork !== undefined);
-    const atStart = adapter.forks && adapter.identity.kind === "assigned";
+    const atStart = adapter.launch.forks && adapter.launch.identity.kind === "assigned";
     expect(rowed || !atStart).toBe(true);
   });
 
@@ -93,7 +95,7 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
     const word = fc.oneof(fc.constantFrom(...rows.flatMap(({ args }) => args)), fc.string());
     fc.assert(
       fc.property(fc.array(word, { maxLength: 6 }), (args) => {
-        adapter.read(args);
+        adapter.launch.readArgs(args);
         for (const step of ["new", "resume"] as const) {
           const named = plan(step, args).map((arg) => arg.replace(/^--[a-z-]+=/, ""));
           expect(named.filter((arg) => arg === facts.session || arg === TRANSCRIPT)).toHaveLength(1);

@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cursor } from "../../src/vendors/cursor/index.ts";
-import type { MintRequest } from "../../src/vendors/adapter.ts";
+import type { MintRequest } from "../../src/vendors/launch-plan.ts";
 import { folder, put, unasked, VENDORS } from "./fixtures.ts";
 
 // Never run here: what its documentation and others say is kept to, and no more is claimed.
@@ -14,9 +14,9 @@ test.each([`chats/${session}/store.db`, `chats/0cc175b9c0f1b6a831c399e269772661/
   async (path) => {
     const configDir = folder();
     const place = { vendor: "cursor", id: session, configDir, launchCwd: "/home/u/api" };
-    expect(await cursor.probe(place, null, unasked)).toEqual({ state: "absent" });
+    expect(await cursor.storage.probe(place, null, unasked)).toEqual({ state: "absent" });
     const file = put(configDir, path, "SQLite format 3");
-    expect(await cursor.probe(place, null, unasked)).toMatchObject({ state: "good", file });
+    expect(await cursor.storage.probe(place, null, unasked)).toMatchObject({ state: "good", file });
   },
 );
 
@@ -32,8 +32,8 @@ function mint(script: string): Promise<string> {
     environment: { PATH: "/usr/bin:/bin", HOME: join(dir, "home") },
     from: null,
   };
-  if (cursor.identity.kind !== "minted") throw new Error("it makes its own ids");
-  return cursor.identity.mint(request);
+  if (cursor.launch.identity.kind !== "minted") throw new Error("it makes its own ids");
+  return cursor.launch.identity.mint(request);
 }
 
 test("its own program makes the id", async () => {

@@ -8,7 +8,7 @@ import { filled, folder, placeIn, put, unasked, VENDORS, type DatabaseAnswer } f
 
 const VENDORS_FOLDER = resolve(import.meta.dirname, "../../src/vendors");
 
-const IN_DATABASE = VENDORS.filter(({ adapter }) => adapter.archive !== undefined);
+const IN_DATABASE = VENDORS.filter(({ adapter }) => adapter.storage.archive !== undefined);
 
 describe.each(IN_DATABASE)("$vendor", (vendor) => {
   const { adapter, facts } = vendor;
@@ -18,8 +18,8 @@ describe.each(IN_DATABASE)("$vendor", (vendor) => {
   test.each(known)("it says: $what", async (given) => {
     const dir = folder();
     const [ask, asked] = answering(answerOf(vendor.vendor, given));
-    const found = await adapter.probe(placeIn(dir, vendor), null, ask);
-    expect(asked).toEqual([adapter.archive?.print(facts.session)]);
+    const found = await adapter.storage.probe(placeIn(dir, vendor), null, ask);
+    expect(asked).toEqual([adapter.storage.archive?.print(facts.session)]);
     expect(found).toMatchObject(given.found);
     const file = "file" in found ? found.file : dir;
     expect(file.startsWith(dir)).toBe(true);
@@ -29,20 +29,22 @@ describe.each(IN_DATABASE)("$vendor", (vendor) => {
 
   test.each(answers.filter(({ found }) => found.state === "unavailable"))("it says $what: an error", async (given) => {
     const [ask] = answering(answerOf(vendor.vendor, given));
-    await expect(adapter.probe(placeIn(folder(), vendor), null, ask)).rejects.toMatchObject({ code: "unavailable" });
-    await expect(adapter.list(folder(), 5, ask)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(adapter.storage.probe(placeIn(folder(), vendor), null, ask)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    await expect(adapter.storage.list(folder(), 5, ask)).rejects.toMatchObject({ code: "unavailable" });
   });
 
   test("an id it never gave out is not even asked for", async () => {
     const place = { ...placeIn(folder(), vendor), id: "6531ac95-3dac-4d93-8746-f535f218218f" };
-    expect(await adapter.probe(place, null, unasked)).toEqual({ state: "absent" });
+    expect(await adapter.storage.probe(place, null, unasked)).toEqual({ state: "absent" });
   });
 
   test("a database of the user's own is the file itself", async () => {
     const file = put(folder(), "talks.db", "x");
     const good = known.find(({ found }) => found.state === "good");
     const [ask] = answering(answerOf(vendor.vendor, good ?? { ...NOTHING }));
-    expect(await adapter.probe(placeIn(file, vendor), null, ask)).toMatchObject({ state: "good", file });
+    expect(await adapter.storage.probe(placeIn(file, vendor), null, ask)).toMatchObject({ state: "good", file });
   });
 
   test("a listing is its program's own, and none is an empty one", async () => {
@@ -55,11 +57,11 @@ describe.each(IN_DATABASE)("$vendor", (vendor) => {
       directory: "/home/u/api",
     };
     const [ask, asked] = answering({ code: 0, stdout: JSON.stringify([row, { id: 3 }, null]), stderr: "" });
-    expect(await adapter.list("/none", 5, ask)).toEqual([
+    expect(await adapter.storage.list("/none", 5, ask)).toEqual([
       { id: facts.session, file: null, cwd: "/home/u/api", words: "coder", atMs: 7 },
     ]);
     expect(asked[0]).toContain("5");
-    expect(await adapter.list("/none", 5, answering({ code: 0, stdout: "", stderr: "" })[0])).toEqual([]);
+    expect(await adapter.storage.list("/none", 5, answering({ code: 0, stdout: "", stderr: "" })[0])).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Environment } from "../../src/util/environment.ts";
 import type { BlockedReason, Outward, SessionPlace, Sign, Variables } from "../../src/protocol/records/conversation.ts";
-import type { Held } from "../../src/vendors/shared/blocked-exit.ts";
+import type { BlockedExit } from "../../src/vendors/shared/blocked-exit.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../src/vendors/index.ts";
 
 // What is known of a vendor lies in its folder of fixtures; the tests only ask each adapter whether it reads it right.
@@ -19,11 +19,13 @@ interface Facts {
   /** Where a file is not the conversation's, however much its name looks like it. */
   nowhere: string[];
   /** The folder in which a live process shows itself; null where none does. */
-  signs: string | null;
+  watchDir: string | null;
   transcripts: Record<string, { state: string; unsaid?: true; version?: string; why?: string }>;
   /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
   answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
+  /** Variables without which its program would not work at a later start: keys, endpoints, folders. */
+  recordedVariables: string[];
   /** What its tools find in their environment about the one process and conversation they belong to. */
   toolVariables: string[];
   /** Variables by each of which a hook knows that a nested agent calls it. */
@@ -65,7 +67,7 @@ export interface ProcessCase {
   parents?: Record<string, number>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
-  look?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
+  inspect?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
   holders: number[];
 }
 
@@ -89,7 +91,7 @@ export interface Vendor {
 interface ScreenCase {
   screen: string;
   dialog: BlockedReason | null;
-  held: Held | null;
+  blockedExit: BlockedExit | null;
   /** Written from words that the program has in it: it could not be brought to show them. */
   unseen?: true;
 }

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gemini } from "../../src/vendors/gemini/index.ts";
-import { withoutLeaks } from "../../src/vendors/index.ts";
+import { withoutPrivateEnv } from "../../src/vendors/environment.ts";
 import { folder, placeIn, put, transcript, unasked, VENDORS } from "./fixtures.ts";
 
 const vendor = VENDORS.find((each) => each.vendor === "gemini");
@@ -14,8 +14,8 @@ const CHATS = ".gemini/tmp/api/chats";
 const EARLIER = `${CHATS}/session-2026-11-16T01-00-5c1d7e90.jsonl`;
 const LATER = `${CHATS}/session-2026-11-16T03-15-5c1d7e90.jsonl`;
 
-const probe = (dir: string, lastSeen: string | null): ReturnType<typeof gemini.probe> =>
-  gemini.probe(placeIn(dir, vendor), lastSeen, unasked);
+const probe = (dir: string, lastSeen: string | null): ReturnType<typeof gemini.storage.probe> =>
+  gemini.storage.probe(placeIn(dir, vendor), lastSeen, unasked);
 
 test("the conversation is the file with something said in it, not the stubs that resumes have left", async () => {
   const dir = folder();
@@ -26,7 +26,7 @@ test("the conversation is the file with something said in it, not the stubs that
   for (const lastSeen of [null, file, stub, join(dir, "gone.jsonl")]) {
     expect(await probe(dir, lastSeen)).toMatchObject({ state: "good", file, cwd: "/home/u/api" });
   }
-  expect(await gemini.list(dir, 10, unasked)).toMatchObject([
+  expect(await gemini.storage.list(dir, 10, unasked)).toMatchObject([
     { id: session, file, cwd: "/home/u/api", words: "again" },
   ]);
 });
@@ -60,7 +60,7 @@ function settingsFor(home: string): Record<string, unknown> {
     from: null,
     declared: null,
   } as const;
-  const { files } = gemini.plan({ ...request, runDir: "/run", configDir: home });
+  const { files } = gemini.launch.plan({ ...request, runDir: "/run", configDir: home });
   return JSON.parse(files.find(({ name }) => name === ".gemini/settings.json")?.text ?? "") as Record<string, unknown>;
 }
 
@@ -102,6 +102,6 @@ test("settings that cannot be read are said, and nothing is started without them
 
 test("another worker that is started from inside of one is not in its overlay", () => {
   const inside = { HOME: "/home/u", GEMINI_CLI_HOME: "/runs/1", GEMINI_CLI_PERDURE_HOME: "/runs/1:/srv/gemini" };
-  expect(withoutLeaks(inside)).toMatchObject({ GEMINI_CLI_HOME: "/srv/gemini", GEMINI_CLI_PERDURE_HOME: null });
-  expect(withoutLeaks({ HOME: "/home/u", GEMINI_CLI_HOME: "/srv/gemini" })).not.toHaveProperty("GEMINI_CLI_HOME");
+  expect(withoutPrivateEnv(inside)).toMatchObject({ GEMINI_CLI_HOME: "/srv/gemini", GEMINI_CLI_PERDURE_HOME: null });
+  expect(withoutPrivateEnv({ HOME: "/home/u", GEMINI_CLI_HOME: "/srv/gemini" })).not.toHaveProperty("GEMINI_CLI_HOME");
 });

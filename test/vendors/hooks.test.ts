@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { LaunchFile, LaunchPlan } from "../../src/vendors/adapter.ts";
+import type { LaunchFile, LaunchPlan } from "../../src/vendors/launch-plan.ts";
 import { EVENT_PREFIX } from "../../src/vendors/index.ts";
 import { finish, type Finished } from "../support/home.ts";
 import { folder, put, VENDORS, type Vendor } from "./fixtures.ts";
 
-const HEARING = VENDORS.filter(({ adapter }) => adapter.hear !== undefined);
+const HEARING = VENDORS.filter(({ adapter }) => adapter.liveness.onHook !== undefined);
 
 test("a vendor whose hooks are heard has recorded ones", () => {
   expect(HEARING.length).toBeGreaterThan(0);
@@ -18,7 +18,7 @@ describe.each(HEARING)("$vendor", ({ adapter, hooks }) => {
   test.each(hooks.map((each, at) => ({ ...each, what: each.sign?.evidence ?? `event ${at}, which says nothing` })))(
     "hears $what",
     ({ event, sign }) => {
-      expect(adapter.hear?.(event)).toEqual(sign);
+      expect(adapter.liveness.onHook?.(event)).toEqual(sign);
     },
   );
 });
@@ -120,17 +120,17 @@ interface Launched {
 function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const dir = join(folder(), 'it\'s a "run" $HOME');
   const { files, variables = {} } = planOf(adapter, facts.session, dir);
-  const say = told === undefined ? undefined : adapter.tell?.(told);
+  const say = told === undefined ? undefined : adapter.launch.startMessage?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
   const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const name of adapter.leaks) delete env[name];
+  for (const name of adapter.launch.privateEnv) delete env[name];
   for (const [name, value] of Object.entries(variables)) if (value !== null) env[name] = value;
   return { dir, env, commands: files.flatMap(commandsIn) };
 }
 
 function planOf(adapter: Vendor["adapter"], session: string, runDir: string): LaunchPlan {
   const places = { runDir, configDir: "/home/u/.v", transcript: null, from: null, declared: null };
-  return adapter.plan({ step: "new", session, name: "coder", args: [], prompt: null, ...places });
+  return adapter.launch.plan({ step: "new", session, name: "coder", args: [], prompt: null, ...places });
 }
 
 function isHookScript({ name }: LaunchFile): boolean {

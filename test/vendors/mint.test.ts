@@ -59,10 +59,10 @@ const REFUSED = { code: "unavailable", message: expect.stringContaining("codex a
 test("a conversation is opened and written down, and nothing keeps running", async () => {
   const id = await mint([SCRIPTED]);
   const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
-  expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
-  expect(codex.holders(place, processTable())).toEqual([]);
+  expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
+  expect(codex.liveness.holders(place, processTable())).toEqual([]);
   expect(await noneLeft()).toBe(true);
-  const resumed = codex.plan({
+  const resumed = codex.launch.plan({
     step: "new",
     session: id,
     name: "coder",
@@ -83,9 +83,9 @@ test("the real one does the same, cut off from the network", async ({ skip }) =>
   skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
   const id = await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
   const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
-  expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
+  expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(await noneLeft()).toBe(true);
-  expect(codex.holders(place, processTable())).toEqual([]);
+  expect(codex.liveness.holders(place, processTable())).toEqual([]);
 });
 
 test("it says other things too, before and between its answers", async () => {

@@ -5,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Sign } from "../../src/protocol/records/conversation.ts";
-import { firstFile } from "../../src/vendors/opencode/first.ts";
-import { listen, serverFile } from "../../src/vendors/opencode/listen.ts";
+import { firstFile, listen, serverFile } from "../../src/vendors/opencode/listen.ts";
 import { until } from "../terminal/tmux.ts";
 import { folder, put } from "./fixtures.ts";
 

@@ -1,38 +1,66 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { recordedEnvironment } from "../../src/launch/environment.ts";
+import { ADAPTERS } from "../../src/vendors/index.ts";
+import { VENDOR_PROGRAMS } from "../../src/vendors/programs.ts";
 import { UNRECORDED, VENDORS } from "./fixtures.ts";
 
 test("every adapter has its fixtures", () => {
   expect(UNRECORDED).toEqual([]);
 });
 
+test("every folder of a vendor is in both tables", () => {
+  const folders = readdirSync("src/vendors", { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const vendors = folders.map(({ name }) => name).filter((name) => name !== "shared");
+  expect(ADAPTERS.map(({ vendor }) => vendor).toSorted()).toEqual(vendors.toSorted());
+  // A custom program is called whatever its user calls it, and the scripted one is nobody's choice.
+  const found = [...VENDOR_PROGRAMS.map(({ vendor }) => vendor), "custom", "scripted"];
+  expect(found.toSorted()).toEqual(vendors.toSorted());
+});
+
 describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
   test.each(facts.config)("with $env its conversations are in $dir", ({ env, dir, variables }) => {
-    expect(adapter.config(env)).toEqual({ dir, variables });
+    expect(adapter.storage.configDirOf(env)).toEqual({ dir, variables });
   });
 
   test("the variables lead to the same folder again, from anywhere", () => {
     for (const { env, dir } of facts.config) {
-      const { variables } = adapter.config(env);
+      const { variables } = adapter.storage.configDirOf(env);
       const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
       const unset = Object.entries(variables).filter(([, value]) => value === null);
       const elsewhere = { HOME: "/home/w", ...Object.fromEntries(unset.map(([name]) => [name, undefined])) };
-      expect(adapter.config({ ...elsewhere, ...Object.fromEntries(set) }).dir).toBe(dir);
+      expect(adapter.storage.configDirOf({ ...elsewhere, ...Object.fromEntries(set) }).dir).toBe(dir);
     }
   });
 
+  test("the variables that lead to its folder are recorded for later starts", () => {
+    const named = Object.assign({}, ...facts.config.map(({ env }) => env)) as Record<string, string>;
+    expect(recordedEnvironment(named, [])).toEqual(named);
+  });
+
+  test.each(facts.recordedVariables)("%s is recorded for later starts, by its own adapter", (name) => {
+    expect(adapter.launch.environment.recorded.some((pattern) => pattern.test(name))).toBe(true);
+    expect(recordedEnvironment({ [name]: "x" }, [])).toEqual({ [name]: "x" });
+  });
+
   test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
-    expect(adapter.leaks).toContain(name);
+    expect(adapter.launch.privateEnv).toContain(name);
   });
 
   test("a sign of life is looked for where it appears", () => {
-    const folder = facts.signs === null ? null : join("/home/u/.v", facts.signs);
-    expect(adapter.signs("/home/u/.v")).toBe(folder);
+    const folder = facts.watchDir === null ? null : join("/home/u/.v", facts.watchDir);
+    expect(adapter.liveness.watchDir("/home/u/.v")).toBe(folder);
   });
 });
 
-const ASSIGNED = VENDORS.flatMap(({ vendor, adapter: { identity } }) =>
-  identity.kind === "assigned" ? [{ vendor, choose: () => identity.choose() }] : [],
+const ASSIGNED = VENDORS.flatMap(
+  ({
+    vendor,
+    adapter: {
+      launch: { identity },
+    },
+  }) => (identity.kind === "assigned" ? [{ vendor, choose: () => identity.choose() }] : []),
 );
 
 test.each(ASSIGNED)("$vendor: no two conversations get the same id", ({ choose }) => {

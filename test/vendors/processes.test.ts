@@ -11,12 +11,12 @@ describe.each(VENDORS)("$vendor", (vendor) => {
       put(dir, path, typeof content === "string" ? content : JSON.stringify(content));
     }
     const view = viewOf(given, dir);
-    for (const [pid, signs] of Object.entries(given.look ?? {})) {
-      const seen = adapter.look(dir, Number(pid), view);
+    for (const [pid, signs] of Object.entries(given.inspect ?? {})) {
+      const seen = adapter.liveness.inspect(dir, Number(pid), view);
       expect(seen.map(({ session, activity, blocked }) => ({ session, activity, blocked }))).toEqual(signs);
       for (const { evidence } of seen) expect(evidence).toMatch(/\w/);
     }
-    const holders = adapter.holders(placeIn(dir, vendor), view);
+    const holders = adapter.liveness.holders(placeIn(dir, vendor), view);
     expect(new Set(holders.map(({ pid }) => pid))).toEqual(new Set(given.holders));
     expect(holders).toHaveLength(given.holders.length);
     for (const { evidence } of holders) expect(evidence).toMatch(/\w/);

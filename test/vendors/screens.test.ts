@@ -1,29 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { whyHeld } from "../../src/vendors/shared/blocked-exit.ts";
+import { blockedExitOn } from "../../src/vendors/shared/blocked-exit.ts";
 import { dialogOn } from "../../src/vendors/shared/screen.ts";
 import { screen, VENDORS } from "./fixtures.ts";
 
 describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
   test("what it shows in a terminal has been recorded, if that is read", () => {
-    const reads = (adapter.dialogs ?? adapter.held) !== undefined;
-    expect(screens.some(({ dialog, held }) => (dialog ?? held) !== null)).toBe(reads);
-    expect(titles.length > 0).toBe(adapter.title !== undefined);
+    const reads = (adapter.screen?.dialogs ?? adapter.screen?.blockedExit) !== undefined;
+    expect(screens.some(({ dialog, blockedExit: held }) => (dialog ?? held) !== null)).toBe(reads);
+    expect(titles.length > 0).toBe(adapter.screen?.title !== undefined);
   });
 
-  test.each(screens)("its screen $screen: $dialog", ({ screen: name, dialog, held }) => {
+  test.each(screens)("its screen $screen: $dialog", ({ screen: name, dialog, blockedExit: held }) => {
     const text = screen(vendor, name);
-    expect(dialogOn(text, adapter.dialogs)?.reason ?? null).toBe(dialog);
-    expect(whyHeld(vendor, text)).toEqual(held);
+    expect(dialogOn(text, adapter.screen?.dialogs)?.reason ?? null).toBe(dialog);
+    expect(blockedExitOn(text, adapter.screen)).toEqual(held);
   });
 
   test.each(titles)("its title $title", ({ title, shows }) => {
-    expect(adapter.title?.(title)).toEqual(shows);
+    expect(adapter.screen?.title?.(title)).toEqual(shows);
   });
 
   test("what another vendor's screen says is not its own", () => {
     const others = VENDORS.filter((other) => other.vendor !== vendor);
     const texts = others.flatMap((other) => other.screens.map((each) => screen(other.vendor, each.screen)));
-    const held = texts.map((text) => ({ own: whyHeld(vendor, text), anybody: whyHeld(null, text) }));
+    const held = texts.map((text) => ({ own: blockedExitOn(text, adapter.screen), anybody: blockedExitOn(text) }));
     // As the last words of a program, some of them mean the same whoever says them.
     expect(held.filter(({ own, anybody }) => own !== null && own.line !== anybody?.line)).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe("a program that nobody knows", () => {
     ["limit", "You have reached your weekly usage limit"],
     ["limit", "Error: quota exceeded"],
   ])("%s: %s", (kind, line) => {
-    expect(whyHeld(null, said(line))).toEqual({ kind, line });
+    expect(blockedExitOn(said(line))).toEqual({ kind, line });
   });
 
   test.each([
@@ -51,16 +51,16 @@ describe("a program that nobody knows", () => {
     ["a limit that is no limit of its own", "set the rate limit to 5"],
     ["another refusal", "Error: permission denied"],
   ])("nothing by %s", (_, line) => {
-    expect(whyHeld(null, said(line))).toBeNull();
+    expect(blockedExitOn(said(line))).toBeNull();
   });
 
   test("in colour, and as a terminal is sent it", () => {
     const line = "Error: not logged in";
-    expect(whyHeld(null, `working\r\n\u001B[31m${line}\u001B[0m\r\n`)).toEqual({ kind: "login", line });
+    expect(blockedExitOn(`working\r\n\u001B[31m${line}\u001B[0m\r\n`)).toEqual({ kind: "login", line });
   });
 
   test("nothing by what it said before it went on", () => {
-    expect(whyHeld(null, said("Error: not logged in", "one", "two", "three"))).toBeNull();
-    expect(whyHeld(null, "")).toBeNull();
+    expect(blockedExitOn(said("Error: not logged in", "one", "two", "three"))).toBeNull();
+    expect(blockedExitOn("")).toBeNull();
   });
 });

@@ -17,21 +17,21 @@ describe.each(IN_FILES)("$vendor", (vendor) => {
   test.each(Object.entries(facts.transcripts))("a transcript that is %s", async (name, expected) => {
     const dir = folder();
     const file = put(dir, usual, transcript(vendor.vendor, name, GIANT_BYTES));
-    const found = await adapter.probe(placeIn(dir, vendor), null, unasked);
+    const found = await adapter.storage.probe(placeIn(dir, vendor), null, unasked);
     const sized = found.state === "good" || found.state === "damaged" ? { bytes: statSync(file).size } : {};
     expect(found).toMatchObject({ ...expected, ...sized, file });
     expect("unsaid" in found).toBe("unsaid" in expected);
-    expect(await adapter.probe(placeIn(dir, vendor), file, unasked)).toEqual(found);
+    expect(await adapter.storage.probe(placeIn(dir, vendor), file, unasked)).toEqual(found);
   });
 
   test("no transcript, no folder, no config dir: absent", async () => {
     const dir = folder();
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
-    expect(await adapter.probe(placeIn(join(dir, "none"), vendor), join(dir, "gone.jsonl"), unasked)).toEqual({
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
+    expect(await adapter.storage.probe(placeIn(join(dir, "none"), vendor), join(dir, "gone.jsonl"), unasked)).toEqual({
       state: "absent",
     });
     put(dir, usual.split("/")[0] ?? "", "a file where a folder should be");
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
   });
 
   test.each([usual, ...elsewhere])("it is found by its id in %s", async (path) => {
@@ -39,32 +39,32 @@ describe.each(IN_FILES)("$vendor", (vendor) => {
     const gone = put(dir, usual, good);
     rmSync(gone);
     const file = put(dir, path, good);
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "good", file });
-    expect(await adapter.probe(placeIn(dir, vendor), gone, unasked)).toMatchObject({ state: "good", file });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "good", file });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), gone, unasked)).toMatchObject({ state: "good", file });
   });
 
   test.each(facts.nowhere)("what lies in %s is not it", async (path) => {
     const dir = folder();
     put(dir, path, good);
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toEqual({ state: "absent" });
   });
 
   test("where it was last seen lies another conversation now: that one is never taken for it", async () => {
     const dir = folder();
     const file = put(dir, usual, transcript(vendor.vendor, "other"));
-    expect(await adapter.probe(placeIn(dir, vendor), file, unasked)).toMatchObject({ state: "damaged", file });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), file, unasked)).toMatchObject({ state: "damaged", file });
   });
 
   test("strange company in the vendor's folders does no harm", async () => {
     const dir = folder();
     const file = put(dir, usual, good);
     for (let up = dirname(usual); up !== "."; up = dirname(up)) put(dir, join(up, ".DS_Store"), "\0");
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "good", file });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "good", file });
   });
 
   test("a folder of its name cannot be read, and that is said", async () => {
     const dir = folder();
     mkdirSync(join(dir, usual), { recursive: true });
-    expect(await adapter.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "damaged" });
+    expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "damaged" });
   });
 });

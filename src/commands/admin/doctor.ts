@@ -183,7 +183,7 @@ async function workerFindings(client: Client): Promise<Finding[]> {
 
 /** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
 function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
-  const days = conversation && adapterOf(conversation.vendor)?.sweepsAfterDays?.(conversation.configDir);
+  const days = conversation && adapterOf(conversation.vendor)?.storage.sweepsAfterDays?.(conversation.configDir);
   const file = conversation?.transcript?.file;
   const changedMs = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   if (!conversation || typeof days !== "number" || changedMs === undefined) return null;

@@ -11,7 +11,7 @@ import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { launchOf, programOf, type Launch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
-import { adapterNames, adapterOf } from "../../vendors/index.ts";
+import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
 import { ask } from "../shared/call.ts";
 import { claimForLaunch, vendorOf } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -25,7 +25,7 @@ export const runCommand: Command = {
   details: [
     "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
     "command of last time is used again, in its folder of last time. The exit code is the program's own.",
-    "An agent (claude, codex, gemini, copilot, pi, qwen, opencode; scripted is built in, for trying it out) comes back",
+    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) comes back`,
     "in its own conversation or not at all (exit 5, with the reason), without being told to;",
     "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
     "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",
@@ -74,7 +74,7 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.deafLoader === true,
+      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.launch.loaderSwallowsSignals === true,
     });
   },
 };
@@ -181,6 +181,7 @@ function tellPredecessor({ grant, session, environment }: Launch, file: string, 
   out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const told =
-    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+    session &&
+    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }

@@ -22,12 +22,16 @@ import type { CallContext } from "./context.ts";
 export async function adoptCall(params: CallParams<"adopt">, { services }: CallContext): Promise<CallResults["adopt"]> {
   checkName(params.target.name);
   const adapter = knownAdapter(params.vendor);
-  const { dir, variables } = adapter.config(params.environment);
+  const { dir, variables } = adapter.storage.configDirOf(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
   const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
-  const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
-  assertAdoptable(params, transcript, adapter.holders(place, services.processes)[0] ?? null);
+  const transcript = await adapter.storage.probe(
+    place,
+    null,
+    asker({ command: adapter.command, cwd, environment, variables }),
+  );
+  assertAdoptable(params, transcript, adapter.liveness.holders(place, services.processes)[0] ?? null);
   const adopted = await services.writer.write(() => {
     const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);
     const worker = findOrCreate(services, project, params.target.name, false);
@@ -49,7 +53,7 @@ function bindExisting(
   services: Services,
   worker: Worker,
   place: SessionPlace,
-  variables: ReturnType<Adapter["config"]>["variables"],
+  variables: ReturnType<Adapter["storage"]["configDirOf"]>["variables"],
 ): Conversation {
   const known = conversationInUse(services.db, place.vendor, place.configDir, place.id);
   if (known?.workerId !== worker.id) {

@@ -42,13 +42,13 @@ async function foundBy(
 ): Promise<FoundRecord[]> {
   const [program = ""] = adapter.command;
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];
-  const { dir, variables } = adapter.config(environment);
+  const { dir, variables } = adapter.storage.configDirOf(environment);
   const configDir = realPath(resolve(cwd, dir));
   const ask = asker({ command: adapter.command, cwd, environment, variables });
-  const conversations = await adapter.list(configDir, FOUND_PER_VENDOR, ask);
+  const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
     const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.holders(place, services.processes);
+    const [holder] = adapter.liveness.holders(place, services.processes);
     return {
       id,
       vendor: adapter.vendor,

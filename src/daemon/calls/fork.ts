@@ -36,7 +36,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
 }
 
 async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
-  if (!knownAdapter(stem.vendor).forks) {
+  if (!knownAdapter(stem.vendor).launch.forks) {
     throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });

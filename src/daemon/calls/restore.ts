@@ -19,7 +19,9 @@ export async function restoreCall(
   const assertUnused = (): void => {
     const now = workerById(services.db, worker.id);
     if (now) assertStopped(services, now);
-    const [holder] = session ? (adapterOf(session.vendor)?.holders(locationOf(session), services.processes) ?? []) : [];
+    const [holder] = session
+      ? (adapterOf(session.vendor)?.liveness.holders(locationOf(session), services.processes) ?? [])
+      : [];
     if (!holder) return;
     throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
       hint: "leave it there first",

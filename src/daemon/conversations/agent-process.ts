@@ -28,10 +28,11 @@ export class AgentProcessWatch {
 
   signs(run: Run, { configDir }: Conversation): Sign[] {
     const { processes, runs: watch } = this.#services;
-    if (this.found && isAlive(processes, this.found)) return this.#adapter.look(configDir, this.found.pid, processes);
+    if (this.found && isAlive(processes, this.found))
+      return this.#adapter.liveness.inspect(configDir, this.found.pid, processes);
     let signs: Sign[] = [];
     const found = (pid: number): boolean => {
-      const shown = signs.length > 0 ? [] : this.#adapter.look(configDir, pid, processes);
+      const shown = signs.length > 0 ? [] : this.#adapter.liveness.inspect(configDir, pid, processes);
       if (shown.length === 0) return false;
       signs = shown;
       this.found = processes.look(pid);
@@ -44,6 +45,6 @@ export class AgentProcessWatch {
 
   /** What it has left behind. */
   leftovers({ configDir }: Conversation): Sign[] {
-    return this.found ? (this.#adapter.remains?.(configDir, this.found) ?? []) : [];
+    return this.found ? (this.#adapter.liveness.leftovers?.(configDir, this.found) ?? []) : [];
   }
 }

@@ -28,7 +28,7 @@ export class AttentionWatch {
   }
 
   get readsTitles(): boolean {
-    return this.#adapter.title !== undefined;
+    return this.#adapter.screen?.title !== undefined;
   }
 
   get activity(): Activity | null {
@@ -42,7 +42,7 @@ export class AttentionWatch {
   /** A dialog may be in front of it, or it is blocked and has not said by what. */
   wantsScreen(seldom: boolean): boolean {
     const { by, activity, reason, worked, toldAtMs } = this.#now;
-    if (this.#adapter.dialogs === undefined) return false;
+    if (this.#adapter.screen?.dialogs === undefined) return false;
     if (seldom || by === "screen" || (activity === "blocked" && reason === null)) return true;
     return !worked && toldAtMs === null;
   }
@@ -54,14 +54,14 @@ export class AttentionWatch {
   }
 
   async onTitle(title: string): Promise<void> {
-    const said = this.#adapter.title?.(title);
+    const said = this.#adapter.screen?.title?.(title);
     if (!said) return;
     const times = { nowMs: this.#services.monotonicMs(), settleMs: TITLE_SETTLE_MS };
     await this.#become(afterTitle(this.#now, said, times));
   }
 
   async onScreen(text: string): Promise<void> {
-    await this.#become(afterScreen(this.#now, dialogOn(text, this.#adapter.dialogs)?.reason ?? null));
+    await this.#become(afterScreen(this.#now, dialogOn(text, this.#adapter.screen?.dialogs)?.reason ?? null));
   }
 
   async #become(next: Attention): Promise<void> {

@@ -82,7 +82,7 @@ export class Follower {
     this.hang = new HangDetector(services);
     this.attention = new AttentionWatch(services, run, adapter);
     const asked = { runDir: services.runs.runDir(run.id), session: this.#session()?.vendorId ?? "" };
-    this.#listening = adapter.listen?.(asked, (sign) => this.#onTold(sign)) ?? null;
+    this.#listening = adapter.liveness.listen?.(asked, (sign) => this.#onTold(sign)) ?? null;
     this.#pollIn(this.#waitMs);
   }
 

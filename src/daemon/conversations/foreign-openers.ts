@@ -42,7 +42,7 @@ export class ForeignOpeners {
     if (own.length === 0) return;
     // Before anybody is accused, it is looked anew.
     const view = this.#suspects.length > 0 ? this.#services.processes : this.#recent;
-    const holders = this.#adapter.holders(locationOf(session), view).map(({ pid }) => pid);
+    const holders = this.#adapter.liveness.holders(locationOf(session), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const strangers = others.filter((pid) => this.#suspects.includes(pid));

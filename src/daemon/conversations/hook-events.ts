@@ -4,7 +4,7 @@ import { HOOK_EVENT_BYTES_MAX } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import { isErrno, readIfThere } from "../../state/files.ts";
 import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
-import { parseObject } from "../../vendors/shared/transcript.ts";
+import { parseObject } from "../../util/fields.ts";
 
 /** What a run's hooks have left in its folder, in the order it was written. What says nothing is removed. */
 export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
@@ -18,7 +18,7 @@ export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file
       .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
       .flatMap(({ file, bytes }) => {
         const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
-        const sign = event && adapter.hear?.(event);
+        const sign = event && adapter.liveness.onHook?.(event);
         if (sign) return [{ sign, file }];
         rmSync(file, { force: true });
         return [];

@@ -25,7 +25,7 @@ export async function probeSession(
 ): Promise<Transcript> {
   const adapter = adapterOf(session.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.probe(locationOf(session), lastSeen, askerOf(services, session));
+  return adapter.storage.probe(locationOf(session), lastSeen, askerOf(services, session));
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */

@@ -38,7 +38,7 @@ export function settleProof(
 /** Whether nobody sits in front of what the worker was started with last. */
 export function isHeadless(worker: Worker): boolean {
   const args = (worker.command ?? []).slice((worker.programAt ?? 0) + 1);
-  return worker.vendor !== null && (adapterOf(worker.vendor)?.read(args).headless ?? false);
+  return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
 /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */

@@ -51,7 +51,7 @@ export class ConversationTracker {
     const session = conversationOfRun(this.#services.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
-    const folder = adapter.signs(session.configDir);
+    const folder = adapter.liveness.watchDir(session.configDir);
     const sources = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#listener?.signed(signed, outcome);

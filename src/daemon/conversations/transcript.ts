@@ -36,7 +36,7 @@ export class TranscriptWatch {
     if (busy && now - this.#keptAtMs < CUSTODY_BUSY_MS) return;
     this.#keptAtMs = now;
     // Not while it runs: each look is a start of the vendor's program.
-    if (!adapterOf(session.vendor)?.costly) await this.#services.custody.keep(session.id);
+    if (!adapterOf(session.vendor)?.storage.slowProbe) await this.#services.custody.keep(session.id);
   }
 
   fileOf(session: Conversation): string | null {
@@ -44,7 +44,7 @@ export class TranscriptWatch {
   }
 
   async #note(session: Conversation, busy: boolean): Promise<void> {
-    if (adapterOf(session.vendor)?.costly) return;
+    if (adapterOf(session.vendor)?.storage.slowProbe) return;
     const known = session.transcriptBytes;
     if (known !== null && busy) return;
     const file = this.fileOf(session);

@@ -16,7 +16,7 @@ import {
 import { conversationById, setTranscript, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import { parseObject } from "../../vendors/shared/transcript.ts";
+import { parseObject } from "../../util/fields.ts";
 import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
 import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
 import { recordEvent } from "../events.ts";
@@ -46,7 +46,7 @@ export class Custody {
       try {
         const found = conversationById(this.#services.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
-        if (session) await (adapterOf(session.vendor)?.archive ? this.#print(session) : this.#copy(session));
+        if (session) await (adapterOf(session.vendor)?.storage.archive ? this.#print(session) : this.#copy(session));
       } catch (error) {
         this.#services.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
       }
@@ -69,7 +69,7 @@ export class Custody {
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
       if (sizeOf(session.transcript) !== before) return null;
       assertUnused();
-      const archive = adapterOf(session.vendor)?.archive;
+      const archive = adapterOf(session.vendor)?.storage.archive;
       if (archive) {
         const { code, stderr } = await askerOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
         if (code !== 0)
@@ -100,7 +100,7 @@ export class Custody {
    */
   async compare(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
     const kept = custodyOf(this.#services.db, session.id);
-    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.archive) return found;
+    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.storage.archive) return found;
     if (!thorough && sameSource(kept, found.file)) return found;
     if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
     const copy = await hashOf(found.file, kept.bytes);
@@ -124,7 +124,7 @@ export class Custody {
 
   async #copy(session: Conversation): Promise<void> {
     const source = session.transcript;
-    if (adapterOf(session.vendor)?.uncopied !== undefined) return;
+    if (adapterOf(session.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
     const kept = custodyOf(this.#services.db, session.id);
@@ -155,7 +155,7 @@ export class Custody {
   }
 
   async #print(session: Conversation): Promise<void> {
-    const archive = adapterOf(session.vendor)?.archive;
+    const archive = adapterOf(session.vendor)?.storage.archive;
     if (!archive) return;
     const { code, stdout } = await askerOf(this.#services, session)(archive.print(session.vendorId));
     if (code !== 0 || stdout.length === 0) return;

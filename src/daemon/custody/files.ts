@@ -21,7 +21,7 @@ export function sameSource(kept: CustodyCopy, file: string): boolean {
 }
 
 export function companionsOf({ vendor, transcript }: Conversation): string[] {
-  return transcript === null ? [] : (adapterOf(vendor)?.companions?.(transcript) ?? []);
+  return transcript === null ? [] : (adapterOf(vendor)?.storage.companions?.(transcript) ?? []);
 }
 
 export function namesIn(folder: string): string[] {

@@ -1,7 +1,8 @@
 import type { End } from "../../core/restart.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
-import { whyHeld } from "../../vendors/shared/blocked-exit.ts";
+import { adapterOf } from "../../vendors/index.ts";
+import { blockedExitOn } from "../../vendors/shared/blocked-exit.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { keepScreen } from "./screens.ts";
@@ -22,7 +23,8 @@ export async function exitEvidence(
     return "";
   });
   const asked = run.stoppedBy !== null || run.displacedMs !== null;
-  const held = text === null ? null : (whyHeld(worker.vendor, text)?.line ?? endedAt(dialog));
+  const held =
+    text === null ? null : (blockedExitOn(text, adapterOf(worker.vendor ?? "")?.screen)?.line ?? endedAt(dialog));
   return { exit: run.exit, asked, held: held && withoutValues(held, worker), hungUp: text === null };
 }
 

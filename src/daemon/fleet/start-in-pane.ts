@@ -146,7 +146,7 @@ function scriptOf(
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    deafLoader: session !== null && adapterOf(session.vendor)?.deafLoader === true,
+    deafLoader: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
   });
 }
 
@@ -157,7 +157,8 @@ function tellOfPredecessor(project: Project, launch: Launch): void {
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const { grant, session } = launch;
   const told =
-    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
+    session &&
+    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 

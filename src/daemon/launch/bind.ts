@@ -46,7 +46,7 @@ function begunTranscript(services: LaunchServices, params: CallParams<"bind">): 
   const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
   const ask = asker({ command: program, cwd, environment, variables: place.variables });
-  return vendor.adapter.probe({ ...place, id: params.session }, null, ask);
+  return vendor.adapter.storage.probe({ ...place, id: params.session }, null, ask);
 }
 
 function claimed(services: LaunchServices, params: CallParams<"bind">): Claimed {

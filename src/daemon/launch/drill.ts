@@ -80,7 +80,7 @@ async function conversationChecks(
   const kept = custodyOf(services.db, session.id);
   const whole = kept !== null && (await services.custody.whole(kept)) !== null;
   const seen = await services.custody.compare(session, await probeSession(services, session), true);
-  const others = adapter
+  const others = adapter.liveness
     .holders(locationOf(session), services.processes)
     .filter(({ pid }) => !isOwn(services, worker, pid));
   const decision = decideLaunch({
@@ -107,7 +107,7 @@ async function conversationChecks(
     refused === null
       ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.uncopied, seen, { kept: kept !== null, whole }),
+    custodyCheck(worker, adapter.storage.noCopyReason, seen, { kept: kept !== null, whole }),
   ];
 }
 

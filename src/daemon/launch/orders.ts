@@ -3,7 +3,7 @@ import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/
 import { type Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import { type Worker } from "../../store/workers.ts";
-import { withoutLeaks } from "../../vendors/index.ts";
+import { withoutPrivateEnv } from "../../vendors/environment.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
@@ -34,7 +34,7 @@ export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest
     return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { spec } = request;
-  const mints = spec.vendor !== null && !spec.vendor.aside && spec.vendor.adapter.identity.kind === "minted";
+  const mints = spec.vendor !== null && !spec.vendor.aside && spec.vendor.adapter.launch.identity.kind === "minted";
   if (spec.vendor && mints) {
     const source = sourceOf(services, request.worker);
     return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
@@ -58,12 +58,12 @@ export function orderFor(
   // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
   const begins = session.forkedFrom === null && session.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
-  const plan = adapter.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
+  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launchCwd,
     variables: {
-      ...withoutLeaks(spec.environment),
+      ...withoutPrivateEnv(spec.environment),
       ...session.variables,
       ...plan.variables,
     },
@@ -75,7 +75,7 @@ export function orderFor(
 }
 
 export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrder {
-  const variables = withoutLeaks(environment);
+  const variables = withoutPrivateEnv(environment);
   return { command, cwd, variables, files: [], mirrors: [], freePort: false, session: null };
 }
 
@@ -86,7 +86,7 @@ export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversa
     command: spec.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
     cwd: place.launchCwd,
-    variables: { ...withoutLeaks(spec.environment), ...place.variables },
+    variables: { ...withoutPrivateEnv(spec.environment), ...place.variables },
     from: source?.vendorId ?? null,
   };
 }

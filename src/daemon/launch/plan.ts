@@ -44,10 +44,15 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     if (order.session) order.session.restored = probe.restored;
     return { launch: order, mint: null };
   }
-  if (decision.step === "new" && decision.id !== null && bound && spec.vendor.adapter.identity.kind === "assigned") {
+  if (
+    decision.step === "new" &&
+    decision.id !== null &&
+    bound &&
+    spec.vendor.adapter.launch.identity.kind === "assigned"
+  ) {
     return { launch: startIn(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
   }
-  const { identity } = spec.vendor.adapter;
+  const { identity } = spec.vendor.adapter.launch;
   const source = request.fresh ? null : sourceOf(services, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
   const session = bindNewConversation(services, worker, run, {

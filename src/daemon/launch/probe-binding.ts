@@ -25,7 +25,7 @@ export async function probeBinding(services: LaunchServices, session: Conversati
   if (!session || !adapter) return nothing;
   // What its last run wrote is that run's proof: looked at before anybody writes more.
   await services.conversations.settled(session.id);
-  const [holder = null] = adapter.holders(locationOf(session), services.processes);
+  const [holder = null] = adapter.liveness.holders(locationOf(session), services.processes);
   const seen = await services.custody.compare(session, await probeSession(services, session));
   const copy = seen.state === "good" ? null : custodyOf(services.db, session.id);
   const restored = holder === null && isLost(services, session, seen) ? await services.custody.restore(session) : null;

@@ -70,7 +70,7 @@ function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: Cla
   if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
   const adapter = knownAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
-  const { converses, conflict } = adapter.read(args);
+  const { converses, conflict } = adapter.launch.readArgs(args);
   if (converses && conflict !== null) {
     throw new PerdureError("usage", `${adapter.vendor} must not be given ${conflict}.`, {
       hint: "leave it out; --fresh begins a new conversation, adopt takes an existing one",
@@ -98,6 +98,6 @@ export function locationForNew(
     const at = word.indexOf("=");
     return /^[A-Za-z_][A-Za-z0-9_]*=/.test(word) ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
   });
-  const { dir, variables } = adapter.config({ ...environment, ...Object.fromEntries(assigned) });
+  const { dir, variables } = adapter.storage.configDirOf({ ...environment, ...Object.fromEntries(assigned) });
   return { vendor: adapter.vendor, configDir: realPath(resolve(cwd, dir)), variables, launchCwd: cwd };
 }

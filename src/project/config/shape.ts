@@ -1,6 +1,7 @@
 import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { checkName, nearest, shorten } from "../../protocol/names.ts";
+import { isTable } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 
 /** What a value of a configuration file may be. A nested shape is a table; `{ "*": … }` takes any legal name. */
@@ -63,10 +64,6 @@ function isTextList(value: unknown): boolean {
 
 function isShape(kind: Kind | Shape): kind is Shape {
   return typeof kind === "object" && !Array.isArray(kind);
-}
-
-export function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function unknownKey(path: string[], known: string[], source: ConfigSource): PerdureError {

@@ -1,5 +1,6 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { TWICE } from "./options.ts";
+import { anyShellWords } from "../../util/shell-quote.ts";
 
 export interface AttachRequest {
   /** The caller's TMUX variable: set inside any tmux, and says which. */
@@ -41,7 +42,7 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   const keys = around === null ? [] : keysWithin(request);
   const attach = [file, "-u", "-S", socket, ...keys, ...show(request, "attach-session")];
   if (where === "here") return { argv: attach, unset: NESTING, tell: around === null ? null : nested(worker) };
-  const inner = shellLine(["env", ...NESTING.flatMap((name) => ["-u", name]), ...attach]);
+  const inner = `exec ${anyShellWords(["env", ...NESTING.flatMap((name) => ["-u", name]), ...attach])}`;
   const open =
     where === "popup"
       ? ["display-popup", "-E", "-w", "90%", "-h", "90%"]
@@ -67,10 +68,4 @@ function nested(worker: string): string {
     "You are inside a tmux of your own, and this one opens in it: press your prefix twice to reach the inner one (twice, then d: leave).",
     `Or open it beside: perdure attach ${worker} --popup, or --window.`,
   ].join("\n");
-}
-
-/** Of all shells the same: everything in single quotes, and a quote itself in double ones. */
-function shellLine(words: string[]): string {
-  const quoted = words.map((word) => (/^[\w./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`));
-  return `exec ${quoted.join(" ")}`;
 }

@@ -1,3 +1,4 @@
+import { shellQuote } from "../../util/shell-quote.ts";
 import { wrapperCommand, type Inherited, type WrapperForm } from "./script.ts";
 
 export interface PaneStart {
@@ -24,12 +25,8 @@ export function paneScript(ownFile: string, start: PaneStart): string {
   const exports = Object.entries(start.environment)
     // Others cannot be a shell's variable, and would not survive it.
     .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !LEFT_OUT.has(name))
-    .map(([name, value]) => `export ${name}=${quoted(value)}`);
+    .map(([name, value]) => `export ${name}=${shellQuote(value)}`);
   // On one line, so that the shell has read all of it: what was in the file is nobody's business once it was.
-  const last = `: > ${quoted(ownFile)}; exec ${[file, ...args.slice(1)].map(quoted).join(" ")}`;
+  const last = `: > ${shellQuote(ownFile)}; exec ${[file, ...args.slice(1)].map(shellQuote).join(" ")}`;
   return `${[...exports, last].join("\n")}\n`;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

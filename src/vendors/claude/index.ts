@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type {
   Activity,
   BlockedReason,
@@ -8,53 +7,64 @@ import type {
   Sign,
   Transcript,
 } from "../../protocol/records/conversation.ts";
-import { own } from "../../util/own.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
-import { hookCommand, hookScript, tellAtStart } from "../shared/hook-script.ts";
-import { registryEntries, registryEntry, type RegistryEntry, type Started } from "../shared/live-registry.ts";
+import { hookCommand, hookScript, startMessageFile } from "../shared/hook-script.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { parseObject, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { claudeEnvironment } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
 
-/** Claude Code: takes an id of our choice, registers each live process with its conversation, runs hooks. */
+/** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
   vendor: "claude",
   command: ["claude"],
   tested: ["2.1.325"],
   unproved: null,
-  leaks: [
-    "CLAUDECODE",
-    "CLAUDE_PID",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_ENV_FILE",
-  ],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: true,
-  probe,
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
-  sweepsAfterDays,
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, "sessions"),
-  look,
-  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
-  hear,
-  ...claudeScreen,
-  tell: tellAtStart,
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: true,
+    takesFirstPrompt: true,
+    startMessage: startMessageFile,
+    environment: claudeEnvironment,
+    privateEnv: [
+      "CLAUDECODE",
+      "CLAUDE_PID",
+      "CLAUDE_CODE_SESSION_ID",
+      "CLAUDE_CODE_CHILD_SESSION",
+      "CLAUDE_CODE_SESSION_ATTENDED",
+      "CLAUDE_CODE_ENTRYPOINT",
+      "CLAUDE_CODE_MESSAGING_SOCKET",
+      "CLAUDE_CODE_MESSAGING_TOKEN",
+      "CLAUDE_ENV_FILE",
+    ],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    sweepsAfterDays,
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, "sessions"),
+    inspect,
+    holders,
+    onHook,
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+  },
+  screen: claudeScreen,
 };
 
 const ARGUMENTS: ArgumentTable = {
@@ -69,7 +79,8 @@ const ARGUMENTS: ArgumentTable = {
   ),
   many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
     --tools`),
-  aside: wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
+  noConversation:
+    wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
     setup-token stop kill ultrareview update upgrade --version -v --help -h`),
   conflicts: {
     "--resume": "perdure chooses the conversation",
@@ -89,8 +100,8 @@ const ARGUMENTS: ArgumentTable = {
   headless: new Set(["-p", "--print"]),
 };
 
-/** With the variable set, `.claude.json` moves into the folder too: so set and unset are never exchanged. */
-function config(env: Environment): ConfigDir {
+/** With CLAUDE_CONFIG_DIR set, `.claude.json` moves into that folder too: so set and unset are never exchanged. */
+function configDirOf(env: Environment): ConfigDir {
   if (env.CLAUDE_CONFIG_DIR) {
     return { dir: env.CLAUDE_CONFIG_DIR, variables: { CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR } };
   }
@@ -112,11 +123,10 @@ function idOfFile(path: string): string | null {
 
 const FORM: TranscriptForm = { header: false, read: readLine };
 
-/** Killed in its first moments it leaves a title and nothing said, which it will not resume. */
-function readLine(line: Readonly<Record<string, unknown>>): Line {
-  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
-  const said =
-    line.type === "user" && line.isMeta !== true && "content" in message ? wordsIn(message.content) : undefined;
+/** Claude that is killed in its first moments leaves a title and nothing said, which it will not resume. */
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
+  const message = fieldsOf(line.message);
+  const said = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
@@ -127,27 +137,27 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   };
 }
 
-/** Thirty days, unless the user's settings say otherwise. */
+/** Claude deletes after thirty days, unless the user's settings say otherwise. */
 function sweepsAfterDays(configDir: string): number | null {
   const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
   const days = settings?.cleanupPeriodDays;
   return typeof days === "number" ? days : 30;
 }
 
-/** One entry per live process, following `/clear` and `/rename`. */
-function sessionOf({ fields }: RegistryEntry): string | null {
+/** The registry entry of a process follows `/clear`. */
+function sessionOf({ fields }: LiveEntry): string | null {
   return textOf(fields.sessionId);
 }
 
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
-  return registryEntries(join(configDir, "sessions"), processes)
+  return liveEntries(join(configDir, "sessions"), processes)
     .filter((entry) => sessionOf(entry) === id)
     .map(({ pid }) => ({ pid, evidence: "claude's registry of live processes" }));
 }
 
 const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
 
-/** Ours come first: some of the user's options take all words that follow. */
+/** Our arguments come first: some of the user's options take all words that follow. */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
@@ -169,8 +179,8 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function look(configDir: string, pid: number, processes: Started): Sign[] {
-  const entry = registryEntry(join(configDir, "sessions"), pid, processes);
+function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
+  const entry = liveEntry(join(configDir, "sessions"), pid, processes);
   const session = entry && sessionOf(entry);
   if (!entry || session === null) return [];
   const activity = activityOf(entry.fields.status);
@@ -178,7 +188,7 @@ function look(configDir: string, pid: number, processes: Started): Sign[] {
   return [{ session, evidence: "registry of live processes", activity, blocked }];
 }
 
-/** In its own words. */
+/** The registry says in these words what claude waits for. */
 const WAITING_FOR: Readonly<Record<string, BlockedReason>> = {
   "permission prompt": "permission",
   "sandbox request": "permission",
@@ -191,9 +201,13 @@ function activityOf(status: unknown): Activity | undefined {
   return status === "busy" || status === "idle" ? status : undefined;
 }
 
-const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", UserPromptSubmit: "busy", Stop: "idle" };
+const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
+  SessionStart: "idle",
+  UserPromptSubmit: "busy",
+  Stop: "idle",
+};
 
-function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
@@ -202,6 +216,6 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
     session,
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: own(HEARD, name),
+    activity: own(ACTIVITY_OF_EVENT, name),
   };
 }

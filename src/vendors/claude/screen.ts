@@ -1,8 +1,11 @@
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
-/** Before its first sign. Later its registry tells, and its title never: that looks the same at work and in a dialog. */
+/**
+ * Dialogs before the first sign. Later the registry tells; the title never does, because it looks the same at work and
+ * in a dialog.
+ */
 const DIALOGS: readonly Dialog[] = [
   [
     "trust",
@@ -13,8 +16,8 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Select login method:$/, /^(?:❯ )?1\. Claude account /],
 ];
 
-/** It stands where an answer would, or where the output of a tool does: then an answer follows. */
-const HELD: HeldForms = {
+/** A marked line stands where an answer would, or where the output of a tool does: then an answer follows. */
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^⎿ +(?:Not logged in|Login expired|OAuth token revoked|Login reached its time limit) · /],
     ["login", /^⎿ +Invalid (?:API key|auth token) · Fix external /],
@@ -32,5 +35,5 @@ const HELD: HeldForms = {
   ],
 };
 
-/** What a terminal with claude in it shows. */
-export const claudeScreen: Pick<Adapter, "dialogs" | "held"> = { dialogs: DIALOGS, held: HELD };
+/** The screen of claude. */
+export const claudeScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };

@@ -3,13 +3,13 @@ import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
-import type { MintRequest } from "../adapter.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import type { MintRequest } from "../launch-plan.ts";
 import { endGroup } from "../shared/child-group.ts";
-import { parseObject, textOf } from "../shared/transcript.ts";
 
 /**
- * Has codex open a conversation and write it down, before the program itself is started: its id is then known from the
- * beginning. Naming it is what writes the file.
+ * Has codex open a conversation and write it down before the program itself is started, so that its id is known from
+ * the beginning. Naming it is what writes the file.
  */
 export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
@@ -25,14 +25,14 @@ export async function mintThread({ command, args, name, cwd, environment, from }
   }
 }
 
-/** A new one, or a branch of another. */
+/** Opens a new conversation, or a branch of another one. */
 async function openThread(server: AppServer, name: string, cwd: string, from: string | null): Promise<string> {
   await server.call("initialize", { clientInfo: { name: "perdure", version: VERSION } });
   server.notify("initialized");
   const { thread } = await (from === null
     ? server.call("thread/start", { cwd })
     : server.call("thread/fork", { threadId: from, cwd, excludeTurns: true }));
-  const id = textOf(typeof thread === "object" && thread !== null && "id" in thread ? thread.id : null);
+  const id = textOf(fieldsOf(thread).id);
   if (id === null) throw cannotOpen("it answered without an id");
   await server.call("thread/name/set", { threadId: id, name });
   return id;
@@ -40,7 +40,7 @@ async function openThread(server: AppServer, name: string, cwd: string, from: st
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** JSON-RPC, one message a line. */
+/** A client of codex's app-server: JSON-RPC, one message a line. */
 class AppServer {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
@@ -66,7 +66,7 @@ class AppServer {
     this.#write({ method });
   }
 
-  /** Never resolves; rejects when it cannot be started, ends, or takes too long. */
+  /** Rejects when the server cannot be started, ends, or takes too long; never resolves. */
   failed(): Promise<never> {
     return new Promise((_, reject) => {
       const timer = setTimeout(() => reject(cannotOpen(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
@@ -86,7 +86,7 @@ class AppServer {
     if (!message || !waiting) return; // a notification
     const { result, error } = message;
     if (error !== undefined) waiting.reject(cannotOpen(JSON.stringify(error)));
-    else waiting.resolve(typeof result === "object" && result !== null ? { ...result } : {});
+    else waiting.resolve(fieldsOf(result));
   }
 }
 

@@ -1,55 +1,66 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import {
   conflictOf,
   hasOption,
   optionsOf,
   wordSet,
-  wordsOf,
+  tokensOf,
   type ArgumentTable,
-  type Word,
+  type Token,
 } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
-import { mintThread } from "./app-server.ts";
-import { profileSettings } from "./settings.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { mintThread } from "./app-server.ts";
+import { codexEnvironment } from "./program.ts";
 import { codexScreen } from "./screen.ts";
+import { profileSettings } from "./settings.ts";
 
 const LOCKS = "thread-writer-locks";
 
 /**
- * Codex: makes its own ids, so a conversation is opened through its app-server before the start. It locks the one it
- * writes, from the first moment: the earliest proof, and the surest sign that it is open elsewhere. Resumed by UUID
- * only: an unknown name would silently begin a new one.
+ * Codex makes its own ids, so a conversation is opened through its app-server before the start. It locks the
+ * conversation it writes, from the first moment: the earliest proof, and the surest sign that it is open elsewhere.
+ * Resumed by UUID only: an unknown name would silently begin a new one.
  */
 export const codex: Adapter = {
   vendor: "codex",
   command: ["codex"],
   tested: ["0.166.0"],
   unproved: null,
-  leaks: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
-  read,
-  config,
-  identity: {
-    kind: "minted",
-    mint: (request) => mintThread({ ...request, args: settingsIn(request.args, config(request.environment).dir) }),
+  launch: {
+    readArgs,
+    plan,
+    identity: {
+      kind: "minted",
+      mint: (request) =>
+        mintThread({ ...request, args: settingsIn(request.args, configDirOf(request.environment).dir) }),
+    },
+    forks: true,
+    takesFirstPrompt: true,
+    environment: codexEnvironment,
+    privateEnv: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
   },
-  forks: true,
-  probe,
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, LOCKS),
-  look,
-  ...codexScreen,
+  storage: {
+    configDirOf,
+    probe,
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, LOCKS),
+    inspect,
+    holders,
+  },
+  screen: codexScreen,
 };
 
 const IMAGES = wordSet("-i --image");
@@ -58,7 +69,8 @@ const ARGUMENTS: ArgumentTable = {
   valued: wordSet(`-c --config --enable --disable --remote --remote-auth-token-env -m --model --local-provider
     -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema -o --output-last-message --color`),
   many: IMAGES,
-  aside: wordSet(`agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug
+  noConversation:
+    wordSet(`agents review login logout mcp plugin app-server remote-control completion update doctor sandbox debug
     apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud exec-server features help --version -V --help -h`),
   conflicts: {
     "--last": "it takes whatever conversation is newest",
@@ -75,90 +87,97 @@ const CHOOSING: Readonly<Record<string, string>> = {
 };
 
 interface Parsed {
-  words: Word[];
-  /** `exec`, with its place among the arguments. */
-  exec: Word | null;
+  tokens: Token[];
+  /** The word `exec`, with its place among the arguments. */
+  exec: Token | null;
   /** The first word that is no option, below `exec` if that is there. */
-  first: Word | null;
+  first: Token | null;
 }
 
 function parse(args: readonly string[]): Parsed {
-  const words = wordsOf(args, ARGUMENTS);
-  const plain = words.filter(({ kind }) => kind === "word" || kind === "literal");
+  const tokens = tokensOf(args, ARGUMENTS);
+  const plain = tokens.filter(({ kind }) => kind === "word" || kind === "literal");
   const exec = plain[0]?.kind === "word" && ARGUMENTS.headless.has(plain[0].text) ? plain[0] : null;
-  return { words, exec, first: plain[exec ? 1 : 0] ?? null };
+  return { tokens, exec, first: plain[exec ? 1 : 0] ?? null };
 }
 
-function read(args: readonly string[]): Reading {
-  const { words, exec, first } = parse(args);
+function readArgs(args: readonly string[]): ArgsInfo {
+  const { tokens, exec, first } = parse(args);
   const subcommand = first?.kind === "word" ? first.text : "";
   const choosing = Object.hasOwn(CHOOSING, subcommand) ? `${subcommand}: ${CHOOSING[subcommand]}` : null;
-  const options = words.filter(({ kind }) => kind === "option").map(({ text }) => text);
-  const aside = exec === null ? ARGUMENTS.aside.has(subcommand) : subcommand === "review" || subcommand === "help";
+  const options = tokens.filter(({ kind }) => kind === "option").map(({ text }) => text);
+  const aside =
+    exec === null ? ARGUMENTS.noConversation.has(subcommand) : subcommand === "review" || subcommand === "help";
   return {
-    converses: !aside && !options.some((option) => ARGUMENTS.aside.has(option)),
+    converses: !aside && !options.some((option) => ARGUMENTS.noConversation.has(option)),
     headless: exec !== null,
-    conflict: choosing ?? conflictOf(words, ARGUMENTS),
+    conflict: choosing ?? conflictOf(tokens, ARGUMENTS),
   };
 }
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.CODEX_HOME) return { dir: env.CODEX_HOME, variables: { CODEX_HOME: env.CODEX_HOME } };
   const home = homeDir(env);
   return { dir: join(home, ".codex"), variables: { CODEX_HOME: null, HOME: home } };
 }
 
 /**
- * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive it.
- * `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
+ * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive
+ * it. `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
-  const { words, exec } = parse(args);
+  const { tokens, exec } = parse(args);
   const alone = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
   const said = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
   if (exec === null) return { args: [...alone, "resume", session, ...args, ...said], files: [] };
-  const options = words.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
+  const options = tokens.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
   const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
   const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);
-  const dashes = words.some(({ kind, text }) => kind === "option" && text === "--") ? ["--"] : [];
-  const prompt = words.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
+  const dashes = tokens.some(({ kind, text }) => kind === "option" && text === "--") ? ["--"] : [];
+  const prompt = tokens.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
   const asked = prompt.map(({ text }) => text);
   return { args: [...alone, ...before, exec.text, ...behind, "resume", session, ...dashes, ...asked], files: [] };
 }
 
 const SETTINGS = wordSet("-c --config --enable --disable");
 
-/** What the user has set on the command line: a conversation belongs to the provider it was opened with. */
+/** Returns the settings on the user's command line: a conversation belongs to the provider it was opened with. */
 function settingsIn(args: readonly string[], configDir: string): string[] {
-  const words = wordsOf(args, ARGUMENTS);
-  const given = words.filter(
+  const tokens = tokensOf(args, ARGUMENTS);
+  const given = tokens.filter(
     (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, ARGUMENTS).some((each) => SETTINGS.has(each)),
   );
-  const profile = profileIn(words);
+  const profile = profileIn(tokens);
   return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...given.map(({ text }) => text)];
 }
 
-/** `-p x`, `-px`, `--profile x` or `--profile=x`. */
-function profileIn(words: readonly Word[]): string | undefined {
-  const apart = words.find(({ option }) => option === "-p" || option === "--profile")?.text;
-  const joined = words
+/** Returns the profile of `-p x`, `-px`, `--profile x` or `--profile=x`. */
+function profileIn(tokens: readonly Token[]): string | undefined {
+  const apart = tokens.find(({ option }) => option === "-p" || option === "--profile")?.text;
+  const joined = tokens
     .filter(({ kind }) => kind === "option")
     .map(({ text }) => /^(?:-p|--profile=)(.+)$/.exec(text)?.[1]);
   return apart ?? joined.find((name) => name !== undefined);
 }
 
-function isOptional({ kind }: Word): boolean {
+function isOptional({ kind }: Token): boolean {
   return kind === "option" || kind === "value";
 }
 
-/** Images take all words that follow, ours too: each gets its option of its own. */
-function spelled({ text, kind, option }: Word): string[] {
+/**
+ * Spells a token out. The option for images takes all words that follow, ours too, so each image gets an option of its
+ * own.
+ */
+function spelled({ text, kind, option }: Token): string[] {
   if (kind === "option" && IMAGES.has(text)) return [];
   return option !== undefined && IMAGES.has(option) ? [`--image=${text}`] : [text];
 }
 
-/** Named by date and id. An id of this kind carries its time, but folders go by local dates: so all are searched, by id. */
+/**
+ * A transcript is named by date and id. The id carries its time, but folders go by local dates, so all are searched for
+ * the id.
+ */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await judge(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
@@ -177,9 +196,8 @@ function idOfFile(path: string): string | null {
 
 const FORM: TranscriptForm = { header: true, atBirth: true, read: readLine };
 
-function readLine(line: Readonly<Record<string, unknown>>): Line {
-  const payload: Readonly<Record<string, unknown>> =
-    typeof line.payload === "object" && line.payload !== null ? { ...line.payload } : {};
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
+  const payload = fieldsOf(line.payload);
   const meta = line.type === "session_meta" ? payload : {};
   const said = line.type === "response_item" && payload.role === "user" ? wordsIn(payload.content) : undefined;
   return {
@@ -192,17 +210,17 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   };
 }
 
-/** The file stays after an exit and proves nothing; the lock on it does. */
+/** The lock file stays after an exit and proves nothing; the lock on it does. */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
   const file = join(configDir, LOCKS, `${id}.lock`);
   return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }
 
 /**
- * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While it
- * takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
+ * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While
+ * codex takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
  */
-function look(configDir: string, pid: number, processes: ProcessView): Sign[] {
+function inspect(configDir: string, pid: number, processes: ProcessView): Sign[] {
   const folder = `${join(configDir, LOCKS)}/`;
   const locks = processes.openFiles(pid).filter((file) => file.startsWith(folder));
   const names = locks.map((file) => file.slice(folder.length));

@@ -1,6 +1,6 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
-import type { Adapter } from "../adapter.ts";
-import type { HeldForm, HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForm, BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -8,7 +8,7 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Choose how you want to use Codex\.$/, /^(?:> )?1\. Sign in with ChatGPT$/],
 ];
 
-const SAID: readonly HeldForm[] = [
+const SAID: readonly BlockedExitForm[] = [
   ["login", /^(?:■|ERROR:) unexpected status 401 Unauthorized\b/],
   ["login", /^(?:■|ERROR:) Your (?:access token|authentication session) could not be refreshed\b/],
   ["login", /^(?:■|ERROR:) Missing environment variable: `/],
@@ -17,13 +17,20 @@ const SAID: readonly HeldForm[] = [
   ["limit", /^(?:■|ERROR:) (?:Quota exceeded\.|exceeded retry limit, last status: 429\b)/],
 ];
 
-const HELD: HeldForms = { marked: SAID, spoken: /^(?:• |› (?!Ask Codex to do anything))/, lastWords: [] };
+const BLOCKED_EXIT: BlockedExitForms = {
+  marked: SAID,
+  spoken: /^(?:• |› (?!Ask Codex to do anything))/,
+  lastWords: [],
+};
 
-/** `[ ! ] Action Required | api`, which blinks; `⠇ api` while it works; else the folder, or what the user has chosen. */
+/**
+ * The title is `[ ! ] Action Required | api`, which blinks; `⠇ api` while codex works; else the folder, or what the
+ * user has chosen.
+ */
 function title(text: string): Outward | null {
   if (/^\[ [!.] \] Action Required/.test(text)) return { activity: "blocked", blocked: "permission" };
   return text.trim() === "" ? null : { activity: /^[⠀-⣿] /u.test(text) ? "busy" : "idle" };
 }
 
-/** What a terminal with codex in it shows. */
-export const codexScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };
+/** The screen of codex. */
+export const codexScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

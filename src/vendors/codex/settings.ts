@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { parse } from "smol-toml";
 import { PerdureError } from "../../protocol/errors.ts";
 import { readIfThere } from "../../state/files.ts";
+import { isTable } from "../../util/fields.ts";
 
 /**
  * A profile is a file beside codex's own settings. Its app-server takes no profile, but takes settings: those that say
@@ -31,10 +32,6 @@ function withoutSecrets(provider: unknown): unknown {
 
 function mapTable(table: object, change: (value: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]));
-}
-
-function isTable(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function inline(value: unknown): string {

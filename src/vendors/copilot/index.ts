@@ -1,50 +1,60 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { own } from "../../util/own.ts";
 import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
-import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "../shared/arguments.ts";
-import { foregroundIn } from "./log.ts";
-import { copilotScreen } from "./screen.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
+import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, type Token } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
-import { hookCommand, hookScript, TOLD_FILE } from "../shared/hook-script.ts";
+import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-script.ts";
 import { listTranscripts } from "../shared/listing.ts";
-import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { foregroundIn } from "./log.ts";
+import { copilotEnvironment } from "./program.ts";
+import { copilotScreen } from "./screen.ts";
 
 /**
- * Copilot: takes an id of our choice. One process may have several conversations open: its log tells which is in front, and
- * a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
+ * Copilot takes an id of our choice. One process may have several conversations open: its log tells which is in front,
+ * and a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
  */
 export const copilot: Adapter = {
   vendor: "copilot",
   command: ["copilot"],
   tested: ["1.0.102"],
   unproved: null,
-  leaks: [
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_LOADER_PID",
-    "COPILOT_PROJECT_DIR",
-    "COPILOT_CLI",
-    "COPILOT_CLI_BINARY_VERSION",
-    "COPILOT_CLI_RESOLVED_DIST_DIR",
-  ],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: false,
-  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
-    probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, "session-state"),
-  look,
-  hear,
-  ...copilotScreen,
-  tell: (text) => ({ name: TOLD_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: false,
+    takesFirstPrompt: true,
+    startMessage: (text) => ({ name: START_MESSAGE_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
+    environment: copilotEnvironment,
+    privateEnv: [
+      "COPILOT_AGENT_SESSION_ID",
+      "COPILOT_LOADER_PID",
+      "COPILOT_PROJECT_DIR",
+      "COPILOT_CLI",
+      "COPILOT_CLI_BINARY_VERSION",
+      "COPILOT_CLI_RESOLVED_DIST_DIR",
+    ],
+  },
+  storage: {
+    configDirOf,
+    probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+      probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, "session-state"),
+    inspect,
+    holders,
+    onHook,
+  },
+  screen: copilotScreen,
 };
 
 const CHOSEN = "perdure chooses the conversation";
@@ -59,7 +69,8 @@ const ARGUMENTS: ArgumentTable = {
   optional: wordSet("-r --resume --connect --share --bash-env --mouse"),
   many: wordSet(`--allow-tool --deny-tool --available-tools --excluded-tools --secret-env-vars --allow-url
     --deny-url`),
-  aside: wordSet(`app login help init config update version workflow sessions memories plugin mcp skill instruction lsp
+  noConversation:
+    wordSet(`app login help init config update version workflow sessions memories plugin mcp skill instruction lsp
     sandbox completion -v --version -h --help`),
   conflicts: {
     "--resume": CHOSEN,
@@ -73,7 +84,7 @@ const ARGUMENTS: ArgumentTable = {
   headless: wordSet("-p --prompt"),
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.COPILOT_HOME) return { dir: env.COPILOT_HOME, variables: { COPILOT_HOME: env.COPILOT_HOME } };
   const home = homeDir(env);
   return { dir: join(home, ".copilot"), variables: { COPILOT_HOME: null, HOME: home } };
@@ -86,7 +97,7 @@ function idOfFile(path: string): string | null {
 // Its first line names the conversation; what stands before that is skipped.
 const FORM: TranscriptForm = { header: false, atBirth: true, read: readLine };
 
-function readLine(line: Readonly<Record<string, unknown>>): Line {
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const data = fieldsOf(line.data);
   const start = line.type === "session.start" ? data : {};
   const words = line.type === "user.message" ? textOf(data.content) : null;
@@ -99,10 +110,6 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   };
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
 const HOOKS = {
   sessionStart: "start",
   userPromptSubmitted: "prompt",
@@ -112,8 +119,8 @@ const HOOKS = {
 } as const;
 
 /**
- * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not even
- * the user's. Ours come first: some of the user's options take all words that follow.
+ * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not
+ * even the user's. Ours come first: some of the user's options take all words that follow.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, name, args, runDir } = request;
@@ -121,7 +128,7 @@ function plan(request: PlanRequest): LaunchPlan {
   const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
   const given = resumes
-    ? wordsOf(args, ARGUMENTS)
+    ? tokensOf(args, ARGUMENTS)
         .filter((word) => !isName(word))
         .map(({ text }) => text)
     : args;
@@ -140,16 +147,16 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function isName({ kind, text, option }: Word): boolean {
+function isName({ kind, text, option }: Token): boolean {
   if (kind === "value") return option === "-n" || option === "--name";
   return kind === "option" && /^(?:-n|--name$|--name=)/.test(text);
 }
 
 /**
- * The conversation in front, at once, by its log. Where that does not tell, the mark it keeps open; if there are several,
- * one of them is in front and it cannot be said which.
+ * Reads the conversation in front from the process's log. Where that does not tell, the mark it keeps open; if there
+ * are several, one of them is in front and it cannot be said which.
  */
-function look(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
+function inspect(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
   const files = processes.openFiles(pid);
   const log = files.find((file) => /\/process-[0-9]+-([0-9]+)\.log$/.exec(file)?.[1] === String(pid));
   const session = log === undefined ? null : foregroundIn(log);
@@ -164,11 +171,14 @@ function marksOf(configDir: string, pid: number, files: readonly string[]): stri
   return marks.map((file) => file.slice(folder.length).split("/")[0] ?? "");
 }
 
-/** In front, or kept open behind that. One that shows nothing yet was told on its command line where to go. */
+/**
+ * A process holds the conversation in front and those kept open behind it. One that shows nothing yet was told where to
+ * go on its command line.
+ */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
   return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
-    const shown = look(configDir, pid, processes);
+    const shown = inspect(configDir, pid, processes);
     const marks = marksOf(configDir, pid, processes.openFiles(pid));
     if ([...shown.map(({ session }) => session), ...marks].includes(id)) {
       return [{ pid, evidence: "copilot's log and in-use marks" }];
@@ -179,10 +189,10 @@ function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holde
 }
 
 /**
- * Which event it is, what is in it tells. Only the first of a conversation means that it is in front: those behind it go on
+ * An event is known by its fields. Only the first of a conversation means that it is in front: those behind it go on
  * and tell of it, too. Agents below the agent have ids of their own, which are no conversations.
  */
-function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.sessionId);
   if (session === null || "parentAgentId" in event) return null;
   if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };

@@ -4,12 +4,12 @@ import { isErrno } from "../../state/files.ts";
 
 const SAYS = "Registering foreground session: ";
 const LINE = new RegExp(`^\\S+Z \\[INFO\\] ${SAYS}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`, "gm");
-/** More than a line that tells, so that none is missed between two looks. */
+/** Two reads overlap by more than the wanted line, so that none is missed between them. */
 const OVERLAP_BYTES = 256;
 
 /**
- * The conversation that was in front last, by a process's own log, read from its end. Null when it does not tell: without a
- * terminal, with the log turned down, or so long ago that nobody would look for it every second.
+ * Returns the conversation that was in front last, by a process's own log, read from its end. Null when it does not
+ * tell: without a terminal, with the log turned down, or so long ago that nobody would look for it every second.
  */
 export function foregroundIn(log: string): string | null {
   const file = openIfThere(log);

@@ -1,5 +1,5 @@
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -8,7 +8,7 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Please use \/login to sign in to use Copilot$/, /^❯/, / · \/ commands · /],
 ];
 
-const HELD: HeldForms = {
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [["login", /^✗ (?:Authentication failed with provider at |You must be logged in to send messages\.)/]],
   spoken: /^(?:● (?!Request failed )|❯ \S)/,
   lastWords: [
@@ -16,5 +16,5 @@ const HELD: HeldForms = {
   ],
 };
 
-/** What a terminal with copilot in it shows. Its title has only what was said. */
-export const copilotScreen: Pick<Adapter, "dialogs" | "held"> = { dialogs: DIALOGS, held: HELD };
+/** The screen of copilot. Its title repeats what was said and tells nothing else. */
+export const copilotScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT };

@@ -3,16 +3,18 @@ import { once } from "node:events";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
-import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isSessionId, type SessionPlace, type Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, MintRequest, PlanRequest } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import type { Adapter, ConfigDir } from "../adapter.ts";
+import type { LaunchPlan, MintRequest, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
+import { cursorEnvironment } from "./program.ts";
 
 /**
- * Cursor, from its documentation and from what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
+ * Cursor, by its documentation and by what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
  * an unknown id begins a new chat without a word. So a chat whose store is gone is refused before the start. None of
  * this was seen: the program is on no registry.
  */
@@ -21,19 +23,26 @@ export const cursor: Adapter = {
   command: ["cursor-agent"],
   tested: [],
   unproved: "written from its documentation, never run",
-  leaks: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "minted", mint },
-  forks: false,
-  probe,
-  list: async () => [],
-  uncopied: "it keeps a database that only its own program reads",
-  holders: () => [],
-  plan,
-  firstPrompt: false,
-  signs: () => null,
-  look: () => [],
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "minted", mint },
+    forks: false,
+    takesFirstPrompt: false,
+    environment: cursorEnvironment,
+    privateEnv: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list: async () => [],
+    noCopyReason: "it keeps a database that only its own program reads",
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders: () => [],
+  },
 };
 
 const CHOSEN = "perdure chooses the chat";
@@ -41,7 +50,8 @@ const CHOSEN = "perdure chooses the chat";
 const ARGUMENTS: ArgumentTable = {
   valued: wordSet("-a --api-key -m --model --output-format -H --header --workspace --mode --sandbox"),
   optional: wordSet("--resume"),
-  aside: wordSet(`login logout status whoami about models mcp update upgrade ls create-chat generate-rule rule worker
+  noConversation:
+    wordSet(`login logout status whoami about models mcp update upgrade ls create-chat generate-rule rule worker
     install-shell-integration uninstall-shell-integration help -v --version -h --help`),
   conflicts: {
     "--resume": CHOSEN,
@@ -53,7 +63,7 @@ const ARGUMENTS: ArgumentTable = {
   headless: wordSet("-p --print"),
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.CURSOR_CONFIG_DIR)
     return { dir: env.CURSOR_CONFIG_DIR, variables: { CURSOR_CONFIG_DIR: env.CURSOR_CONFIG_DIR } };
   const home = homeDir(env);
@@ -62,7 +72,7 @@ function config(env: Environment): ConfigDir {
   return { dir, variables: { CURSOR_CONFIG_DIR: null, XDG_CONFIG_HOME: xdg, HOME: home } };
 }
 
-/** Its store may lie in a folder of the chat's own, or of the workspace's. Of a database the size tells nothing. */
+/** A chat's store lies in a folder of the chat's own, or of the workspace's. The size of a database tells nothing. */
 async function probe({ id, configDir }: SessionPlace): Promise<Transcript> {
   const chats = join(configDir, "chats");
   const own = join(chats, id, "store.db");
@@ -76,7 +86,7 @@ async function inWorkspace(chats: string, id: string): Promise<string | null> {
   return file && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : null;
 }
 
-/** From another folder the same id would be another chat. */
+/** A chat is resumed where it began: from another folder the same id would be another chat. */
 function plan({ session, args }: PlanRequest): LaunchPlan {
   return { args: ["--resume", session, ...args], files: [] };
 }

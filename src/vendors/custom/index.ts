@@ -1,37 +1,49 @@
-import type { Environment } from "../../util/environment.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import type { Adapter, ConfigDir } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 
 /**
- * Any program with a declared way to begin a conversation under an id and to resume it. Where it keeps them nobody knows:
- * so nothing is proved, and nothing copied; the id is ours, and the program must refuse one that it does not have.
+ * A custom program is any one with a declared way to begin a conversation under an id and to resume it. Where it keeps
+ * its conversations nobody knows: so nothing is proved, and nothing copied; the id is ours, and the program must refuse
+ * one that it does not have.
  */
 export const custom: Adapter = {
   vendor: "custom",
   command: [],
   tested: [],
   unproved: "only its own program knows whether it resumed",
-  leaks: [],
-  read: () => ({ converses: true, headless: false, conflict: null }),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: false,
-  probe: async () => ({ state: "unseen" }),
-  list: async () => [],
-  uncopied: "only its own program knows where it keeps them",
-  holders: () => [],
-  plan,
-  firstPrompt: true,
-  signs: () => null,
-  look: () => [],
+  launch: {
+    readArgs: () => ({ converses: true, headless: false, conflict: null }),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: false,
+    takesFirstPrompt: true,
+    environment: { recorded: [] },
+    privateEnv: [],
+  },
+  storage: {
+    configDirOf,
+    probe: async () => ({ state: "unseen" }),
+    list: async () => [],
+    noCopyReason: "only its own program knows where it keeps them",
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders: () => [],
+  },
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   const home = homeDir(env);
   return { dir: home, variables: { HOME: home } };
 }
 
-/** The declared words, then the user's. One with a place for the first prompt is left out where there is none to say. */
+/**
+ * Puts the declared words before the user's. A word with a place for the first prompt is left out where there is no
+ * prompt.
+ */
 function plan({ step, session, name, args, prompt: said, declared }: PlanRequest): LaunchPlan {
   const words = (step === "resume" ? declared?.resume : declared?.new) ?? [];
   const prompt = step === "new" ? said : null;

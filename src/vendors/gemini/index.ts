@@ -1,55 +1,64 @@
 import { join } from "node:path";
-import { own } from "../../util/own.ts";
-import type { Environment } from "../../util/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Variables } from "../../protocol/records/conversation.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
+import { startMessageFile } from "../shared/hook-script.ts";
 import { geminiHome, OVERLAY_MARK, overlayOf } from "./overlay.ts";
-import { list, probe } from "./transcripts.ts";
-import { tellAtStart } from "../shared/hook-script.ts";
-import { textOf } from "../shared/transcript.ts";
+import { geminiEnvironment } from "./program.ts";
 import { geminiScreen } from "./screen.ts";
+import { list, probe } from "./transcripts.ts";
 
 /**
- * Gemini CLI: takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not listen
- * to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
+ * Gemini CLI takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not
+ * listen to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
  */
 export const gemini: Adapter = {
   vendor: "gemini",
   command: ["gemini"],
   tested: ["0.61.0"],
   unproved: null,
-  leaks: [
-    "GEMINI_CLI",
-    "GEMINI_CLI_NO_RELAUNCH",
-    "GEMINI_SESSION_ID",
-    "GEMINI_PROJECT_DIR",
-    "GEMINI_CWD",
-    "GEMINI_PLANS_DIR",
-    OVERLAY_MARK,
-  ],
-  restored,
-  deafLoader: true,
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  // Its first eight characters are all that a file's name has of it: nothing but chance may choose them.
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  // A branch is made only under an id of its own choice, and only at the start that goes on in it.
-  forks: false,
-  probe,
-  list,
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, ".gemini", "tmp"),
-  look: () => [],
-  hear,
-  ...geminiScreen,
-  tell: tellAtStart,
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    // Its first eight characters are all that a file's name has of it: nothing but chance may choose them.
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    // A branch is made only under an id of its own choice, and only at the start that goes on in it.
+    forks: false,
+    takesFirstPrompt: true,
+    startMessage: startMessageFile,
+    environment: geminiEnvironment,
+    privateEnv: [
+      "GEMINI_CLI",
+      "GEMINI_CLI_NO_RELAUNCH",
+      "GEMINI_SESSION_ID",
+      "GEMINI_PROJECT_DIR",
+      "GEMINI_CWD",
+      "GEMINI_PLANS_DIR",
+      OVERLAY_MARK,
+    ],
+    restoredEnv,
+    loaderSwallowsSignals: true,
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list,
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, ".gemini", "tmp"),
+    inspect: () => [],
+    holders,
+    onHook,
+  },
+  screen: geminiScreen,
 };
 
-/** Says something and stays for more. */
+/** The option that says something and stays for more. */
 const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
@@ -62,7 +71,7 @@ const ARGUMENTS: ArgumentTable = {
     --allowed-mcp-server-names --allowed-tools -e --extensions --session-file --session-id --delete-session
     --include-directories -o --output-format`),
   optional: wordSet("-r --resume -w --worktree"),
-  aside: wordSet(`mcp extensions extension skills skill hooks hook gemma --list-extensions -l --list-sessions
+  noConversation: wordSet(`mcp extensions extension skills skill hooks hook gemma --list-extensions -l --list-sessions
     --delete-session --version -v --help -h`),
   conflicts: {
     "--resume": CHOSEN,
@@ -79,19 +88,22 @@ const ARGUMENTS: ArgumentTable = {
   headless: wordSet("-p --prompt"),
 };
 
-/** The folder in which `.gemini` is. Which folders are trusted is written by rename, past any link: so it is told apart. */
-function config(env: Environment): ConfigDir {
+/**
+ * Returns the folder in which `.gemini` is. The list of trusted folders is written by rename, past any link, so it has
+ * a variable of its own.
+ */
+function configDirOf(env: Environment): ConfigDir {
   const dir = geminiHome(env);
   const trusted = env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(dir, ".gemini", "trustedFolders.json");
   return { dir, variables: { GEMINI_CLI_HOME: dir, GEMINI_CLI_TRUSTED_FOLDERS_PATH: trusted } };
 }
 
 /** Another worker that was started from inside this one does not belong in its overlay. */
-function restored(env: Environment): Variables {
+function restoredEnv(env: Environment): Variables {
   return env[OVERLAY_MARK] ? { GEMINI_CLI_HOME: geminiHome(env) } : {};
 }
 
-/** Of a process and the one it loads, which have the same words, the one in front. */
+/** A process and the one it loads have the same command line: the one in front counts. */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
@@ -101,7 +113,7 @@ function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
     .map(({ pid }) => ({ pid, evidence: "its command line" }));
 }
 
-/** `node gemini …`, `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …` */
+/** True for `node gemini …` and `node --max-old-space-size=… /…/gemini-cli/bundle/gemini.js …`. */
 function isGemini(argv: readonly string[]): boolean {
   const [interpreter = "", script = ""] = argv.filter((word, at) => at === 0 || !word.startsWith("-"));
   return /(^|\/)(node|bun|deno)$/.test(interpreter) && /(^|\/)gemini(\.js)?$/.test(script);
@@ -112,8 +124,9 @@ function isGiven(argv: readonly string[], id: string): boolean {
 }
 
 /**
- * Each with the word its hook is called with. PreCompress is not among them: it comes before every call of the model. Nor are
- * those of tools: the one before comes before the question whether it may run, the one after brings all its output.
+ * The hooks, each with the word it is called with. PreCompress is not among them: it comes before every call of the
+ * model. Nor are those of tools: the one before comes before the question whether it may run, the one after brings all
+ * its output.
  */
 const HOOKS = {
   SessionStart: "start",
@@ -130,10 +143,14 @@ function plan(request: PlanRequest): LaunchPlan {
   return { args: [...identity, ...said, ...args], ...overlayOf(configDir, runDir, HOOKS) };
 }
 
-const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", BeforeAgent: "busy", AfterAgent: "idle" };
+const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
+  SessionStart: "idle",
+  BeforeAgent: "busy",
+  AfterAgent: "idle",
+};
 
-/** Where its transcript is, a resumed one does not know at its start: it tells of the stub. */
-function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+/** The transcript that a hook names is not used: a resumed gemini names the stub at its start. */
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
@@ -142,10 +159,10 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
   if (event.notification_type === "ToolPermission") {
     return { session, evidence, activity: "blocked", blocked: isQuestion(event.details) ? "question" : "permission" };
   }
-  return { session, evidence, activity: own(HEARD, name) };
+  return { session, evidence, activity: own(ACTIVITY_OF_EVENT, name) };
 }
 
-/** Of its tools, the one that asks the user something asks for permission too, and that is the question. */
+/** The tool that asks the user something asks for permission too: that permission is the question. */
 function isQuestion(details: unknown): boolean {
-  return typeof details === "object" && details !== null && "type" in details && details.type === "ask_user";
+  return fieldsOf(details).type === "ask_user";
 }

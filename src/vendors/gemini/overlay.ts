@@ -1,19 +1,24 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { LaunchFile, Mirror } from "../adapter.ts";
-import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf } from "../../util/fields.ts";
+import { shellQuote } from "../../util/shell-quote.ts";
+import type { LaunchFile, Mirror } from "../launch-plan.ts";
+import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
 // a settings file by variable only from root.
 
-/** `<overlay>:<the user's home>`: who is in the overlay finds back out of it, and its hooks know whose they are. */
+/**
+ * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
+ * is.
+ */
 export const OVERLAY_MARK = "GEMINI_CLI_PERDURE_HOME";
 
-/** The user's own home of gemini, also when this is said inside a worker, whose home is an overlay. */
+/** Returns the user's own home of gemini, also from the environment of a worker, whose home is an overlay. */
 export function geminiHome(env: Environment): string {
   const home = env.GEMINI_CLI_HOME;
   if (!home) return homeDir(env);
@@ -39,7 +44,7 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
   };
 }
 
-/** What gemini makes when it needs it, and what must then be in the user's home. */
+/** Folders and files that gemini makes when it needs them, and that must then be in the user's home. */
 const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
 const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
 /** A lock on a file that the overlay may have a copy of. */
@@ -54,15 +59,15 @@ function beside(home: string): Mirror {
  * they start inherits it. A worker that was started from inside this one has lost the mark.
  */
 function notIts(runDir: string): string {
-  return `case "$GEMINI_CLI:$${OVERLAY_MARK}" in :${quoted(runDir)}:*) false ;; esac`;
+  return `case "$GEMINI_CLI:$${OVERLAY_MARK}" in :${shellQuote(runDir)}:*) false ;; esac`;
 }
 
-type Fields = Record<string, unknown>;
+type Fields = Readonly<Record<string, unknown>>;
 
 function settingsWith(home: string, runDir: string, events: Readonly<Record<string, string>>): string {
   const settings = userSettings(join(home, ".gemini", "settings.json"));
   const general = fieldsOf(settings.general);
-  const hooks = fieldsOf(settings.hooks);
+  const hooks = { ...fieldsOf(settings.hooks) };
   for (const [event, word] of Object.entries(events)) {
     const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
@@ -72,7 +77,7 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }
 
-/** JSON with comments, as gemini reads it. */
+/** Reads the user's settings: JSON with comments, as gemini takes it. */
 function userSettings(file: string): Fields {
   const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
   const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) =>
@@ -84,8 +89,4 @@ function userSettings(file: string): Fields {
   } catch (cause) {
     throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
   }
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

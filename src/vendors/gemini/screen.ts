@@ -1,6 +1,6 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -10,7 +10,7 @@ const DIALOGS: readonly Dialog[] = [
   ["limit", /^Usage limit reached for /, /^(?:● )?\d\. Stop(?: - Abort request)?$/],
 ];
 
-const HELD: HeldForms = {
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^✕ \[API Error: .*(?:"code":40[13]\b|API key not valid|UNAUTHENTICATED)/],
     ["login", /^✕ Failed to (?:sign in|authenticate)\b/],
@@ -25,7 +25,7 @@ const HELD: HeldForms = {
   ],
 };
 
-/** Drawn when it has something to say: `✦  Working… (api)`, with what it thinks about instead of the word; `◇  Ready (api)`. */
+/** Gemini titles its terminal `✦  Working… (api)`, with a thought instead of the word, or `◇  Ready (api)`. */
 const TITLES: readonly (readonly [RegExp, Outward])[] = [
   [/^✋ +Action Required/, { activity: "blocked", blocked: "permission" }],
   [/^[✦⏲] /, { activity: "busy" }],
@@ -36,5 +36,5 @@ function title(text: string): Outward | null {
   return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }
 
-/** What a terminal with gemini in it shows. */
-export const geminiScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };
+/** The screen of gemini. */
+export const geminiScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

@@ -3,9 +3,10 @@ import { dirname, join } from "node:path";
 import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { entriesOf } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { parseObject, part, probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
 // `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start
 // leaves one more file of that ending, a stub in which nothing was said, and goes on in the old one. So a file is known by
@@ -13,7 +14,7 @@ import { parseObject, part, probeLines, textOf, type Line, type TranscriptForm }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is on disk for a conversation: the file it was last seen in, or else any other of its id in which something was said. */
+/** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
 export async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
@@ -33,7 +34,9 @@ async function filesOf(configDir: string, id: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Two of one id with words in both were made by somebody's hand; gemini takes the one that was written to last. */
+/**
+ * Two files of one id with words in both were made by somebody's hand; gemini takes the one that was written to last.
+ */
 async function latest(transcripts: readonly Extract<Transcript, { state: "good" }>[]): Promise<Transcript> {
   const dated = await Promise.all(transcripts.map(async (each) => ({ each, atMs: (await stat(each.file)).mtimeMs })));
   return dated.toSorted((a, b) => b.atMs - a.atMs)[0]?.each ?? { state: "absent" };
@@ -64,7 +67,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - TRANSCRIPT_LOOK_BYTES);
-    for (const text of (await part(handle, from, size - from)).split("\n").toReversed()) {
+    for (const text of (await readPart(handle, from, size - from)).split("\n").toReversed()) {
       const line = parseObject(text);
       if (line === null && text === "") continue;
       if (line === null || isSpoken(line)) return false;
@@ -77,7 +80,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   }
 }
 
-/** Which folder a project's conversations belong to is told beside them, not in them. */
+/** A file beside a project's conversations says which folder they belong to. */
 function projectOf(file: string): string | undefined {
   return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
 }
@@ -94,8 +97,10 @@ function shortIdOf(path: string): string | null {
 
 const FORM: TranscriptForm = { header: true, read: readLine };
 
-/** A log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for what is otherwise from there on. */
-function readLine(line: Fields): Line {
+/**
+ * A transcript is a log of changes: `{sessionId, …}` first, then messages, and `{"$set": …}` for fields that change.
+ */
+function readLine(line: Fields): TranscriptLine {
   const messages = messagesIn(line) ?? [line];
   const said = messages.findLast((message) => message.type === "user" && isSpoken(message));
   return {
@@ -107,7 +112,7 @@ function readLine(line: Fields): Line {
 }
 
 function changes(line: Fields): Fields {
-  return typeof line.$set === "object" && line.$set !== null ? { ...line.$set } : {};
+  return fieldsOf(line.$set);
 }
 
 function messagesIn(line: Fields): Fields[] | null {
@@ -115,7 +120,7 @@ function messagesIn(line: Fields): Fields[] | null {
   return Array.isArray(messages) ? messages.map((each: unknown): Fields => ({ ...(each as object) })) : null;
 }
 
-/** What gemini itself goes by: with none of these in it, it will not resume a conversation. */
+/** The rule of gemini itself, which resumes no conversation without such a message in it. */
 function isSpoken({ type, content, toolCalls, thoughts }: Fields): boolean {
   const text = wordsIn(content)?.trim() ?? "";
   if (type === "user") return text !== "" && !/^([/?]|<session_context>|<hook_context>)/.test(text);

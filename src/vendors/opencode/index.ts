@@ -1,52 +1,61 @@
 import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundConversation, Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import { FREE_PORT, type Adapter, type Answer, type Ask, type ConfigDir, type LaunchPlan } from "../adapter.ts";
-import type { PlanRequest, ProcessView, Reading } from "../adapter.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import type { Adapter, Answer, Ask, ConfigDir } from "../adapter.ts";
+import type { ArgsInfo, ProcessView } from "../adapter.ts";
+import { FREE_PORT, type LaunchPlan } from "../launch-plan.ts";
+import type { PlanRequest } from "../launch-plan.ts";
 import {
   conflictOf,
   hasOption,
   optionsOf,
   wordSet,
-  wordsOf,
+  tokensOf,
   type ArgumentTable,
-  type Word,
+  type Token,
 } from "../shared/arguments.ts";
 import { firstPrompt } from "../shared/first-prompt.ts";
-import { firstFile } from "./first.ts";
-import { listen, serverFile } from "./listen.ts";
+import { firstFile, listen, serverFile } from "./listen.ts";
 import { mintSession } from "./mint.ts";
-import { parseObject, textOf } from "../shared/transcript.ts";
+import { opencodeEnvironment } from "./program.ts";
 
 /**
- * opencode: makes its own ids, so a conversation is opened through its server before the start. All of them are in one
- * database, which only its own program is asked about. It shows nothing of where it is before the first prompt, and then
- * its server tells; without a terminal it has none, and what was added to the conversation is the proof.
+ * opencode makes its own ids, so a conversation is opened through its server before the start. All of them are in one
+ * database, which only its own program is asked about. It shows nothing of where it is before the first prompt, and
+ * then its server tells; without a terminal it has none, and what was added to the conversation is the proof.
  */
 export const opencode: Adapter = {
   vendor: "opencode",
   command: ["opencode"],
   tested: ["1.18.33"],
   unproved: null,
-  leaks: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"],
-  read,
-  config,
-  identity: { kind: "minted", mint: mintSession },
-  forks: true,
-  probe,
-  costly: true,
-  list,
-  archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file] },
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: () => null,
-  look: () => [],
-  listen,
+  launch: {
+    readArgs,
+    plan,
+    identity: { kind: "minted", mint: mintSession },
+    forks: true,
+    takesFirstPrompt: true,
+    environment: opencodeEnvironment,
+    privateEnv: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    slowProbe: true,
+    list,
+    archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file] },
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders,
+    listen,
+  },
 };
 
 const CHOSEN = "perdure chooses the conversation";
@@ -57,7 +66,8 @@ const ARGUMENTS: ArgumentTable = {
   valued: wordSet(`--log-level --port --hostname --mdns-domain -m --model -s --session --prompt --agent --replay-limit
     --command --format --title --attach -p --password -u --username --dir --variant`),
   many: wordSet("-f --file --cors"),
-  aside: wordSet(`completion acp mcp attach debug providers auth agent upgrade uninstall serve web models stats export
+  noConversation:
+    wordSet(`completion acp mcp attach debug providers auth agent upgrade uninstall serve web models stats export
     import github pr session plugin plug db -h --help -v --version`),
   conflicts: {
     "--session": CHOSEN,
@@ -72,37 +82,37 @@ const ARGUMENTS: ArgumentTable = {
 };
 
 const INTERACTIVE = wordSet("-i --interactive");
-/** The user has a use for its server. */
+/** Options of a user who has a use for the server. */
 const SERVING = ["--port", "--hostname", "--mdns", "--mdns-domain"];
 
 interface Parsed {
-  words: Word[];
-  /** `run`, with its place among the arguments. */
-  run: Word | null;
+  tokens: Token[];
+  /** The word `run`, with its place among the arguments. */
+  run: Token | null;
   /** The first word that is no option. */
-  first: Word | null;
+  first: Token | null;
 }
 
 function parse(args: readonly string[]): Parsed {
-  const words = wordsOf(args, ARGUMENTS);
-  const first = words.find(({ kind }) => kind === "word" || kind === "literal") ?? null;
-  return { words, first, run: first?.kind === "word" && ARGUMENTS.headless.has(first.text) ? first : null };
+  const tokens = tokensOf(args, ARGUMENTS);
+  const first = tokens.find(({ kind }) => kind === "word" || kind === "literal") ?? null;
+  return { tokens, first, run: first?.kind === "word" && ARGUMENTS.headless.has(first.text) ? first : null };
 }
 
-function read(args: readonly string[]): Reading {
-  const { words, run, first } = parse(args);
-  const options = words.flatMap((word) => optionsOf(word, ARGUMENTS));
-  const aside = run === null && first?.kind === "word" && ARGUMENTS.aside.has(first.text);
+function readArgs(args: readonly string[]): ArgsInfo {
+  const { tokens, run, first } = parse(args);
+  const options = tokens.flatMap((word) => optionsOf(word, ARGUMENTS));
+  const aside = run === null && first?.kind === "word" && ARGUMENTS.noConversation.has(first.text);
   const folder = run === null && first !== null && !aside ? `${first.text}: ${ELSEWHERE}` : null;
   return {
-    converses: !aside && !options.some((option) => ARGUMENTS.aside.has(option)),
+    converses: !aside && !options.some((option) => ARGUMENTS.noConversation.has(option)),
     headless: run !== null && !options.some((option) => INTERACTIVE.has(option)),
-    conflict: conflictOf(words, ARGUMENTS) ?? folder,
+    conflict: conflictOf(tokens, ARGUMENTS) ?? folder,
   };
 }
 
-/** Its data folder; or the database itself, where the user has put that elsewhere. */
-function config(env: Environment): ConfigDir {
+/** Returns the data folder, or the database itself where the user has put that elsewhere. */
+function configDirOf(env: Environment): ConfigDir {
   const home = homeDir(env);
   const data = env.XDG_DATA_HOME || null;
   const database = env.OPENCODE_DB || null;
@@ -113,7 +123,7 @@ function config(env: Environment): ConfigDir {
   };
 }
 
-/** Asked of its own program, which prints the whole conversation: how much that is, is how much there is. */
+/** Asks the program, which prints the whole conversation: the size of that is the size of the conversation. */
 async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
@@ -126,7 +136,7 @@ async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, 
 function judge(text: string, id: string, file: string): Transcript {
   const bytes = Buffer.byteLength(text);
   const { info, messages } = parseObject(text) ?? {};
-  const fields: Readonly<Record<string, unknown>> = typeof info === "object" && info !== null ? { ...info } : {};
+  const fields = fieldsOf(info);
   const named = textOf(fields.id);
   if (named === null) return { state: "damaged", file, bytes, why: "what opencode prints of it cannot be read" };
   if (named !== id) return { state: "damaged", file, bytes, why: `it is of conversation ${named}` };
@@ -140,7 +150,10 @@ async function databaseIn(configDir: string): Promise<string> {
   return info?.isFile() ? configDir : join(configDir, "opencode.db");
 }
 
-/** One that cannot be asked says nothing about the conversation. */
+/**
+ * Returns the program's reason. A program that cannot be asked says nothing about the conversation, so that is an
+ * error.
+ */
 function reasonIn({ code, stderr }: Answer): string {
   const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
   if (code !== null && code < 126) return said;
@@ -150,25 +163,28 @@ function reasonIn({ code, stderr }: Answer): string {
   });
 }
 
-/** Those of the project it is asked in. */
+/** Lists the conversations of the project in whose folder the program is asked. */
 async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]> {
   const answer = await ask(["session", "list", "--format", "json", "--max-count", String(limit)]);
   if (answer.code !== 0) throw new PerdureError("unavailable", `opencode lists nothing: ${reasonIn(answer)}.`);
   const rows: unknown = JSON.parse(answer.stdout.trim() || "[]");
   return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
-    const fields: Readonly<Record<string, unknown>> = typeof row === "object" && row !== null ? { ...row } : {};
+    const fields = fieldsOf(row);
     const id = textOf(fields.id);
     const atMs = typeof fields.updated === "number" ? fields.updated : 0;
     return id === null ? [] : [{ id, file: null, cwd: textOf(fields.directory), words: textOf(fields.title), atMs }];
   });
 }
 
-/** By their command line, which is all they show; one that was started without an id, or has left it, is not seen. */
+/**
+ * Finds processes by their command line, which is all they show; one that was started without an id, or has left it, is
+ * not seen.
+ */
 function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
   const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
-    const words = wordsOf(args, ARGUMENTS);
-    return words.some(({ text, option }) => (isSession(option) ? text === id : text === `--session=${id}`));
+    const tokens = tokensOf(args, ARGUMENTS);
+    return tokens.some(({ text, option }) => (isSession(option) ? text === id : text === `--session=${id}`));
   };
   return processes
     .commandLines()
@@ -180,17 +196,20 @@ function isSession(option: string | undefined): boolean {
   return option === "-s" || option === "--session";
 }
 
-/** In a terminal it gets a server that only we can ask; the user's own is left as it is, and asked if that is open. */
+/**
+ * In a terminal the program gets a server that only we can ask; a server of the user's is left as it is, and asked if
+ * it is open.
+ */
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
-  const { run, words } = parse(args);
+  const { run, tokens } = parse(args);
   const identity = ["-s", session];
   // With `-s` it takes no prompt among its arguments: its server is told.
   const said = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
-  const first = said === null ? [] : [firstFile(said, valueOf(words, "-m", "--model"), valueOf(words, "--agent"))];
+  const first = said === null ? [] : [firstFile(said, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
   if (hasOption(args, ARGUMENTS, ...SERVING)) {
-    const port = words.find(({ option }) => option === "--port")?.text ?? "";
+    const port = tokens.find(({ option }) => option === "--port")?.text ?? "";
     return { args: [...identity, ...args], files: [serverFile(port, null), ...first] };
   }
   const password = process.getBuiltinModule("node:crypto").randomUUID();
@@ -202,10 +221,10 @@ function plan(request: PlanRequest): LaunchPlan {
   };
 }
 
-function valueOf(words: readonly Word[], ...options: string[]): string | null {
-  const joined = words.find(
+function valueOf(tokens: readonly Token[], ...options: string[]): string | null {
+  const joined = tokens.find(
     ({ kind, text }) => kind === "option" && options.some((each) => text.startsWith(`${each}=`)),
   );
-  const apart = words.findLast(({ option }) => option !== undefined && options.includes(option))?.text;
+  const apart = tokens.findLast(({ option }) => option !== undefined && options.includes(option))?.text;
   return apart ?? joined?.text.replace(/^[^=]*=/, "") ?? null;
 }

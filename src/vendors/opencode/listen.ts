@@ -1,21 +1,31 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, RUN_POLL_MS } from "../../limits/index.ts";
+import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, MINT_WAIT_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
-import type { LaunchFile } from "../adapter.ts";
-import { sayFirst } from "./first.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import type { LaunchFile } from "../launch-plan.ts";
 import { OpencodeServer } from "./server.ts";
-import { parseObject, textOf } from "../shared/transcript.ts";
 
-const FILE = "server.json";
+const SERVER_FILE = "server.json";
 
-/** In the run's folder, which is its owner's alone: where the program's own server is, and what opens it. */
+/** The file that says where the program's own server is, and what opens it. The run's folder is its owner's alone. */
 export function serverFile(port: string, password: string | null): LaunchFile {
-  return { name: FILE, text: `${JSON.stringify({ port, password })}\n` };
+  return { name: SERVER_FILE, text: `${JSON.stringify({ port, password })}\n` };
 }
 
-/** Until it is told to stop: the server comes up a second after the start, and may be busy with something else. */
+const FIRST_PROMPT_FILE = "first-prompt.json";
+
+/** The file with the first prompt, and with the model and the agent that the user has chosen for the program. */
+export function firstFile(text: string, model: string | null, agent: string | null): LaunchFile {
+  const [providerID = "", ...rest] = model?.split("/") ?? [];
+  const chosen = rest.length === 0 ? {} : { model: { providerID, modelID: rest.join("/") } };
+  const body = { parts: [{ type: "text", text }], ...chosen, ...(agent === null ? {} : { agent }) };
+  return { name: FIRST_PROMPT_FILE, text: `${JSON.stringify(body)}\n` };
+}
+
+/** Listens until it is stopped, and tries again: the server comes up a second after the start, and may be busy. */
 export function listen(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void {
   const stop = new AbortController();
   void follow(run.runDir, new Talk(run, heard, stop.signal), stop.signal);
@@ -35,7 +45,7 @@ async function follow(runDir: string, talk: Talk, signal: AbortSignal): Promise<
 }
 
 function placeIn(runDir: string): { port: number; password: string | null } | null {
-  const fields = parseObject(readIfThere(join(runDir, FILE)) ?? "");
+  const fields = parseObject(readIfThere(join(runDir, SERVER_FILE)) ?? "");
   const port = Number(fields?.port);
   return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
 }
@@ -43,15 +53,15 @@ function placeIn(runDir: string): { port: number; password: string | null } | nu
 const WANTED =
   /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
 
-/** What one program says from connection to connection. */
+/** The state of one program from connection to connection. */
 class Talk {
   /** The conversation that was spoken in last. */
   #current: string;
-  /** Of the last prompt: what is said again of an older one is no news. */
+  /** The time of the last prompt: an older one that is told again is no news. */
   #promptedMs = Date.now();
   readonly #startedMs = this.#promptedMs;
   #shown = false;
-  /** What was asked of its user and not answered, by the request's id. */
+  /** The questions to the user that were not answered yet, by the request's id. */
   readonly #asked = new Map<string, BlockedReason>();
   readonly #run: { runDir: string; session: string };
   readonly #heard: (sign: Sign) => void;
@@ -67,24 +77,24 @@ class Talk {
   async with(server: OpencodeServer, answerMs: number): Promise<void> {
     const events = server.events((line) => WANTED.test(line), answerMs);
     for await (const { type, properties } of events) {
-      const about = typeof properties === "object" && properties !== null ? { ...properties } : {};
+      const about = fieldsOf(properties);
       if (type === "server.connected") await this.#onConnection(server);
-      else if (type === "message.updated") await this.#onMessage(server, "info" in about ? about.info : null);
+      else if (type === "message.updated") await this.#onMessage(server, about.info);
       else if (type === "session.status") this.#onStatus(about);
       else await this.#onQuestion(server, textOf(type) ?? "", about);
     }
   }
 
-  /** The first thing to say, or the middle of a turn whose beginning nobody heard. */
+  /** Says the first prompt, and reports a turn whose beginning nobody heard. */
   async #onConnection(server: OpencodeServer): Promise<void> {
     await sayFirst(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
     if (Object.hasOwn(busy, this.#current)) this.#tell(this.#current, "a turn, told by its own server", "busy");
   }
 
-  /** A prompt is what moves it: an old conversation may go on working while its user is in another. */
+  /** Only a prompt moves a program: an old conversation may go on working while its user is in another. */
   async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
-    const message: Record<string, unknown> = typeof info === "object" && info !== null ? { ...info } : {};
+    const message = fieldsOf(info);
     const session = textOf(message.sessionID);
     const atMs = createdMs(message);
     if (message.role !== "user" || session === null || atMs <= this.#promptedMs) return;
@@ -99,18 +109,17 @@ class Talk {
     this.#tell(session, "a prompt, told by its own server", "busy");
   }
 
-  #onStatus(about: Record<string, unknown>): void {
+  #onStatus(about: Readonly<Record<string, unknown>>): void {
     if (about.sessionID !== this.#current || !this.#shown) return;
-    const status =
-      typeof about.status === "object" && about.status !== null && "type" in about.status ? about.status.type : null;
+    const status = fieldsOf(about.status).type;
     if (status === "idle") this.#asked.clear();
     // It calls itself busy while its user is asked, too.
     else if (this.#asked.size > 0) return;
     this.#tell(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
   }
 
-  /** Its user is asked for the agents below the agent, too. */
-  async #onQuestion(server: OpencodeServer, type: string, about: Record<string, unknown>): Promise<void> {
+  /** Questions of the agents below the agent reach the user, too. */
+  async #onQuestion(server: OpencodeServer, type: string, about: Readonly<Record<string, unknown>>): Promise<void> {
     const [what, happened] = type.split(".");
     const id = textOf(happened === "asked" ? about.id : about.requestID);
     const session = textOf(about.sessionID);
@@ -135,8 +144,15 @@ class Talk {
   }
 }
 
+/** Says the first prompt once at most, however often the connection is made: twice would be two turns. */
+async function sayFirst(runDir: string, session: string, server: OpencodeServer): Promise<void> {
+  const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
+  if (body === null) return;
+  rmSync(join(runDir, FIRST_PROMPT_FILE));
+  await server.call("POST", `/session/${session}/prompt_async`, body, MINT_WAIT_MS);
+}
+
 function createdMs({ time }: Readonly<Record<string, unknown>>): number {
-  return typeof time === "object" && time !== null && "created" in time && typeof time.created === "number"
-    ? time.created
-    : 0;
+  const { created } = fieldsOf(time);
+  return typeof created === "number" ? created : 0;
 }

@@ -2,15 +2,15 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { MintRequest } from "../adapter.ts";
+import { textOf } from "../../util/fields.ts";
+import type { MintRequest } from "../launch-plan.ts";
 import { endGroup } from "../shared/child-group.ts";
 import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
-import { textOf } from "../shared/transcript.ts";
 
 /**
  * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody
- * choose an id. Its server does it, on a port and under a password that nobody else knows, and ends at once.
+ * choose an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
  */
 export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
@@ -56,7 +56,7 @@ function listening(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Never resolves; rejects when it cannot be started, ends, or takes too long. */
+/** Rejects when the server cannot be started, ends, or takes too long; never resolves. */
 function failed(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     let errors = "";

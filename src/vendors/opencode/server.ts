@@ -1,9 +1,11 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import { parseObject } from "../shared/transcript.ts";
+import { parseObject } from "../../util/fields.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The server inside an opencode process, on loopback. Null for one that asks for no password. */
+/**
+ * A client of the server inside an opencode process, on loopback. The password is null for a server that asks for none.
+ */
 export class OpencodeServer {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -28,7 +30,7 @@ export class OpencodeServer {
     throw new PerdureError("unavailable", `opencode answered ${method} ${path} with ${response.status}: ${text}`);
   }
 
-  /** What happens in it, from now on, as it is told; ends when it does. Lines that are not wanted are not looked into. */
+  /** Yields the server's events from now on, and ends with the server. Lines that are not wanted are not parsed. */
   async *events(isWanted: (line: string) => boolean, answerMs: number): AsyncGenerator<Body> {
     const response = await this.#opened("/event", answerMs);
     if (!response.ok || !response.body) throw new PerdureError("unavailable", `no events: ${response.status}`);
@@ -43,7 +45,7 @@ export class OpencodeServer {
     }
   }
 
-  /** One that asks while the program is still starting may never be answered: it has to ask again. */
+  /** A request to a program that is still starting may never be answered, so it is given up and made again. */
   async #opened(path: string, answerMs: number): Promise<Response> {
     const impatient = new AbortController();
     const timer = setTimeout(() => impatient.abort(), answerMs);

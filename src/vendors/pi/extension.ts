@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Activity, Sign } from "../../protocol/records/conversation.ts";
+import { textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
-import type { LaunchFile } from "../adapter.ts";
+import type { LaunchFile } from "../launch-plan.ts";
 import { EVENT_PREFIX } from "../shared/hook-script.ts";
-import { textOf } from "../shared/transcript.ts";
 
-/** What pi does by itself tells whether it works; a dialog may come up while it does, and while it does not. */
-const HEARD: Readonly<Record<string, Activity | null>> = {
+/** The events that tell whether pi works. A dialog may open and close while pi works and while it does not. */
+const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {
   session_start: "idle",
   agent_start: "busy",
   agent_settled: "idle",
@@ -15,9 +15,9 @@ const HEARD: Readonly<Record<string, Activity | null>> = {
 };
 
 /**
- * Runs inside pi, which knows no hooks: leaves one file per event in the run's folder, whole or not at all, with the
- * daemon dead too. It never throws into pi, and never prints. The name grows with time, from one load of it to the next:
- * pi loads it anew for every conversation.
+ * The extension runs inside pi, which knows no hooks. It leaves one file per event in the run's folder, whole or not at
+ * all, with the daemon dead too. It never throws into pi, and never prints. The name grows with time, from one load of
+ * it to the next: pi loads it anew for every conversation.
  */
 export function extension(runDir: string): LaunchFile {
   const text = `import { renameSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ export default function (pi) {
       leave(JSON.stringify({ event, reason: data.reason, idle: ctx.isIdle(), session_id, transcript_path }));
     } catch {}
   };
-  for (const event of ${JSON.stringify(Object.keys(HEARD))}) pi.on(event, tell(event));
+  for (const event of ${JSON.stringify(Object.keys(ACTIVITY_OF_EVENT))}) pi.on(event, tell(event));
 }
 `;
   return { name: "extension.mjs", text };
@@ -50,12 +50,12 @@ export function extensionFile(runDir: string): string {
   return join(runDir, "extension.mjs");
 }
 
-export function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+export function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.event);
   if (session === null || name === null) return null;
   const reason = textOf(event.reason);
-  const activity = own(HEARD, name) ?? (event.idle === true ? "idle" : "busy");
+  const activity = own(ACTIVITY_OF_EVENT, name) ?? (event.idle === true ? "idle" : "busy");
   return {
     session,
     evidence: `${name} in its extension${reason ? ` (${reason})` : ""}`,

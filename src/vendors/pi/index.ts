@@ -1,46 +1,57 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, Reading } from "../adapter.ts";
-import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "../shared/arguments.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import type { Adapter, ArgsInfo, ConfigDir } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
+import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { extension, extensionFile, hear } from "./extension.ts";
-import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { extension, extensionFile, onHook } from "./extension.ts";
+import { piEnvironment } from "./program.ts";
 
 /**
- * Pi: takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
- * ours would be seen by nobody else. It is resumed by its file: by id it looks among the current folder's only, and begins
- * a second one where it cannot read the first. It leaves no trace of a live process, so its extension alone tells.
+ * Pi takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
+ * ours would be seen by nobody else. It is resumed by its file: by id it looks among the current folder's only, and
+ * begins a second one where it cannot read the first. It leaves no trace of a live process, so its extension alone
+ * tells.
  */
 export const pi: Adapter = {
   vendor: "pi",
   command: ["pi"],
   tested: ["1.5.0"],
   unproved: null,
-  leaks: [
-    "AI_AGENT",
-    "PI_CODING_AGENT",
-    "PI_SESSION_ID",
-    "PI_SESSION_FILE",
-    "PI_PROVIDER",
-    "PI_MODEL",
-    "PI_REASONING_LEVEL",
-  ],
-  read,
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: true,
-  probe,
-  list,
-  holders: () => [],
-  plan,
-  firstPrompt: true,
-  signs: () => null,
-  look: () => [],
-  hear,
+  launch: {
+    readArgs,
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: true,
+    takesFirstPrompt: true,
+    environment: piEnvironment,
+    privateEnv: [
+      "AI_AGENT",
+      "PI_CODING_AGENT",
+      "PI_SESSION_ID",
+      "PI_SESSION_FILE",
+      "PI_PROVIDER",
+      "PI_MODEL",
+      "PI_REASONING_LEVEL",
+    ],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list,
+  },
+  liveness: {
+    watchDir: () => null,
+    inspect: () => [],
+    holders: () => [],
+    onHook,
+  },
 };
 
 const CHOSEN = "perdure chooses the conversation";
@@ -53,7 +64,7 @@ const ARGUMENTS: ArgumentTable = {
     --session-id --session-dir --fork --export`),
   optional: wordSet("--list-models"),
   whole: true,
-  aside: wordSet("--export --list-models -h --help -v --version"),
+  noConversation: wordSet("--export --list-models -h --help -v --version"),
   conflicts: {
     "--session": CHOSEN,
     "--session-id": "perdure chooses the id",
@@ -72,9 +83,9 @@ const SUBCOMMANDS = wordSet("install remove uninstall update list config auth mc
 const HEADLESS_MODES = wordSet("json rpc");
 
 /** A subcommand is one only as the very first word: behind an option the same word is a prompt. */
-function read(args: readonly string[]): Reading {
+function readArgs(args: readonly string[]): ArgsInfo {
   const { converses, headless, conflict } = readArguments(args, ARGUMENTS);
-  const mode = wordsOf(args, ARGUMENTS).findLast(({ option }) => option === "--mode")?.text ?? "";
+  const mode = tokensOf(args, ARGUMENTS).findLast(({ option }) => option === "--mode")?.text ?? "";
   return {
     converses: converses && !SUBCOMMANDS.has(args[0] ?? ""),
     headless: headless || HEADLESS_MODES.has(mode),
@@ -82,8 +93,8 @@ function read(args: readonly string[]): Reading {
   };
 }
 
-/** The agent's folder; or that of the conversations, where the user has put them elsewhere. */
-function config(env: Environment): ConfigDir {
+/** Returns pi's folder, or the folder of the conversations where the user has put them elsewhere. */
+function configDirOf(env: Environment): ConfigDir {
   const agent = env.PI_CODING_AGENT_DIR || null;
   const sessions = env.PI_CODING_AGENT_SESSION_DIR || null;
   const home = homeDir(env);
@@ -98,8 +109,8 @@ function config(env: Environment): ConfigDir {
 }
 
 /**
- * In a folder per project, or all in one where the user chose it. Found by its name whatever is in it: one whose first
- * line is bad is no conversation to pi, which would begin a second one under the same id.
+ * Transcripts lie in a folder per project, or all in one where the user chose it. A file is found by its name whatever
+ * is in it: one whose first line is bad is no conversation to pi, which would begin a second one under the same id.
  */
 async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await probeLines(lastSeen, id, FORM);
@@ -120,17 +131,17 @@ async function list(configDir: string, limit: number): Promise<FoundConversation
     .slice(0, limit);
 }
 
-/** `2026-11-16T02-33-27-123Z_<id>.jsonl` */
+/** A transcript is called `2026-11-16T02-33-27-123Z_<id>.jsonl`. */
 function idOfFile(path: string): string | null {
   return /(?:^|\/)[0-9TZ-]+_([^/]+)\.jsonl$/.exec(path)?.[1] ?? null;
 }
 
 const FORM: TranscriptForm = { header: true, read: readLine };
 
-function readLine(line: Readonly<Record<string, unknown>>): Line {
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const header = line.type === "session" ? line : {};
-  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
-  const said = "role" in message && message.role === "user" && "content" in message ? message.content : undefined;
+  const message = fieldsOf(line.message);
+  const said = message.role === "user" ? message.content : undefined;
   return {
     session: textOf(header.id),
     version: null,
@@ -139,7 +150,7 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
   };
 }
 
-/** Ours come first: behind a `--` of the user's they would be prompts. */
+/** Our arguments come first: behind a `--` of the user's they would be prompts. */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir, transcript } = request;
   const title = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
@@ -149,7 +160,7 @@ function plan(request: PlanRequest): LaunchPlan {
       ? ["--session", transcript]
       : [...begun, "--session-id", session, ...title];
   // Even behind a `--` a word with this in front is a file.
-  const prompt = firstPrompt(request, read(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
+  const prompt = firstPrompt(request, readArgs(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
   const said = asWord(prompt, args, ARGUMENTS);
   return { args: [...identity, "-e", extensionFile(runDir), ...args, ...said], files: [extension(runDir)] };
 }

@@ -1,67 +1,77 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
-import { own } from "../../util/own.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "../adapter.ts";
-import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "../shared/arguments.ts";
+import type { Environment } from "../../util/environment.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { own } from "../../util/own.ts";
+import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
+import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
-import { tellAtStart } from "../shared/hook-script.ts";
+import { startMessageFile } from "../shared/hook-script.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { injected, SETTINGS_MARK } from "./settings.ts";
-import { registryEntries, registryEntry, type Started } from "../shared/live-registry.ts";
-import { probeLines, textOf, type Line, type TranscriptForm } from "../shared/transcript.ts";
+import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
+import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { qwenEnvironment } from "./program.ts";
 import { qwenScreen } from "./screen.ts";
+import { injected, SETTINGS_MARK } from "./settings.ts";
 
 /**
- * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it registers
- * each live process; without one only its hooks tell.
+ * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
+ * registers each live process; without one only its hooks tell.
  */
 export const qwen: Adapter = {
   vendor: "qwen",
   command: ["qwen"],
   tested: ["0.24.4"],
   unproved: null,
-  leaks: [
-    "QWEN_CODE",
-    "QWEN_CODE_AGENT_ID",
-    "QWEN_CODE_CLI",
-    "QWEN_CODE_LAUNCHER_PID",
-    "QWEN_CODE_MANAGED_NPM_PIN",
-    "QWEN_CODE_MANAGED_NPM_ROOT",
-    "QWEN_CODE_MESSAGING_SOCKET",
-    "QWEN_CODE_MESSAGING_TOKEN",
-    "QWEN_CODE_MODEL",
-    "QWEN_CODE_MODEL_IDENTITY",
-    "QWEN_CODE_NO_RELAUNCH",
-    "QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE",
-    "QWEN_CODE_PROJECT_DIR",
-    "QWEN_CODE_PROMPT_ID",
-    "QWEN_CODE_SESSION_ID",
-    "QWEN_CODE_STARTUP_VERSION",
-    SETTINGS_MARK,
-  ],
-  read,
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  // A branch is made only under an id of its own choice.
-  forks: false,
-  probe,
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, "sessions"),
-  look,
-  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
-  hear,
-  ...qwenScreen,
-  tell: tellAtStart,
+  launch: {
+    readArgs,
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    // A branch is made only under an id of its own choice.
+    forks: false,
+    takesFirstPrompt: true,
+    startMessage: startMessageFile,
+    environment: qwenEnvironment,
+    privateEnv: [
+      "QWEN_CODE",
+      "QWEN_CODE_AGENT_ID",
+      "QWEN_CODE_CLI",
+      "QWEN_CODE_LAUNCHER_PID",
+      "QWEN_CODE_MANAGED_NPM_PIN",
+      "QWEN_CODE_MANAGED_NPM_ROOT",
+      "QWEN_CODE_MESSAGING_SOCKET",
+      "QWEN_CODE_MESSAGING_TOKEN",
+      "QWEN_CODE_MODEL",
+      "QWEN_CODE_MODEL_IDENTITY",
+      "QWEN_CODE_NO_RELAUNCH",
+      "QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE",
+      "QWEN_CODE_PROJECT_DIR",
+      "QWEN_CODE_PROMPT_ID",
+      "QWEN_CODE_SESSION_ID",
+      "QWEN_CODE_STARTUP_VERSION",
+      SETTINGS_MARK,
+    ],
+  },
+  storage: {
+    configDirOf,
+    probe,
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, "sessions"),
+    inspect,
+    holders,
+    onHook,
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+  },
+  screen: qwenScreen,
 };
 
-/** Says something and stays for more. */
+/** The option that says something and stays for more. */
 const SAYING = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
@@ -76,7 +86,8 @@ const ARGUMENTS: ArgumentTable = {
   optional: wordSet("-r --resume --worktree"),
   many: wordSet(`--fallback-model --allowed-mcp-server-names --allowed-tools -e --extensions --include-directories
     --add-dir --core-tools --exclude-tools --disabled-slash-commands`),
-  aside: wordSet(`auth board channel extensions hooks mcp review sandbox serve sessions update -l --list-extensions
+  noConversation:
+    wordSet(`auth board channel extensions hooks mcp review sandbox serve sessions update -l --list-extensions
     -v --version -h --help`),
   conflicts: {
     "--resume": CHOSEN,
@@ -93,15 +104,15 @@ const ARGUMENTS: ArgumentTable = {
 };
 
 /** A prompt among the arguments is answered once; `-i` stays for more. */
-function read(args: readonly string[]): Reading {
+function readArgs(args: readonly string[]): ArgsInfo {
   const reading = readArguments(args, ARGUMENTS);
-  const words = wordsOf(args, ARGUMENTS);
-  const prompt = reading.converses && words.some(({ kind }) => kind === "word" || kind === "literal");
+  const tokens = tokensOf(args, ARGUMENTS);
+  const prompt = reading.converses && tokens.some(({ kind }) => kind === "word" || kind === "literal");
   const stays = hasOption(args, ARGUMENTS, "-i", SAYING);
   return { ...reading, headless: reading.headless || (prompt && !stays) };
 }
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.QWEN_HOME) return { dir: env.QWEN_HOME, variables: { QWEN_HOME: env.QWEN_HOME } };
   const home = homeDir(env);
   return { dir: join(home, ".qwen"), variables: { QWEN_HOME: null, HOME: home } };
@@ -121,9 +132,9 @@ function idOfFile(path: string): string | null {
 
 const FORM: TranscriptForm = { header: false, read: readLine };
 
-function readLine(line: Readonly<Record<string, unknown>>): Line {
-  const message = typeof line.message === "object" && line.message !== null ? { ...line.message } : {};
-  const said = line.type === "user" && "parts" in message ? wordsIn(message.parts) : undefined;
+function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
+  const message = fieldsOf(line.message);
+  const said = line.type === "user" ? wordsIn(message.parts) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
@@ -135,32 +146,36 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, args, runDir, environment = {} } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
-  const said = asOption(SAYING, firstPrompt(request, read(args).headless, ARGUMENTS, "-i", SAYING));
+  const said = asOption(SAYING, firstPrompt(request, readArgs(args).headless, ARGUMENTS, "-i", SAYING));
   return { args: [...identity, ...said, ...args], ...injected(runDir, environment) };
 }
 
 const EVIDENCE = "registry of live processes";
 
-function look(configDir: string, pid: number, processes: Started): Sign[] {
-  const session = textOf(registryEntry(join(configDir, "sessions"), pid, processes)?.fields.sessionId);
+function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
+  const session = textOf(liveEntry(join(configDir, "sessions"), pid, processes)?.fields.sessionId);
   return session === null ? [] : [{ session, evidence: EVIDENCE }];
 }
 
-/** In a terminal it is registered; without one its command line is all there is to see. */
+/** In a terminal qwen registers its process; without one its command line is all there is to see. */
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
-  const registered = registryEntries(join(configDir, "sessions"), processes)
+  const registered = liveEntries(join(configDir, "sessions"), processes)
     .filter(({ fields }) => fields.sessionId === id)
     .map(({ pid }) => ({ pid, evidence: `qwen's ${EVIDENCE}` }));
   const headless = processes.commandLines().filter(({ argv }) => {
     const at = argv.findIndex((word) => word.endsWith("/@qwen-code/qwen-code/cli.js"));
-    return at > 0 && argv.includes(id) && read(argv.slice(at + 1)).headless;
+    return at > 0 && argv.includes(id) && readArgs(argv.slice(at + 1)).headless;
   });
   return [...registered, ...headless.map(({ pid }) => ({ pid, evidence: "its command line" }))];
 }
 
-const HEARD: Readonly<Record<string, Activity>> = { SessionStart: "idle", UserPromptSubmit: "busy", Stop: "idle" };
+const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {
+  SessionStart: "idle",
+  UserPromptSubmit: "busy",
+  Stop: "idle",
+};
 
-function hear(event: Readonly<Record<string, unknown>>): Sign | null {
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
@@ -171,7 +186,7 @@ function hear(event: Readonly<Record<string, unknown>>): Sign | null {
     session,
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: asks ? "blocked" : own(HEARD, name),
+    activity: asks ? "blocked" : own(ACTIVITY_OF_EVENT, name),
     ...(asks ? { blocked: "permission" } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
-import type { Adapter } from "../adapter.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
+import type { ScreenFacet } from "../adapter.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
@@ -8,7 +8,7 @@ const DIALOGS: readonly Dialog[] = [
   ["login", /^Connect a Provider$/, /^(?:› )?Custom Provider$/],
 ];
 
-const HELD: HeldForms = {
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [
     ["login", /^✕ \[API Error: 40[13]\b/],
     ["login", /^✕ Missing API key for /],
@@ -22,7 +22,7 @@ const HELD: HeldForms = {
   ],
 };
 
-/** A mark in front of a name, and none while it is idle; each mark is followed by a selector that wants it plain. */
+/** The title has a mark in front of a name, and none while qwen is idle; a variation selector may follow the mark. */
 const TITLES: readonly (readonly [RegExp, Outward])[] = [
   [/^✳\uFE0E? /, { activity: "blocked", blocked: "permission" }],
   [/^◐\uFE0E? /, { activity: "busy" }],
@@ -33,5 +33,5 @@ function title(text: string): Outward | null {
   return TITLES.find(([form]) => form.test(text))?.[1] ?? null;
 }
 
-/** What a terminal with qwen in it shows. */
-export const qwenScreen: Pick<Adapter, "dialogs" | "held" | "title"> = { dialogs: DIALOGS, held: HELD, title };
+/** The screen of qwen. */
+export const qwenScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };

@@ -1,15 +1,19 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
-import type { LaunchPlan } from "../adapter.ts";
-import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+import { shellQuote } from "../../util/shell-quote.ts";
+import type { LaunchPlan } from "../launch-plan.ts";
+import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 // Qwen knows no flag for hooks. It reads an administrator's defaults from where a variable leads, and adds the user's own
 // settings and hooks to them: nothing of the user's is hidden by that.
 
 const DEFAULTS = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
 
-/** The file that a launch has set the variable to. Not inherited by other workers: so it tells whose process it is. */
+/**
+ * The variable that says which settings file a launch has set. Other workers do not inherit it, so it tells whose
+ * process one is.
+ */
 export const SETTINGS_MARK = "QWEN_PERDURE_SETTINGS";
 
 const HOOKS = {
@@ -19,7 +23,7 @@ const HOOKS = {
   Stop: "stop",
 } as const;
 
-/** None where the defaults are somebody else's already: then the registry alone tells. */
+/** Injects our hooks, unless the defaults are somebody else's already: then the registry alone tells. */
 export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "files" | "variables"> {
   if (isTaken(env)) return { files: [] };
   const settings = join(runDir, "settings.json");
@@ -33,9 +37,12 @@ export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "fi
   };
 }
 
-/** What a tool of the agent starts has the first variable, and what another worker starts lacks the second. */
+/**
+ * True for a nested agent: a process that a tool started has the first variable, one that another worker started lacks
+ * the second.
+ */
 function isNested(settings: string): string {
-  return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${quoted(settings)} ]`;
+  return `[ -n "$QWEN_CODE" ] || [ "$${SETTINGS_MARK}" != ${shellQuote(settings)} ]`;
 }
 
 function isTaken(env: Environment): boolean {

@@ -1,22 +1,25 @@
 import { join } from "node:path";
-import type { Environment } from "../../util/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
-import { homeDir } from "../../state/paths.ts";
-import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
-import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
-import { asWord, firstPrompt } from "../shared/first-prompt.ts";
-import type { HeldForms } from "../shared/blocked-exit.ts";
-import { registryEntries, registryEntry, type Started } from "../shared/live-registry.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { textOf } from "../../util/fields.ts";
+import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
+import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import type { BlockedExitForms } from "../shared/blocked-exit.ts";
+import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { listTranscripts } from "../shared/listing.ts";
-import { probeLines, textOf, type TranscriptForm } from "../shared/transcript.ts";
+import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
+import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
+import { scriptedEnvironment } from "./program.ts";
 
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles, set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "..", "dist");
 
-/** What its orders of these names say. */
-const HELD: HeldForms = {
+/** The lines that the orders `login` and `limit` make the scripted agent say. */
+const BLOCKED_EXIT: BlockedExitForms = {
   marked: [],
   lastWords: [
     ["login", /^Not logged in\. Please log in and start again\.$/],
@@ -25,28 +28,37 @@ const HELD: HeldForms = {
   spoken: /^> \S/,
 };
 
-/** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
+/** Our own small agent needs no model and no network. The demo shows it, and the tests start it by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
   command: [join(dist, "..", "bin", "perdure-scripted.js")],
   tested: [VERSION],
   unproved: null,
-  leaks: [],
-  read: (args) => readArguments(args, ARGUMENTS),
-  config,
-  identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-  forks: true,
-  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
-    probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
-  list: (configDir, limit) =>
-    listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
-  holders,
-  plan,
-  firstPrompt: true,
-  signs: (configDir) => join(configDir, "live"),
-  look,
-  held: HELD,
-  remains: (configDir, process) => look(configDir, process.pid, { look: () => process }),
+  launch: {
+    readArgs: (args) => readArguments(args, ARGUMENTS),
+    plan,
+    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    forks: true,
+    takesFirstPrompt: true,
+    environment: scriptedEnvironment,
+    privateEnv: [],
+  },
+  storage: {
+    configDirOf,
+    probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+      probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
+    list: (configDir, limit) =>
+      listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
+  },
+  liveness: {
+    watchDir: (configDir) => join(configDir, "live"),
+    inspect,
+    holders,
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+  },
+  screen: {
+    blockedExit: BLOCKED_EXIT,
+  },
 };
 
 function idOfFile(path: string): string | null {
@@ -66,12 +78,12 @@ const CHOSEN = "perdure chooses the conversation";
 
 const ARGUMENTS: ArgumentTable = {
   valued: wordSet("--model --name --script --layout --session-id --resume --fork"),
-  aside: wordSet("--help --version"),
+  noConversation: wordSet("--help --version"),
   conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
   headless: wordSet("-p --print"),
 };
 
-function config(env: Environment): ConfigDir {
+function configDirOf(env: Environment): ConfigDir {
   if (env.PERDURE_SCRIPTED_HOME) {
     return { dir: env.PERDURE_SCRIPTED_HOME, variables: { PERDURE_SCRIPTED_HOME: env.PERDURE_SCRIPTED_HOME } };
   }
@@ -92,8 +104,8 @@ function plan(request: PlanRequest): LaunchPlan {
 
 const EVIDENCE = "its entry among live processes";
 
-function look(configDir: string, pid: number, processes: Started): Sign[] {
-  const entry = registryEntry(join(configDir, "live"), pid, processes);
+function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
+  const entry = liveEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   const activity = activityOf(entry?.fields.status);
   // It never asks anything else.
@@ -106,7 +118,7 @@ function activityOf(status: unknown): Activity | undefined {
 }
 
 function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
-  return registryEntries(join(configDir, "live"), processes)
+  return liveEntries(join(configDir, "live"), processes)
     .filter(({ fields }) => fields.session === id)
     .map(({ pid }) => ({ pid, evidence: EVIDENCE }));
 }

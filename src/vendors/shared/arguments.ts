@@ -1,40 +1,40 @@
-import type { Reading } from "../adapter.ts";
+import type { ArgsInfo } from "../adapter.ts";
 
-/** What a vendor's command line looks like, as data. */
+/** A vendor's command line, as data. */
 export interface ArgumentTable {
   /** Options that take a value in the next word. */
   valued: ReadonlySet<string>;
-  /** Options that take one if the next word is not an option. */
+  /** Options that take a value if the next word is not an option. */
   optional?: ReadonlySet<string>;
   /** Options that take all words up to the next option. */
   many?: ReadonlySet<string>;
   /** `-nt` is one option, not `-n` and `-t`. */
   whole?: true;
-  /** Words that make it something else than a conversation: a subcommand, or `--version`. */
-  aside: ReadonlySet<string>;
+  /** Words with which the start is for no conversation: a subcommand, or `--version`. */
+  noConversation: ReadonlySet<string>;
   /** Options that choose a conversation, or keep none, and the reason to refuse each. */
   conflicts: Readonly<Record<string, string>>;
-  /** Options after which nobody sits in front of it, and any word is the prompt. */
+  /** Options after which nobody sits in front of the program, and any word is the prompt. */
   headless: ReadonlySet<string>;
 }
 
-/** What the arguments are for. The first word of its own is a subcommand, if there is one of that name. */
-export function readArguments(args: readonly string[], table: ArgumentTable): Reading {
-  const words = wordsOf(args, table);
-  const options = words.flatMap((word) => optionsOf(word, table));
+/** Reads what the arguments are for. The first plain word is a subcommand, if there is one of that name. */
+export function readArguments(args: readonly string[], table: ArgumentTable): ArgsInfo {
+  const tokens = tokensOf(args, table);
+  const options = tokens.flatMap((token) => optionsOf(token, table));
   const headless = options.some((option) => table.headless.has(option));
-  const first = words.find(({ kind }) => kind === "word" || kind === "literal");
+  const first = tokens.find(({ kind }) => kind === "word" || kind === "literal");
   const subcommand = !headless && first?.kind === "word" ? first.text : "";
   return {
-    converses: !table.aside.has(subcommand) && !options.some((option) => table.aside.has(option)),
+    converses: !table.noConversation.has(subcommand) && !options.some((option) => table.noConversation.has(option)),
     headless,
-    conflict: conflictOf(words, table),
+    conflict: conflictOf(tokens, table),
   };
 }
 
 /** Whether the user has given one of these options, also as `--option=value`. */
 export function hasOption(args: readonly string[], table: ArgumentTable, ...options: string[]): boolean {
-  return wordsOf(args, table).some((word) => optionsOf(word, table).some((option) => options.includes(option)));
+  return tokensOf(args, table).some((token) => optionsOf(token, table).some((option) => options.includes(option)));
 }
 
 /** A table of words, written as one text. */
@@ -42,27 +42,28 @@ export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/).filter(Boolean));
 }
 
-export interface Word {
+/** One argument, and the part it plays. */
+export interface Token {
   text: string;
-  /** Its place among the arguments. */
+  /** The position among the arguments. */
   at: number;
   /** Behind a `--` a word is only ever itself. */
   kind: "option" | "value" | "word" | "literal";
-  /** Of a value: the option it belongs to. */
+  /** The option that a value belongs to. */
   option?: string;
 }
 
-/** Each argument, and whether it is an option, the value of one, or a word of its own. */
-export function wordsOf(args: readonly string[], { valued, optional, many }: ArgumentTable): Word[] {
-  const words: Word[] = [];
+/** Tells of each argument whether it is an option, the value of one, or a word of its own. */
+export function tokensOf(args: readonly string[], { valued, optional, many }: ArgumentTable): Token[] {
+  const tokens: Token[] = [];
   let option: string | null = null;
   let onlyWords = false;
   for (const [at, text] of args.entries()) {
     const dashed = text.startsWith("-") && text !== "-";
-    if (onlyWords) words.push({ text, at, kind: "literal" });
-    else if (option !== null && (valued.has(option) || !dashed)) words.push({ text, at, kind: "value", option });
-    else words.push({ text, at, kind: dashed ? "option" : "word" });
-    const { kind } = words.at(-1) ?? {};
+    if (onlyWords) tokens.push({ text, at, kind: "literal" });
+    else if (option !== null && (valued.has(option) || !dashed)) tokens.push({ text, at, kind: "value", option });
+    else tokens.push({ text, at, kind: dashed ? "option" : "word" });
+    const { kind } = tokens.at(-1) ?? {};
     if (kind === "option") {
       onlyWords = text === "--";
       option = valued.has(text) || optional?.has(text) || many?.has(text) ? text : null;
@@ -70,11 +71,11 @@ export function wordsOf(args: readonly string[], { valued, optional, many }: Arg
       option = null;
     }
   }
-  return words;
+  return tokens;
 }
 
 /** `--name=x` is `--name`; `-cp` is `-c` and `-p`; `-nx` is `-n`, because that one takes the rest. */
-export function optionsOf({ text, kind }: Word, { valued, whole }: ArgumentTable): string[] {
+export function optionsOf({ text, kind }: Token, { valued, whole }: ArgumentTable): string[] {
   if (kind !== "option") return [];
   if (text.startsWith("--") || text.length <= 2 || whole) return [text.split("=")[0] ?? text];
   const letters = Array.from(text.slice(1), (letter) => `-${letter}`);
@@ -82,9 +83,9 @@ export function optionsOf({ text, kind }: Word, { valued, whole }: ArgumentTable
   return takesRest < 0 ? letters : letters.slice(0, takesRest + 1);
 }
 
-/** The first option among the arguments that is against the table, with what speaks against it. */
-export function conflictOf(words: readonly Word[], table: ArgumentTable): string | null {
+/** Returns the first option that the table refuses, with the reason. */
+export function conflictOf(tokens: readonly Token[], table: ArgumentTable): string | null {
   const { conflicts } = table;
-  const found = words.flatMap((word) => optionsOf(word, table)).find((option) => Object.hasOwn(conflicts, option));
+  const found = tokens.flatMap((token) => optionsOf(token, table)).find((option) => Object.hasOwn(conflicts, option));
   return found === undefined ? null : `${found}: ${conflicts[found]}`;
 }

@@ -1,45 +1,51 @@
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
-import { adapterOf } from "../index.ts";
-import { dialogOn, lastLines } from "./screen.ts";
+import { dialogOn, lastLines, type Dialog } from "./screen.ts";
 
-/** What keeps an agent from going on until somebody logs in, or until time has passed: starting it again helps nobody. */
-type HeldKind = Extract<BlockedReason, "login" | "limit">;
+/** A missing login or a used-up limit ends an agent in a way that starting it again does not help. */
+type BlockedExitKind = Extract<BlockedReason, "login" | "limit">;
 
-export interface Held {
-  kind: HeldKind;
-  /** In its own words. */
+export interface BlockedExit {
+  kind: BlockedExitKind;
+  /** The line in which the program says so. */
   line: string;
 }
 
-/** How a vendor's program says so: each a whole line of its own, by how that begins. */
-export interface HeldForms {
-  /** With a mark in front that no line of a conversation has. */
-  marked: readonly HeldForm[];
-  /** How a line of the conversation begins. One below a marked line means that it went on since. */
+/** The lines with which a vendor's program says that it is blocked, each by how the whole line begins. */
+export interface BlockedExitForms {
+  /** Lines with a mark in front that no line of a conversation has. */
+  marked: readonly BlockedExitForm[];
+  /** The beginning of a line of the conversation; one below a marked line means that the agent has gone on since. */
   spoken: RegExp;
-  /** Without a mark, as the last words of one that nobody sits in front of. */
-  lastWords: readonly HeldForm[];
+  /** Lines without a mark, as the last words of a program that nobody sits in front of. */
+  lastWords: readonly BlockedExitForm[];
 }
 
-export type HeldForm = readonly [kind: HeldKind, line: RegExp];
+export type BlockedExitForm = readonly [kind: BlockedExitKind, line: RegExp];
 
 /**
- * Why the agent with this last screen is held, if it is. Its vendor's own words are looked for on the last lines, where no
- * conversation follows them; words that anybody may use count only as the very last ones of a program that has ended.
+ * Says which login or limit blocks the agent with this last screen; null when none does. The vendor's own lines count
+ * where no conversation follows them; words that anybody may use count only as the very last ones of a program that has
+ * ended.
  */
-export function whyHeld(vendor: string | null, text: string): Held | null {
-  const adapter = vendor === null ? null : adapterOf(vendor);
-  const dialog = dialogOn(text, adapter?.dialogs);
+export function blockedExitOn(
+  text: string,
+  screen: { dialogs?: readonly Dialog[]; blockedExit?: BlockedExitForms } = {},
+): BlockedExit | null {
+  const dialog = dialogOn(text, screen.dialogs);
   if (dialog?.reason === "login" || dialog?.reason === "limit") return { kind: dialog.reason, line: dialog.line };
   const lines = lastLines(text);
-  const { marked = [], spoken = null, lastWords = [] } = adapter?.held ?? {};
+  const { marked = [], spoken = null, lastWords = [] } = screen.blockedExit ?? {};
   return lastOf(lines, marked, spoken) ?? lastOf(lines.slice(-LAST_WORDS), [...lastWords, ...GENERAL], null);
 }
 
-/** Where somebody sits in front, so many lines at the end are the one to type in and what stands below it. */
+/** On the screen of a program that waits for input, the last lines are the input line and what stands below it. */
 const LAST_WORDS = 3;
 
-function lastOf(lines: readonly string[], forms: readonly HeldForm[], spoken: RegExp | null): Held | null {
+function lastOf(
+  lines: readonly string[],
+  forms: readonly BlockedExitForm[],
+  spoken: RegExp | null,
+): BlockedExit | null {
   for (const line of lines.toReversed()) {
     const kind = forms.find(([, form]) => form.test(line))?.[0];
     if (kind !== undefined) return { kind, line };
@@ -48,8 +54,8 @@ function lastOf(lines: readonly string[], forms: readonly HeldForm[], spoken: Re
   return null;
 }
 
-/** Of programs that nobody knows, and of what the known ones say in other versions. */
-const GENERAL: readonly HeldForm[] = [
+/** Lines of programs that nobody knows, and of other versions of the known ones. */
+const GENERAL: readonly BlockedExitForm[] = [
   ["login", /^(?:error: )?(?:you are |you're )?not (?:logged|signed) in\b/i],
   ["login", /^(?:error: )?(?:please )?(?:log|sign) in again\b/i],
   ["login", /^(?:error: )?(?:login|session|token|credentials?) (?:has |have )?expired\b/i],

@@ -1,6 +1,6 @@
 import { isErrno } from "../../state/files.ts";
 
-/** Ends a child that leads a group of its own, and what it started with it. */
+/** Kills a child that leads a process group of its own, together with all that it started. */
 export function endGroup(leader: number | undefined): void {
   if (leader === undefined) return;
   try {

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../../state/files.ts";
 
-/** What is in a folder; nothing if there is none. */
+/** Returns the entries of a folder; none if there is no folder. */
 export async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -14,8 +14,8 @@ export async function entriesOf(folder: string): Promise<string[]> {
 }
 
 /**
- * The file of one conversation, by its id, in whichever folder of this depth the vendor has put it: their names are made
- * from paths and dates in ways that are not ours to repeat.
+ * Finds the file of one conversation, by its name, in whichever folder of this depth the vendor has put it: their names
+ * are made from paths and dates in ways that are not ours to repeat.
  */
 export async function findFile(folder: string, depth: number, isIt: (name: string) => boolean): Promise<string | null> {
   const entries = await entriesOf(folder);

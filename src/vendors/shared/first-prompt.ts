@@ -1,9 +1,9 @@
-import type { PlanRequest } from "../adapter.ts";
-import { optionsOf, wordsOf, type ArgumentTable } from "./arguments.ts";
+import type { PlanRequest } from "../launch-plan.ts";
+import { optionsOf, tokensOf, type ArgumentTable } from "./arguments.ts";
 
 /**
- * What is to be said first, if this is where something is said first: not in a branch, not without a terminal, and not where
- * the user's own words say something already. `saying` are the options that do.
+ * Returns what is to be said first, if this is a start at which something is: not in a branch, not without a terminal,
+ * and not where the user's own words say something already. `saying` are the options that do.
  */
 export function firstPrompt(
   { step, prompt, args }: PlanRequest,
@@ -12,7 +12,7 @@ export function firstPrompt(
   ...saying: string[]
 ): string | null {
   if (step === "fork" || headless) return null;
-  const said = wordsOf(args, table).some(
+  const said = tokensOf(args, table).some(
     (word) =>
       word.kind === "word" ||
       word.kind === "literal" ||
@@ -21,16 +21,16 @@ export function firstPrompt(
   return said ? null : prompt;
 }
 
-/** As the value of an option: joined to it, because it may begin like one itself. */
+/** Gives the prompt as the value of an option, joined to it, because a prompt may begin like an option itself. */
 export function asOption(option: string, prompt: string | null): string[] {
   return prompt === null ? [] : [`${option}=${prompt}`];
 }
 
-/** As a word of its own, behind all others: behind a `--`, because it may look like an option. */
+/** Gives the prompt as the last word, behind a `--`, because a prompt may look like an option. */
 export function asWord(prompt: string | null, args: readonly string[], table: ArgumentTable): string[] {
   if (prompt === null) return [];
-  const dashed = wordsOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
+  const dashed = tokensOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
   // One word alone may be the name of a subcommand, even there.
-  const word = table.aside.has(prompt) ? `${prompt} ` : prompt;
+  const word = table.noConversation.has(prompt) ? `${prompt} ` : prompt;
   return dashed ? [word] : ["--", word];
 }

@@ -2,16 +2,19 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { FREE_PORT_COUNT, FREE_PORT_FIRST } from "../../limits/index.ts";
 
-/** How many were looked at by this process: one that was given away may not be listened on yet. */
-let looked = 0;
+/**
+ * How many ports this process has tried. The count is the process's and not a caller's: a port that was given away is
+ * not listened on until a second later, and whoever asks meanwhile, for whichever worker, must not be given it again.
+ */
+let triedByThisProcess = 0;
 
 /**
- * A port on loopback that nobody listens on. Counted from our own pid, and never twice by one process: of many that start at
- * once, and listen only a second later, hardly two come to the same one.
+ * Finds a port on loopback that nobody listens on. The search begins at our own pid, so that two processes which look
+ * at the same time hardly come to the same port, and no process gets a port twice before it has tried all of them.
  */
 export async function freePort(): Promise<number> {
   for (let n = 0; n < FREE_PORT_COUNT; n++) {
-    const port = FREE_PORT_FIRST + ((process.pid + looked++ * 101) % FREE_PORT_COUNT);
+    const port = FREE_PORT_FIRST + ((process.pid + triedByThisProcess++ * 101) % FREE_PORT_COUNT);
     if (await isFree(port)) return port;
   }
   throw new Error(`every port from ${FREE_PORT_FIRST} on is taken`);

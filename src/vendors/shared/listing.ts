@@ -3,18 +3,21 @@ import { join } from "node:path";
 import { LAST_WORDS_CHARS_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import type { FoundConversation } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
-import { parsed, part, type TranscriptForm } from "./transcript.ts";
+import { parseLines, readPart, type TranscriptForm } from "./transcript.ts";
 
 export interface Listing {
   folder: string;
-  /** Of the transcripts below the folder. */
+  /** How many folders deep the transcripts lie. */
   depth: number;
-  /** The conversation's id, by the file's path from the folder; null for a file that is none. */
+  /** Returns the conversation's id by the file's path below the folder; null for a file that is no transcript. */
   idOf: (path: string) => string | null;
   form: TranscriptForm;
 }
 
-/** The newest transcripts below a folder, with what was said in each last. One that was never begun is left out. */
+/**
+ * Lists the newest transcripts below a folder, with what was said last in each. A conversation that was never begun is
+ * left out.
+ */
 export async function listTranscripts(
   { folder, depth, idOf, form }: Listing,
   limit: number,
@@ -35,7 +38,7 @@ export async function listTranscripts(
   return found;
 }
 
-/** Paths of files, so many folders deep. What cannot be read is somebody else's. */
+/** Returns the paths of the files that lie so many folders deep. A folder that cannot be read is somebody else's. */
 async function pathsIn(folder: string, depth: number): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
@@ -64,21 +67,21 @@ async function endsOf(file: string): Promise<Record<string, unknown>[]> {
   if (handle === null) return [];
   try {
     const { size } = await handle.stat();
-    const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+    const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
     const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
-    return [...parsed(head), ...(from < size ? parsed(await part(handle, from, size - from)) : [])];
+    return [...parseLines(head), ...(from < size ? parseLines(await readPart(handle, from, size - from)) : [])];
   } finally {
     await handle.close();
   }
 }
 
-/** One line of it. */
+/** Cuts a text down to one short line. */
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length <= LAST_WORDS_CHARS_MAX ? line : `${line.slice(0, LAST_WORDS_CHARS_MAX - 1)}…`;
 }
 
-/** The text of a message: as it is, or the text parts of a list. */
+/** Returns the text of a message, which is a text or a list with text parts. */
 export function wordsIn(content: unknown): string | undefined {
   if (typeof content === "string") return content.trim() === "" ? undefined : content;
   if (!Array.isArray(content)) return undefined;

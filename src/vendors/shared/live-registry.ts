@@ -1,24 +1,25 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../state/files.ts";
+import { parseObject, textOf } from "../../util/fields.ts";
 import type { ProcessView } from "../adapter.ts";
-import { parseObject, textOf } from "./transcript.ts";
 
-export interface RegistryEntry {
+/** The entry of one live process in a vendor's own registry. */
+export interface LiveEntry {
   pid: number;
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** When a process began; null for one that is gone. */
-export interface Started {
+/** Tells when a process began; null for a process that is gone. */
+export interface ProcessStarts {
   look(pid: number): { startedAt: string } | null;
 }
 
 /**
- * Of a folder with one `<pid>.json` per live process. Entries of killed processes stay behind, and pids come back: one
- * that tells its start time counts only with it.
+ * Reads the entry of a process from a folder with one `<pid>.json` per live process. Entries of killed processes stay
+ * behind, and pids come back: an entry that tells its process's start time counts only with it.
  */
-export function registryEntry(folder: string, pid: number, processes: Started): RegistryEntry | null {
+export function liveEntry(folder: string, pid: number, processes: ProcessStarts): LiveEntry | null {
   const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));
   const live = fields === null ? null : processes.look(pid);
   if (fields === null || live === null) return null;
@@ -28,7 +29,7 @@ export function registryEntry(folder: string, pid: number, processes: Started): 
   return same ? { pid, fields } : null;
 }
 
-/** What cannot be read is somebody else's, and no file is no entry. */
+/** A file that cannot be read is somebody else's, and no file is no entry. */
 function readIfReadable(file: string): string {
   try {
     return readIfThere(file) ?? "";
@@ -38,8 +39,8 @@ function readIfReadable(file: string): string {
   }
 }
 
-export function registryEntries(folder: string, processes: ProcessView): RegistryEntry[] {
-  const read = (): RegistryEntry[] => pidsIn(folder).flatMap((pid) => registryEntry(folder, pid, processes) ?? []);
+export function liveEntries(folder: string, processes: ProcessView): LiveEntry[] {
+  const read = (): LiveEntry[] => pidsIn(folder).flatMap((pid) => liveEntry(folder, pid, processes) ?? []);
   return processes.memo ? processes.memo(`registry ${folder}`, read) : read();
 }
 

@@ -2,7 +2,10 @@ import { stripVTControlCharacters } from "node:util";
 import { SCREEN_LINES } from "../../limits/index.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
 
-/** A dialog by words of its own, the first of which says what it is about: all stand on the last lines while it is there. */
+/**
+ * A dialog is known by lines of its own, the first of which says what it is about; all stand at the end of the screen
+ * while it is open.
+ */
 export type Dialog = readonly [reason: BlockedReason, about: RegExp, ...others: RegExp[]];
 
 export function dialogOn(
@@ -17,12 +20,14 @@ export function dialogOn(
   return null;
 }
 
-/** What a screen ends with: without frames and without what is empty. Dialogs and errors are there, history is above. */
+/**
+ * Returns the last lines of a screen, without frames and empty lines. Dialogs and errors stand there, history is above.
+ */
 export function lastLines(text: string): string[] {
   const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
   const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
   return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-SCREEN_LINES);
 }
 
-/** Said by tmux below the last screen of a program. */
+/** The line that tmux puts below the last screen of a program. */
 const PANE_ENDED = /^(Pane is dead \(|\[.* has ended\b.*\]$)/;

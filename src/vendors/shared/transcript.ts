@@ -1,35 +1,36 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
-import { isErrno } from "../../state/files.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
+import { isErrno } from "../../state/files.ts";
+import { parseObject } from "../../util/fields.ts";
 
-export interface Line {
-  /** The conversation it names. */
+export interface TranscriptLine {
+  /** The conversation that the line names. */
   session: string | null;
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote the line. */
   version: string | null;
   /** The folder the conversation began in. */
   cwd?: string | undefined;
-  /** Part of the conversation itself, not only about it; true unless told. */
+  /** The line is part of what was said, not only about the conversation; true by default. */
   spoken?: boolean;
-  /** The folder its agent was in at that moment, for a listing. */
+  /** The folder the agent was in when it wrote the line, for a listing. */
   seenIn?: string | undefined;
-  /** What a person said in it, for a listing. */
+  /** The words of a person in the line, for a listing. */
   words?: string | undefined;
 }
 
 export interface TranscriptForm {
-  read(line: Readonly<Record<string, unknown>>): Line;
+  read(line: Readonly<Record<string, unknown>>): TranscriptLine;
   /** The first line names the conversation, and the vendor refuses a file without it. */
   header: boolean;
-  /** The vendor writes it before anything is said: one in which nothing was said is whole. */
+  /** The vendor writes the file before anything is said: a transcript in which nothing was said is whole. */
   atBirth?: true;
 }
 
 /**
- * A transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut off by a
- * kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of another
- * conversation, or a header that cannot be read, is.
+ * Probes a transcript of JSON lines. Its beginning and its end are read, however long it is. A last line that was cut
+ * off by a kill is no damage, nor is a bad one in between: the vendors skip them. No readable line at all, lines of
+ * another conversation, or a header that cannot be read, is.
  */
 export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
   let handle: FileHandle | null = null;
@@ -52,9 +53,9 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   if (size === 0) return { state: "empty", file };
   const head = await headOf(handle, size, form.header);
   const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
-  const tail = from < size ? await part(handle, from, size - from) : "";
+  const tail = from < size ? await readPart(handle, from, size - from) : "";
   const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
-  const lines = [...parsed(head), ...parsed(tail)].map((line) => form.read(line));
+  const lines = [...parseLines(head), ...parseLines(tail)].map((line) => form.read(line));
   const named = lines.filter((line) => line.session !== null);
   const stranger = named.find((line) => line.session !== session)?.session;
   if (!named.some((line) => line.session === session)) {
@@ -83,37 +84,22 @@ function isHeader(head: string, session: string, form: TranscriptForm): boolean 
   return line !== null && form.read(line).session === session;
 }
 
-/** The usual look; more only if the header is longer than that. */
+/** Reads the beginning of the file; more than usual only if the header is longer than that. */
 async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
-  const head = await part(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
+  const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
   if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
-  return part(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
+  return readPart(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
 }
 
-export async function part(handle: FileHandle, from: number, length: number): Promise<string> {
+export async function readPart(handle: FileHandle, from: number, length: number): Promise<string> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await handle.read(buffer, 0, length, from);
   return buffer.toString("utf8", 0, bytesRead);
 }
 
-export function parsed(text: string): Record<string, unknown>[] {
+export function parseLines(text: string): Record<string, unknown>[] {
   return text.split("\n").flatMap((line) => {
     const value = parseObject(line);
     return value === null ? [] : [value];
   });
-}
-
-/** Null for anything that is not an object: half a line, garbage, a file its writer is in the middle of. */
-export function parseObject(text: string): Record<string, unknown> | null {
-  if (!text.includes("{")) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
-
-export function textOf(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
 }

@@ -39,7 +39,7 @@ async function start(costume: Costume, prompt: string | null | undefined, args: 
 }
 
 async function minted({ home, look }: Costume, environment: Record<string, string>): Promise<string> {
-  const identity = adapterOf(look.vendor)?.identity;
+  const identity = adapterOf(look.vendor)?.launch.identity;
   if (identity?.kind !== "minted") throw new Error(`${look.vendor} makes no ids`);
   return identity.mint({
     command: [look.program],

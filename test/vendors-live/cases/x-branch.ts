@@ -9,7 +9,7 @@ export const branch: Case = {
   modes: ["headless", "tui"],
   core: false,
   async run(stage) {
-    if (adapterOf(stage.vendor.name)?.forks !== true) {
+    if (adapterOf(stage.vendor.name)?.launch.forks !== true) {
       const refused = await forked(stage);
       assert.equal(refused.code, 5, refused.stderr);
       stage.notes.push(`${stage.vendor.name} has no way to branch under an id of its own: fork says so`);

@@ -69,7 +69,7 @@ async function seesDialog(stage: Stage): Promise<void> {
   const { name, interactive } = stage.vendor;
   const command = [name, ...interactive.before, ...stage.traits.interactive];
   const terminal = await stage.terminal(["env", "-C", stage.home.dir, ...command]);
-  const dialogs = adapterOf(name)?.dialogs;
+  const dialogs = adapterOf(name)?.screen?.dialogs;
   await terminal.until("a dialog about trust", (screen) => dialogOn(screen, dialogs)?.reason === "trust");
   await terminal.kill();
   await fleetSeesDialog(stage);
@@ -94,7 +94,7 @@ async function fleetSeesDialog(stage: Stage): Promise<void> {
 /** What its title tells, for one that tells by it; whoever looks at its terminal hands it on. */
 async function titled(stage: Stage, terminal: Terminal, activity: string): Promise<void> {
   const adapter = adapterOf(stage.vendor.name);
-  const read = adapter?.title?.bind(adapter);
+  const read = adapter?.screen?.title?.bind(adapter);
   if (!read) return;
   let title = "";
   const shows = async (): Promise<true | null> => {

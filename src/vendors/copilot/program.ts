@@ -1,0 +1,12 @@
+import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
+
+export const copilotProgram: VendorProgram = {
+  vendor: "copilot",
+  program: "copilot",
+  chain: 2,
+  package: "@github/copilot",
+};
+
+export const copilotEnvironment: VendorEnvironment = {
+  recorded: [/^COPILOT_[A-Z0-9_]+$/, /^(GH_TOKEN|GITHUB_TOKEN)$/],
+};

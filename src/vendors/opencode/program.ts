@@ -1,0 +1,13 @@
+import { MODEL_PROVIDER_VARIABLE } from "../shared/model-providers.ts";
+import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
+
+export const opencodeProgram: VendorProgram = {
+  vendor: "opencode",
+  program: "opencode",
+  chain: 1,
+  package: "opencode-ai",
+};
+
+export const opencodeEnvironment: VendorEnvironment = {
+  recorded: [/^OPENCODE_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
+};

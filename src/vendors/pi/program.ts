@@ -1,0 +1,15 @@
+import { MODEL_PROVIDER_VARIABLE } from "../shared/model-providers.ts";
+import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
+
+export const piProgram: VendorProgram = {
+  vendor: "pi",
+  program: "pi",
+  chain: 1,
+  package: "@earendil-works/pi-coding-agent",
+};
+
+export const piEnvironment: VendorEnvironment = {
+  recorded: [/^PI_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
+  // Each start sets them anew, for the worker it starts.
+  session: [/^PI_INTERCOM_/],
+};

@@ -1,0 +1,34 @@
+import type { Environment } from "../../util/environment.ts";
+
+/**
+ * How a vendor's program is recognised among commands and processes. `whoami` loads it at every start, so it stays
+ * small.
+ */
+export interface VendorProgram {
+  vendor: string;
+  /** The name of the program on PATH, and of the file that an interpreter runs. */
+  program: string;
+  /** How many processes of its own stand in a row, loaders first; one more of the same vendor is a nested agent. */
+  chain: number;
+  /** The npm package that holds the program; null when there is none. */
+  package: string | null;
+  /** Files of the package that an interpreter runs as the program, where they are not called like it. */
+  scripts?: readonly string[];
+  /**
+   * Reads the name that the user gave to the session this environment belongs to, where the vendor keeps it readable.
+   */
+  sessionName?(env: Environment): string | null;
+}
+
+/**
+ * The variables that a vendor's program lives on. A pane gets the recorded environment and nothing else, so a variable
+ * that is missing here reaches no worker that `up`, a restart or a boot starts.
+ */
+export interface VendorEnvironment {
+  /** Keys, endpoints and config folders: a worker that is started later needs them as much as now. */
+  recorded: readonly RegExp[];
+  /**
+   * Variables among those that belong to one process or session, besides those that every vendor's endings give away.
+   */
+  session?: readonly RegExp[];
+}
