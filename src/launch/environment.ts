@@ -1,5 +1,5 @@
 import type { Environment } from "../util/environment.ts";
-import type { ClaimGrant } from "../protocol/records/worker.ts";
+import type { ClaimGrant } from "../protocol/records/launch.ts";
 import { VENDOR_SESSION_VARIABLES, VENDOR_VARIABLES } from "../vendors/environment.ts";
 
 /** Recorded for later starts: what a program needs to find itself, its user, its proxies and its keys. */

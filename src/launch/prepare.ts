@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/worker.ts";
+import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/launch.ts";
 import { FREE_PORT } from "../vendors/adapter.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits/index.ts";
 import type { Place, Target } from "../protocol/calls/index.ts";
-import type { EventRecord } from "../protocol/records/worker.ts";
+import type { EventRecord } from "../protocol/records/admin.ts";
 
 export interface EventOptions {
   /** Only of this worker. */

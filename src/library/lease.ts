@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RECONNECT_MS } from "../limits/index.ts";
 import { isPerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant } from "../protocol/records/worker.ts";
+import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { Link } from "./link.ts";
 import { Mailbox, type AskOptions, type ReceivedMessage, type SendOptions } from "./mailbox.ts";

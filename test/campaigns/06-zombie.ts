@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type Client } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
-import type { ClaimGrant } from "../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { campaign, seeded } from "../support/campaign.ts";

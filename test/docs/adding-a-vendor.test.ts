@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { History } from "../../src/protocol/records/worker.ts";
+import type { History } from "../../src/protocol/records/run.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
 // The guide, done: its files are taken from the page, perdure is built with them, and the toy is resumed.

@@ -4,7 +4,7 @@ import { anchorFile, anchorFolder, asSeenFrom } from "../../project/context-file
 import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { Place } from "../../protocol/calls/index.ts";
-import type { AnchorOwner } from "../../protocol/records/worker.ts";
+import type { AnchorOwner } from "../../protocol/records/run.ts";
 import { ask } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
 import { ownProject, placeHere } from "../shared/here.ts";

@@ -3,7 +3,7 @@ import { resolve, sep } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { FoundRecord } from "../../protocol/records/findings.ts";
+import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
 import { ask, askList } from "../shared/call.ts";

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { on, once } from "node:events";
-import type { History, WorkerSummary } from "../../protocol/records/worker.ts";
+import type { History } from "../../protocol/records/run.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { DEMO_WAIT_MS } from "../../limits/index.ts";
 import type { Output } from "../shared/output.ts";
 import type { Stage } from "./stage.ts";

@@ -5,7 +5,8 @@ import { readProjectConfig, readUserConfig } from "../../project/config/read.ts"
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
-import type { LaunchStep, WorkerDetail } from "../../protocol/records/worker.ts";
+import type { LaunchStep } from "../../protocol/records/launch.ts";
+import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";

@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
-import type { AnchorOwner } from "../../protocol/records/worker.ts";
+import type { AnchorOwner } from "../../protocol/records/run.ts";
 import { runById, runsByIdStart, type RunRow } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../names/describe.ts";

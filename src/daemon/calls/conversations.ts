@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import type { FoundRecord } from "../../protocol/records/findings.ts";
+import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";

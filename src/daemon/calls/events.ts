@@ -1,5 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import type { EventRecord } from "../../protocol/records/worker.ts";
+import type { EventRecord } from "../../protocol/records/admin.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEventRow } from "../../store/events.ts";
 import { iso } from "../names/describe.ts";
 import type { House } from "../services.ts";

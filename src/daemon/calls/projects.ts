@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { CallParams, CallResults, Place } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest, shorten } from "../../protocol/names.ts";
-import type { ProjectSummary } from "../../protocol/records/worker.ts";
+import type { ProjectSummary } from "../../protocol/records/admin.ts";
 import {
   allProjects,
   deleteProject,

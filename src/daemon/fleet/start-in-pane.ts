@@ -5,7 +5,7 @@ import { anchorSettings, predecessorContext } from "../../project/context-file.t
 import { readConfigAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import type { LaunchOrder } from "../../protocol/records/worker.ts";
+import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
 import { keepingOf, type Keeping } from "../../store/fleet.ts";

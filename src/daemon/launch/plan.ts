@@ -1,6 +1,6 @@
 import { decideLaunch, type LaunchWish } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { LaunchOrder, LaunchStep, MintOrder, Restored } from "../../protocol/records/worker.ts";
+import type { LaunchOrder, LaunchStep, MintOrder, Restored } from "../../protocol/records/launch.ts";
 import type { Holder, Transcript, Variables } from "../../protocol/records/conversation.ts";
 import { runById, type RunRow } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { Admitted, MailState, MailStep, MessageRecord } from "../records/mail.ts";
-import type { DownItem, PaneRecord, ScreenRecord, UpItem, UpResult } from "../records/fleet.ts";
+import type { DownItem, PaneRecord, ScreenRecord, UpItem, UpResult, SavedRecord } from "../records/fleet.ts";
 import { fleetCalls } from "./fleet.ts";
 import { mailCalls } from "./mail.ts";
 import {
@@ -19,22 +19,11 @@ import {
   token,
   whole,
 } from "./shapes.ts";
-import type { DrillResult, FoundRecord, SavedRecord } from "../records/findings.ts";
-import type {
-  AnchorOwner,
-  CheckResult,
-  ClaimGrant,
-  DaemonStatus,
-  EventRecord,
-  LaunchOrder,
-  RunRecord,
-  SessionRecord,
-  ProjectSummary,
-  Restored,
-  TakeoverResult,
-  WorkerDetail,
-  WorkerSummary,
-} from "../records/worker.ts";
+import type { DrillResult, FoundRecord, SessionRecord } from "../records/conversation.ts";
+import type { AnchorOwner, RunRecord, TakeoverResult } from "../records/run.ts";
+import type { CheckResult, DaemonStatus, EventRecord, ProjectSummary } from "../records/admin.ts";
+import type { ClaimGrant, LaunchOrder, Restored } from "../records/launch.ts";
+import type { WorkerDetail, WorkerSummary } from "../records/worker.ts";
 
 // The calls a client can make, as the daemon checks them at its door. The client uses the types only, so a
 // command line never pays for loading the validator.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { newToken } from "../../../src/client/claim.ts";
 import type { CallParams } from "../../../src/protocol/calls/index.ts";
-import type { LaunchOrder } from "../../../src/protocol/records/worker.ts";
+import type { LaunchOrder } from "../../../src/protocol/records/launch.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import type { Costume } from "../../campaigns/support/costume.ts";
 import { VENDORS } from "../../campaigns/support/costume-looks.ts";

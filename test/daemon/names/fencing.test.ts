@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claim, newToken } from "../../../src/client/claim.ts";
 import { connect, type Client } from "../../../src/client/connect.ts";
-import type { ClaimGrant, EventRecord, History, WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { finish, Home } from "../../support/home.ts";
 
 let home: Home;
