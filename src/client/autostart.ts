@@ -7,13 +7,13 @@ import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.
 import type { StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
- * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried
- * PERDURE_RUN would look like a survivor of that run for ever.
+ * The variables that a daemon inherits from its first caller. A run's are not among them: a daemon that carried PERDURE_RUN
+ * would look like a survivor of that run for ever.
  */
 const DAEMON_ENVIRONMENT = [
   "HOME",
@@ -26,9 +26,9 @@ const DAEMON_ENVIRONMENT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
 ];
-/** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
+/** Without these flags V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
 const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
-/** All but the first are for tests. */
+/** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
   "PERDURE_HOME",
   "PERDURE_IDLE_EXIT_MS",
@@ -60,7 +60,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   if ("error" in news) throw errorFromBody(news.error);
 }
 
-/** What its script runs on. */
+/** The program and the flags that the daemon's script runs on. */
 export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
 }

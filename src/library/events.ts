@@ -1,6 +1,6 @@
 import type { Client } from "../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits/index.ts";
-import type { Place, Target } from "../protocol/calls/index.ts";
+import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 
 export interface EventOptions {
@@ -20,7 +20,7 @@ export interface EventOptions {
  */
 export async function* readEvents(
   open: () => Promise<Client>,
-  where: { here: Place; target: Target | null },
+  where: { here: ProjectRef; target: Target | null },
   options: EventOptions,
 ): AsyncGenerator<EventRecord> {
   const client = await open();

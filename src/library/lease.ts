@@ -75,7 +75,7 @@ export class Lease implements AsyncDisposable {
     while (!this.#over && !this.#link.closed) {
       try {
         const client = await this.#link.client();
-        await client.stream("hold", this.#proof(), (item) => this.#displaced(item.displacedBy));
+        await client.stream("keepalive", this.#proof(), (item) => this.#displaced(item.displacedBy));
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;

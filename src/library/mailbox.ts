@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits/index.ts";
+import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
@@ -35,19 +36,13 @@ export interface ReceivedMessage extends MessageRecord {
   reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
 }
 
-interface Place {
-  identity: string;
-  root: string;
-  base: string;
-}
-
 interface Proof {
   run: string;
   generation: number;
   token: string;
 }
 
-/** How long one call waits for mail: shorter than any proxy of patience, and asked again. */
+/** How long one call waits for mail before the next one is made; a call that waits is open, so it is kept short. */
 const RECEIVE_WAIT_MS = 20_000;
 
 /**
@@ -56,11 +51,11 @@ const RECEIVE_WAIT_MS = 20_000;
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #who: { here: Place; project: string | null; as: Proof | null; nested: false };
+  readonly #who: { here: ProjectRef; project: string | null; as: Proof | null; nested: false };
   /** What arrived and is not acknowledged. */
   readonly #inHand = new Set<string>();
 
-  constructor(link: Link, place: { here: Place; project: string | null }, as: Proof | null) {
+  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: Proof | null) {
     this.#link = link;
     this.#who = { ...place, as, nested: false };
   }
@@ -120,7 +115,7 @@ export class Mailbox {
         // The first answer may be lost with mail in it, which would else come after what was sent later.
         const arrived = tries++ === 0 ? {} : { inHand: [...this.#inHand].slice(-IN_HAND_MAX) };
         const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
-        return client.call("receive", params, 2 * RECEIVE_WAIT_MS);
+        return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
       for (const { id } of messages) this.#take(id);
       for (const message of messages) yield this.#received(message);

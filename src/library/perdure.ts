@@ -7,6 +7,7 @@ import { claim } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
 import { readProjectConfig } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
+import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
@@ -50,12 +51,6 @@ export interface RunEnd {
   reason: string;
 }
 
-interface Target {
-  project: string | null;
-  name: string;
-  here: { identity: string; root: string; base: string };
-}
-
 /** Identities on this machine, for other programs' code. Starts a daemon if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   const link = new Link(options);
@@ -66,14 +61,14 @@ export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
 
 export class Perdure implements AsyncDisposable {
   readonly #link: Link;
-  readonly #here: Target["here"];
+  readonly #here: ProjectRef;
   readonly #options: PerdureOptions;
 
   /** @internal */
   constructor(link: Link, options: PerdureOptions) {
     this.#link = link;
     this.#options = options;
-    this.#here = placeOf(options.cwd ?? process.cwd());
+    this.#here = projectRefOf(options.cwd ?? process.cwd());
   }
 
   /** Makes this process the owner of a name. Throws `held` while another live process is. */
@@ -97,7 +92,7 @@ export class Perdure implements AsyncDisposable {
   /** Starts a program under a name. It outlives this process. Throws `held` while another one has the name. */
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
-    const target = this.#target(name, placeOf(cwd));
+    const target = this.#target(name, projectRefOf(cwd));
     const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
@@ -219,7 +214,7 @@ export class Perdure implements AsyncDisposable {
   }
 }
 
-function placeOf(cwd: string): Target["here"] {
+function projectRefOf(cwd: string): ProjectRef {
   const found = findProject(cwd);
   return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
 }

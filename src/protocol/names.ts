@@ -53,7 +53,7 @@ export function slugName(raw: string): string {
   return isName(slug) ? slug : `${slug.slice(0, NAME_CHARS_MAX - 2).replace(/\./g, "-")}-1`;
 }
 
-/** Whom mail goes to: besides workers, those two words that no worker can be called. */
+/** The recipient of mail: a worker, or one of two words that no worker can be called. */
 export function parseRecipient(text: string): { project: string | null; name: string } {
   const slash = text.lastIndexOf("/");
   const name = text.slice(slash + 1);
@@ -70,6 +70,11 @@ export function parseAddress(text: string): { project: string | null; name: stri
   if (parseRunId(text)) return { project: null, name: text };
   if (slash < 0) return { project: null, name: checkName(text) };
   return { project: checkName(text.slice(0, slash), "project"), name: checkName(text.slice(slash + 1)) };
+}
+
+/** The command that starts a worker: `up` for one that was brought up with its fleet, else `run` in its folder. */
+export function startCommand(name: string, inPane: boolean): string {
+  return `perdure ${inPane ? "up" : "run"} ${name}`;
 }
 
 /** For an error message: the candidates nearest to a misspelt word, best first. */
@@ -103,7 +108,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** For an error message: what somebody typed, but not a page of it. */
+/** The text that somebody typed, cut for an error message. */
 export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -4,7 +4,7 @@ import type {
   FoundConversation,
   Holder,
   Outward,
-  SessionPlace,
+  SessionLocation,
   Sign,
   Transcript,
   Variables,
@@ -45,7 +45,7 @@ export interface Adapter {
   /** Whether a conversation can be branched: by a plan with the step "fork", or by minting from another one. */
   readonly forks: boolean;
 
-  probe(place: SessionPlace, lastSeen: string | null, ask: Ask): Promise<Transcript>;
+  probe(place: SessionLocation, lastSeen: string | null, ask: Ask): Promise<Transcript>;
   /** What is on disk is known to its own program alone, which takes a second to say it: not asked while a run goes on. */
   readonly costly?: true;
   /** The conversations in its folder, whoever began them, newest first. */
@@ -59,7 +59,7 @@ export interface Adapter {
   /** For one that keeps a database: the words with which its program prints a conversation, and takes it in again. */
   readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
   /** Live processes that have it open, ours included. */
-  holders(place: SessionPlace, processes: ProcessView): Holder[];
+  holders(place: SessionLocation, processes: ProcessView): Holder[];
 
   plan(request: PlanRequest): LaunchPlan;
   /** Takes what is said first in a new conversation at its start; for a declared program, where its words have a place for it. */

@@ -103,7 +103,7 @@ export class Sender {
   /** Whoever finds no daemon starts one, and tells it that the lease's owner is here. */
   async #present(): Promise<Client> {
     const client = await connect({ env: this.#home.env });
-    if (this.#lease) client.stream("hold", this.#lease, () => undefined).catch(() => undefined);
+    if (this.#lease) client.stream("keepalive", this.#lease, () => undefined).catch(() => undefined);
     return client;
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { fleetChanges, whatItRuns } from "../../project/fleet/diff.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
-import type { Place } from "../../protocol/calls/index.ts";
+import type { ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno } from "../../state/files.ts";
 import { ask } from "../shared/call.ts";
@@ -32,9 +32,9 @@ export const trust: Command = {
 };
 
 /** Returns if it is trusted, or now is. Without a terminal nobody can be asked. */
-export async function assureTrust(fleet: Fleet, here: Place, yes: boolean, out: Output): Promise<void> {
+export async function assureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, out: Output): Promise<void> {
   const { file } = fleet;
-  const { trusted, before } = await ask("trusted", { here, ...trustOf(fleet) });
+  const { trusted, before } = await ask("checkTrust", { here, ...trustOf(fleet) });
   if (trusted) return;
   if (!yes) {
     const shown = before === null ? whatRuns(fleet) : whatChanged(before, fleet);

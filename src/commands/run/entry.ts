@@ -2,9 +2,9 @@ import { checkCwd } from "../../project/fleet/cwd.ts";
 import { readFleet } from "../../project/fleet/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
-import type { Target } from "../../protocol/calls/index.ts";
+import type { FleetEntry, Target } from "../../protocol/calls/index.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { entryOf, type FleetEntry } from "../shared/fleet-entries.ts";
+import { entryOf } from "../shared/fleet-entries.ts";
 import type { Output } from "../shared/output.ts";
 import { assureTrust } from "../fleet/trust.ts";
 

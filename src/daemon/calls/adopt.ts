@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { asker } from "../../launch/ask-program.ts";
 import { runById } from "../../store/runs.ts";
@@ -23,7 +23,7 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
   const adapter = knownAdapter(params.vendor);
   const { dir, variables } = adapter.config(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
-  const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
+  const place: SessionLocation = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
   const transcript = await adapter.probe(place, null, asker({ command: adapter.command, cwd, environment, variables }));
   assertAdoptable(params, transcript, adapter.holders(place, house.processes)[0] ?? null);
@@ -47,7 +47,7 @@ export async function adoptCall(params: CallParams<"adopt">, { house }: CallCont
 function bindExisting(
   house: House,
   worker: WorkerRow,
-  place: SessionPlace,
+  place: SessionLocation,
   variables: ReturnType<Adapter["config"]>["variables"],
 ): SessionRow {
   const known = sessionInUse(house.db, place.vendor, place.configDir, place.id);

@@ -9,10 +9,10 @@ import { projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** Which of these context files belong to runs of this project, and whether those live. */
-export async function anchorsCall(
-  params: CallParams<"anchors">,
+export async function findAnchorOwnersCall(
+  params: CallParams<"findAnchorOwners">,
   { house }: CallContext,
-): Promise<CallResults["anchors"]> {
+): Promise<CallResults["findAnchorOwners"]> {
   const project = projectOf(house, params);
   if (project === null) return { known: [] };
   return { known: params.files.flatMap((file) => ownerOf(house, project.id, file) ?? []) };

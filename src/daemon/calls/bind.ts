@@ -13,10 +13,10 @@ import { bindNew, enter, noteTranscript } from "../conversations/bindings.ts";
 import type { CallContext } from "./context.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
-export async function bindCall(
-  params: CallParams<"bind">,
+export async function bindConversationCall(
+  params: CallParams<"bindConversation">,
   { house }: Pick<CallContext, "house">,
-): Promise<CallResults["bind"]> {
+): Promise<CallResults["bindConversation"]> {
   const begun = await begunTranscript(house, params);
   const { run, order } = await house.writer.write(() => {
     const { run: found, worker, wanted, vendor } = claimed(house, params);
@@ -40,7 +40,7 @@ export async function bindCall(
 }
 
 /** What the vendor has written before anything was said: only what comes later is the run's own doing. */
-function begunTranscript(house: House, params: CallParams<"bind">): Promise<Transcript> {
+function begunTranscript(house: House, params: CallParams<"bindConversation">): Promise<Transcript> {
   const { wanted, vendor, worker } = claimed(house, params);
   const place = placeForNew(wanted, vendor, sourceOf(house, worker));
   const { command, cwd, environment } = wanted;
@@ -49,7 +49,7 @@ function begunTranscript(house: House, params: CallParams<"bind">): Promise<Tran
   return vendor.adapter.probe({ ...place, id: params.session }, null, ask);
 }
 
-function claimed(house: House, params: CallParams<"bind">): Claimed {
+function claimed(house: House, params: CallParams<"bindConversation">): Claimed {
   assertOwn(house, params);
   const run = runById(house.db, params.run);
   const worker = run && workerById(house.db, run.worker_id);

@@ -14,10 +14,10 @@ import type { House } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
 /** The conversations of every vendor that is installed here, whoever began them, newest first. */
-export async function conversationsCall(
-  params: CallParams<"conversations">,
+export async function findConversationsCall(
+  params: CallParams<"findConversations">,
   context: CallContext,
-): Promise<CallResults["conversations"]> {
+): Promise<CallResults["findConversations"]> {
   const adapters = adapterNames()
     .filter((name) => params.vendor === null || name === params.vendor)
     .flatMap((name) => adapterOf(name) ?? []);
@@ -38,7 +38,7 @@ export async function conversationsCall(
 async function foundBy(
   house: House,
   adapter: Adapter,
-  { cwd, environment }: CallParams<"conversations">,
+  { cwd, environment }: CallParams<"findConversations">,
 ): Promise<FoundRecord[]> {
   const [program = ""] = adapter.command;
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];

@@ -23,10 +23,10 @@ import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
-export async function receiveCall(
-  params: CallParams<"receive">,
+export async function takeMailCall(
+  params: CallParams<"takeMail">,
   { house, actor, closed }: CallContext,
-): Promise<CallResults["receive"]> {
+): Promise<CallResults["takeMail"]> {
   const deadline = house.monotonicMs() + params.waitMs;
   const box = boxOf(house, params, senderOf(house, actor, params));
   let wanted = params;
@@ -51,7 +51,7 @@ export async function receiveCall(
 
 function boxOf(
   house: House,
-  params: CallParams<"receive">,
+  params: CallParams<"takeMail">,
   sender: Sender,
 ): { project: number; to: number | null; key: string } {
   assertReader(params, sender);
@@ -60,7 +60,7 @@ function boxOf(
   return { project, to, key: boxKey(project, to) };
 }
 
-function offer(house: House, params: CallParams<"receive">, sender: Sender): MessageRecord[] {
+function offer(house: House, params: CallParams<"takeMail">, sender: Sender): MessageRecord[] {
   const { project, to, key } = boxOf(house, params, sender);
   if (sender.worker?.paused === 1) return [];
   const run = sender.run?.id ?? OPERATOR;
@@ -118,7 +118,10 @@ export async function ackCall(params: CallParams<"ack">, { house, actor }: CallC
 }
 
 /** Looks into a box and takes nothing: one's own, or as the operator anybody's. */
-export async function inboxCall(params: CallParams<"inbox">, context: CallContext): Promise<CallResults["inbox"]> {
+export async function peekMailCall(
+  params: CallParams<"peekMail">,
+  context: CallContext,
+): Promise<CallResults["peekMail"]> {
   const { house, actor } = context;
   const sender = senderOf(house, actor, params);
   assertReader(params, sender);

@@ -12,10 +12,10 @@ import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One message and everything that became of it. */
-export async function mailCall(
-  params: CallParams<"mail">,
+export async function showMailCall(
+  params: CallParams<"showMail">,
   { house, actor }: CallContext,
-): Promise<CallResults["mail"]> {
+): Promise<CallResults["showMail"]> {
   const message = findMessage(house, params.id);
   assertParty(senderOf(house, actor, params), message);
   const reply = replyTo(house.db, message.id);

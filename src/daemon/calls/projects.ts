@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { CallParams, CallResults, Place } from "../../protocol/calls/index.ts";
+import type { CallParams, CallResults, ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest, shorten } from "../../protocol/names.ts";
 import type { ProjectSummary } from "../../protocol/records/admin.ts";
@@ -18,26 +18,29 @@ import { slugHere } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
-export async function projectCall(
-  { here }: CallParams<"project">,
+export async function showProjectCall(
+  { here }: CallParams<"showProject">,
   { house }: CallContext,
-): Promise<CallResults["project"]> {
+): Promise<CallResults["showProject"]> {
   const row = projectByIdentity(house.db, here.identity);
   if (row) return summary(house, row);
   return { slug: slugHere(house, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
-export async function projectsCall(_: CallParams<"projects">, context: CallContext): Promise<CallResults["projects"]> {
+export async function listProjectsCall(
+  _: CallParams<"listProjects">,
+  context: CallContext,
+): Promise<CallResults["listProjects"]> {
   const rows = allProjects(context.house.db);
   for (const row of rows) await context.send(summary(context.house, row));
   return { count: rows.length };
 }
 
 /** Called in the new place of a repository that was moved: its names, history and mail come along. */
-export async function projectMoveCall(
-  { here, old }: CallParams<"project.move">,
+export async function moveProjectCall(
+  { here, old }: CallParams<"moveProject">,
   { house }: CallContext,
-): Promise<CallResults["project.move"]> {
+): Promise<CallResults["moveProject"]> {
   const moved = await house.writer.write(() => {
     const row = findOld(house, old);
     assertMovable(house, row, here);
@@ -67,7 +70,7 @@ function findOld(house: House, old: string): ProjectRow {
   });
 }
 
-function assertMovable(house: House, row: ProjectRow, here: Place): void {
+function assertMovable(house: House, row: ProjectRow, here: ProjectRef): void {
   if (row.identity === here.identity) {
     throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
   }

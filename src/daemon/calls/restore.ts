@@ -10,10 +10,10 @@ import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
 /** By the operator's word: what the vendor has may be damaged, or changed, and is set aside, not deleted. */
-export async function restoreCall(
-  params: CallParams<"restore">,
+export async function restoreConversationCall(
+  params: CallParams<"restoreConversation">,
   { house }: CallContext,
-): Promise<CallResults["restore"]> {
+): Promise<CallResults["restoreConversation"]> {
   const { worker, address } = findWorker(house, params.target);
   const session = worker.session_id === null ? null : sessionById(house.db, worker.session_id);
   const assertUnused = (): void => {

@@ -1,4 +1,4 @@
-import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import type { CallParams, CallResults, FleetEntry } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { desire } from "../../store/fleet.ts";
@@ -15,8 +15,6 @@ import { findOrCreate } from "../names/workers.ts";
 import { enterSaved } from "../saved/restore.ts";
 import { elsewhere, leftAlone } from "../fleet/up-notes.ts";
 import { assertTrusted } from "./trust.ts";
-
-type FleetEntry = CallParams<"up">["workers"][number];
 
 export interface Member {
   worker: WorkerRow;

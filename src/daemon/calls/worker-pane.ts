@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
-import { startsBy } from "../../protocol/start-command.ts";
+import { startCommand } from "../../protocol/names.ts";
 import { readIfThere } from "../../state/files.ts";
 import { desire, keepingOf } from "../../store/fleet.ts";
 import { runsOfWorker, type RunRow } from "../../store/runs.ts";
@@ -47,7 +47,7 @@ function notOfAFleet({ name }: WorkerRow): PerdureError {
   });
 }
 
-export async function paneCall(params: CallParams<"pane">, { house }: CallContext): Promise<PaneRecord> {
+export async function findPaneCall(params: CallParams<"findPane">, { house }: CallContext): Promise<PaneRecord> {
   const found = findWorker(house, params.target);
   const tmux = house.fleet.panes.ifThere();
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
@@ -65,7 +65,10 @@ export async function paneCall(params: CallParams<"pane">, { house }: CallContex
   };
 }
 
-export async function screenCall(params: CallParams<"screen">, { house }: CallContext): Promise<CallResults["screen"]> {
+export async function readScreenCall(
+  params: CallParams<"readScreen">,
+  { house }: CallContext,
+): Promise<CallResults["readScreen"]> {
   const found = findWorker(house, params.target);
   const { address, worker } = found;
   const wanted = params.run === undefined ? null : runOf(house, found, params.run);
@@ -115,6 +118,6 @@ function noPane(house: House, { address, worker }: FoundWorker): PerdureError {
     );
   }
   // One that never ran is the fleet file's.
-  const hint = startsBy(worker.name, worker.keeping !== null || worker.command === null);
+  const hint = startCommand(worker.name, worker.keeping !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

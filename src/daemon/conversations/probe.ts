@@ -1,4 +1,4 @@
-import type { SessionPlace, Transcript, Variables } from "../../protocol/records/conversation.ts";
+import type { SessionLocation, Transcript, Variables } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
 import type { SessionRow } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
@@ -9,7 +9,7 @@ import { storedCommand } from "../launch/spec.ts";
 
 // What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
 
-export function placeOf(session: SessionRow): SessionPlace {
+export function placeOf(session: SessionRow): SessionLocation {
   return {
     vendor: session.vendor,
     id: session.vendor_id,

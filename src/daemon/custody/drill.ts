@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
-import { startsBy } from "../../protocol/start-command.ts";
+import { startCommand } from "../../protocol/names.ts";
 import type { DrillCheck, DrillResult, Transcript } from "../../protocol/records/conversation.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
@@ -40,7 +40,7 @@ function startable(worker: WorkerRow, session: SessionRow | null): DrillCheck[] 
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const again = startsBy(name, worker.keeping !== null);
+  const again = startCommand(name, worker.keeping !== null);
   const environment = JSON.parse(worker.environment) as Record<string, string>;
   const cwd = session?.launch_cwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
@@ -115,7 +115,7 @@ function custodyCheck(
   seen: Transcript,
   copy: { kept: boolean; whole: boolean },
 ): DrillCheck {
-  const again = startsBy(name, keeping !== null);
+  const again = startCommand(name, keeping !== null);
   if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
   if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
   if (copy.kept) {

@@ -14,7 +14,7 @@ import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.
 import { workerById, type WorkerRow } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { assertCurrent } from "../permissions/actor.ts";
-import { bindCall } from "../calls/bind.ts";
+import { bindConversationCall } from "../calls/bind.ts";
 import { claimCall } from "../names/claim.ts";
 import type { House } from "../services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
@@ -54,7 +54,7 @@ export async function startInPane(
   try {
     const bind = (session: string): Promise<LaunchOrder> => {
       const { run, generation, token } = grant;
-      return bindCall({ run, generation, token, session, ...launchOfClaim(claim) }, { house });
+      return bindConversationCall({ run, generation, token, session, ...launchOfClaim(claim) }, { house });
     };
     const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.take(vendor, act));
     tellOfPredecessor(project, launch);
@@ -105,7 +105,7 @@ function claimOf(project: ProjectRow, worker: WorkerRow, given: Given, { prompt 
 
 function launchOfClaim(
   claim: CallParams<"claim">,
-): Omit<CallParams<"bind">, "run" | "generation" | "token" | "session"> {
+): Omit<CallParams<"bindConversation">, "run" | "generation" | "token" | "session"> {
   const { command, cwd, environment, vendor, prompt } = claim;
   return { command, cwd, environment, vendor, prompt };
 }

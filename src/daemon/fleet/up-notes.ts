@@ -1,4 +1,4 @@
-import type { CallParams } from "../../protocol/calls/index.ts";
+import type { FleetEntry } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
@@ -6,8 +6,6 @@ import { sessionById, sessionOfRun } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { House } from "../services.ts";
 import { launchOf, mustWant } from "../launch/spec.ts";
-
-type FleetEntry = CallParams<"up">["workers"][number];
 
 /** What whoever brings a fleet up has to know of one that is up, and would not expect. */
 type Told = Partial<Pick<UpItem, "reason" | "hint">>;

@@ -1,6 +1,6 @@
 import { PROJECTS_MAX } from "../../limits/index.ts";
 import { chooseSlug } from "../../project/slug.ts";
-import type { Place, Target } from "../../protocol/calls/index.ts";
+import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey, nearest } from "../../protocol/names.ts";
 import {
@@ -17,13 +17,13 @@ import { lastRetiredByName, workerById, workerByName, workersOfProject, type Wor
 import { record, type House } from "../services.ts";
 
 /** The slug this folder has, or would have if it were registered now. */
-export function slugHere(house: House, here: Place): string {
+export function slugHere(house: House, here: ProjectRef): string {
   const known = projectByIdentity(house.db, here.identity);
   return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(house.db, key) !== null);
 }
 
 /** Inside a change. A folder becomes a project when something in it gets a name, not when somebody looks. */
-export function registerProject(house: House, here: Place): ProjectRow {
+export function registerProject(house: House, here: ProjectRef): ProjectRow {
   const known = projectByIdentity(house.db, here.identity);
   if (known) return known;
   if (countProjects(house.db) >= PROJECTS_MAX) {

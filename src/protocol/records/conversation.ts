@@ -1,7 +1,7 @@
 // A vendor's conversation: what identifies it, what lies on disk for it, and whether a process proved to be in it.
 
 /** Where a conversation is found: the vendor's own id means nothing without the folder it is looked up in. */
-export interface SessionPlace {
+export interface SessionLocation {
   vendor: string;
   id: string;
   configDir: string;

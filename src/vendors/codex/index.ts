@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
-import type { Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "../adapter.ts";
 import {
@@ -159,7 +159,7 @@ function spelled({ text, kind, option }: Word): string[] {
 }
 
 /** Named by date and id. An id of this kind carries its time, but folders go by local dates: so all are searched, by id. */
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await judge(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
   const isIt = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
@@ -193,7 +193,7 @@ function readLine(line: Readonly<Record<string, unknown>>): Line {
 }
 
 /** The file stays after an exit and proves nothing; the lock on it does. */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   const file = join(configDir, LOCKS, `${id}.lock`);
   return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }

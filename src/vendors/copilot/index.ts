@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
 import { own } from "../../util/own.ts";
-import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { BlockedReason, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable, type Word } from "../shared/arguments.ts";
@@ -33,7 +33,7 @@ export const copilot: Adapter = {
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
   forks: false,
-  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+  probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
     probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
   list: (configDir, limit) =>
     listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
@@ -165,7 +165,7 @@ function marksOf(configDir: string, pid: number, files: readonly string[]): stri
 }
 
 /** In front, or kept open behind that. One that shows nothing yet was told on its command line where to go. */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
     const shown = look(configDir, pid, processes);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isSessionId, type SessionPlace, type Transcript } from "../../protocol/records/conversation.ts";
+import { isSessionId, type SessionLocation, type Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, MintRequest, PlanRequest } from "../adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
@@ -63,7 +63,7 @@ function config(env: Environment): ConfigDir {
 }
 
 /** Its store may lie in a folder of the chat's own, or of the workspace's. Of a database the size tells nothing. */
-async function probe({ id, configDir }: SessionPlace): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation): Promise<Transcript> {
   const chats = join(configDir, "chats");
   const own = join(chats, id, "store.db");
   const file = statSync(own, { throwIfNoEntry: false })?.isFile() ? own : await inWorkspace(chats, id);

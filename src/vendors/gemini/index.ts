@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { own } from "../../util/own.ts";
 import type { Environment } from "../../util/environment.ts";
-import type { Activity, Holder, SessionPlace, Sign, Variables } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Variables } from "../../protocol/records/conversation.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
@@ -92,7 +92,7 @@ function restored(env: Environment): Variables {
 }
 
 /** Of a process and the one it loads, which have the same words, the one in front. */
-function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
   const pids = new Set(found.map(({ pid }) => pid));

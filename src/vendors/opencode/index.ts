@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { FoundConversation, Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { FoundConversation, Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import { FREE_PORT, type Adapter, type Answer, type Ask, type ConfigDir, type LaunchPlan } from "../adapter.ts";
 import type { PlanRequest, ProcessView, Reading } from "../adapter.ts";
@@ -114,7 +114,7 @@ function config(env: Environment): ConfigDir {
 }
 
 /** Asked of its own program, which prints the whole conversation: how much that is, is how much there is. */
-async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
   const answer = await ask(["export", id]);
@@ -164,7 +164,7 @@ async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundC
 }
 
 /** By their command line, which is all they show; one that was started without an id, or has left it, is not seen. */
-function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
     const words = wordsOf(args, ARGUMENTS);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
 import { own } from "../../util/own.ts";
-import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView, Reading } from "../adapter.ts";
 import { hasOption, readArguments, wordSet, wordsOf, type ArgumentTable } from "../shared/arguments.ts";
@@ -107,7 +107,7 @@ function config(env: Environment): ConfigDir {
   return { dir: join(home, ".qwen"), variables: { QWEN_HOME: null, HOME: home } };
 }
 
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
   const known = lastSeen === null ? null : await judge(lastSeen);
   if (known !== null && known.state !== "absent") return known;
@@ -147,7 +147,7 @@ function look(configDir: string, pid: number, processes: Started): Sign[] {
 }
 
 /** In a terminal it is registered; without one its command line is all there is to see. */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   const registered = registryEntries(join(configDir, "sessions"), processes)
     .filter(({ fields }) => fields.sessionId === id)
     .map(({ pid }) => ({ pid, evidence: `qwen's ${EVIDENCE}` }));

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
-import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
@@ -36,7 +36,7 @@ export const scripted: Adapter = {
   config,
   identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
   forks: true,
-  probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+  probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
     probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
   list: (configDir, limit) =>
     listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
@@ -105,7 +105,7 @@ function activityOf(status: unknown): Activity | undefined {
   return status === "idle" || status === "busy" || status === "blocked" ? status : undefined;
 }
 
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   return registryEntries(join(configDir, "live"), processes)
     .filter(({ fields }) => fields.session === id)
     .map(({ pid }) => ({ pid, evidence: EVIDENCE }));

@@ -35,7 +35,11 @@ async function start(costume: Costume, prompt: string | null | undefined, args: 
   const { runDir } = grant;
   if (grant.launch) return { order: grant.launch, runDir, release };
   const session = await minted(costume, environment);
-  return { order: await costume.call("bind", { run, generation, token, session, ...launch }), runDir, release };
+  return {
+    order: await costume.call("bindConversation", { run, generation, token, session, ...launch }),
+    runDir,
+    release,
+  };
 }
 
 async function minted({ home, look }: Costume, environment: Record<string, string>): Promise<string> {

@@ -66,7 +66,7 @@ test("a client is away only when its last connection is", async () => {
   const grant = await own("coder");
   const proof = { run: grant.run, generation: grant.generation, token: grant.token };
   const second = await connect({ env: home.env });
-  void second.stream("hold", proof, () => undefined).catch(() => undefined);
+  void second.stream("keepalive", proof, () => undefined).catch(() => undefined);
   await second.call("status", {});
   second.close();
   await expect(operator.call("release", proof)).resolves.toEqual({ released: true });

@@ -12,7 +12,10 @@ import type { CallContext } from "./context.ts";
  * A client stays on the line for its lease: present as long as the connection is, and told when it lost the name.
  * After a daemon's restart the same call makes it present again.
  */
-export async function holdCall(params: CallParams<"hold">, context: CallContext): Promise<CallResults["hold"]> {
+export async function keepaliveCall(
+  params: CallParams<"keepalive">,
+  context: CallContext,
+): Promise<CallResults["keepalive"]> {
   const { house } = context;
   assertOwn(house, params);
   context.holdWhileConnected(params.run);
@@ -25,7 +28,7 @@ export async function holdCall(params: CallParams<"hold">, context: CallContext)
   throw new PerdureError("unavailable", "The daemon is leaving; the lease is still yours.", { hint: "hold it again" });
 }
 
-function isCurrent(house: House, { run, generation }: CallParams<"hold">): boolean {
+function isCurrent(house: House, { run, generation }: CallParams<"keepalive">): boolean {
   const row = runById(house.db, run);
   const worker = row ? workerById(house.db, row.worker_id) : null;
   return worker !== null && standing(leaseOf(worker), run, generation) === "current";
