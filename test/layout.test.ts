@@ -56,6 +56,9 @@ const PURE = new Set(["limits", "protocol", "core", "util"]);
 const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)/;
 const VENDOR =
   /[!=]==?\s*["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']|case\s+["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']/;
+/** The table of calls is built from schemas: a client takes types from it, and its one file without schemas. */
+const VALIDATOR_LOADED = /^(?:import|export) (?!type\b)[^;]*\/protocol\/calls\/(?!wire-names\.ts)/m;
+const MAY_LOAD_VALIDATOR = new Set(["protocol", "daemon"]);
 const LINES_MAX = 400;
 
 test("every file of src keeps to the arrows, and to what may stand where", () => {
@@ -103,6 +106,12 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
     'import * as z from "zod/mini";',
     /must not use zod/,
   ],
+  [
+    "a verb that loads the validator",
+    "commands/ls.ts",
+    'import { calls,\n  type CallName } from "../protocol/calls/index.ts";',
+    /loads the validator/,
+  ],
   ["a room nobody drew", "god/x.ts", "", /god is no room/],
   ["SQL outside the store", "daemon/x.ts", 'db.run("UPDATE workers SET a = 1");', /SQL/],
   ["a vendor's name in a condition", "daemon/x.ts", 'if (vendor === "claude") go();', /vendor/],
@@ -117,6 +126,8 @@ test.each(OFFENDERS)("the checker finds %s", (_what, file, text, offence) => {
 test("the checker leaves alone what is allowed", () => {
   expect(offences("daemon/calls/x.ts", 'import { a } from "../../store/db.ts";\nimport b from "node:fs";')).toEqual([]);
   expect(offences("store/x.ts", 'import { a } from "./db.ts";\ndb.run("DELETE FROM events");')).toEqual([]);
+  expect(offences("library/x.ts", 'import type { A } from "../protocol/calls/index.ts";')).toEqual([]);
+  expect(offences("client/x.ts", 'import { a } from "../protocol/calls/wire-names.ts";')).toEqual([]);
   expect(offences("vendors/claude.ts", 'if (vendor === "claude") go();')).toEqual([]);
 });
 
@@ -127,6 +138,7 @@ function offences(file: string, text: string): string[] {
   for (const specifier of importsOf(text)) found.push(...importOffences(file, room, specifier));
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
+  if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   const lines = text.split("\n").length - 1;
   if (lines > LINES_MAX) found.push(`${file}: ${lines} lines`);
   return found;
