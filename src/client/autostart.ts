@@ -65,7 +65,7 @@ export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
 }
 
-/** The daemon runs on the Node of its starter, which in a library's case is anybody's. */
+/** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */
 function assertNode(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return;
@@ -79,7 +79,7 @@ function daemonEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-/** Never resolves. A program whose Node was upgraded away under it cannot start another. */
+/** Rejects when the program cannot be started, as when Node was upgraded away under a running program; never resolves. */
 function failedToSpawn(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     child.once("error", (cause) => {
@@ -103,7 +103,7 @@ function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
     });
     stdout?.on("end", () => {
       clearTimeout(timer);
-      reject(failed("ended before it served"));
+      reject(failed("exited before it was ready"));
     });
   });
 }

@@ -107,7 +107,7 @@ export class Client {
     return this.#request(name, params, null, waitMs) as Promise<CallResults[N]>;
   }
 
-  /** A call that sends items before its result. */
+  /** Makes a call that sends items before its result. */
   stream<N extends keyof StreamItems>(
     name: N,
     params: CallParams<N>,
@@ -117,7 +117,7 @@ export class Client {
     return this.#request(name, params, onItem as (item: unknown) => void, null) as Promise<CallResults[N]>;
   }
 
-  /** All items of a stream that ends by itself. */
+  /** Collects all items of a stream that ends by itself. */
   async collect<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
     const items: StreamItems[N][] = [];
     const result = await this.stream(name, params, (item) => items.push(item));

@@ -20,7 +20,7 @@ import { Link } from "./link.ts";
 import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
 
 export interface PerdureOptions {
-  /** Where HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
+  /** The environment in which HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Start a daemon if there is none; true by default. */
   autostart?: boolean;
@@ -29,10 +29,10 @@ export interface PerdureOptions {
 }
 
 export interface StartOptions {
-  /** Where it runs. A bare name belongs to that folder's project. */
+  /** The folder the program runs in. A bare name belongs to that folder's project. */
   cwd?: string;
   env?: Record<string, string | undefined>;
-  /** As in node:child_process; "ignore" by default, because the worker outlives this process. */
+  /** The option of node:child_process; "ignore" by default, because the worker outlives this process. */
   stdio?: StdioOptions;
 }
 
@@ -43,7 +43,7 @@ export interface StartedWorker {
   pid: number;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   run: string;
   /** The program's exit code; null when nobody could tell. */
@@ -51,7 +51,7 @@ export interface RunEnd {
   reason: string;
 }
 
-/** Identities on this machine, for other programs' code. Starts a daemon if there is none. */
+/** Connects a program to the identities on this machine. Starts a daemon if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   const link = new Link(options);
   const perdure = new Perdure(link, options);
@@ -79,12 +79,12 @@ export class Perdure implements AsyncDisposable {
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
   }
 
-  /** Mail to a worker, running or not; on disk when this resolves. As the operator, or as the worker this process is. */
+  /** Sends mail to a worker, running or not; it is on disk when this resolves. The sender is the operator, or the worker this process is. */
   send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
     return this.#mailbox().send(to, body, options);
   }
 
-  /** The same, and waits for the answer, over restarts of the daemon and of the worker. */
+  /** Sends mail and waits for the answer, over restarts of the daemon and of the worker. */
   ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
     return this.#mailbox().ask(to, body, options);
   }
@@ -124,19 +124,19 @@ export class Perdure implements AsyncDisposable {
     }
   }
 
-  /** The workers of the project, or of all projects. */
+  /** Lists the workers of the project, or of all projects. */
   async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
     const client = await this.#link.client();
     const params = { here: this.#here, project: this.#project(), all: options.all ?? false };
     yield* (await client.collect("ls", params)).items;
   }
 
-  /** The runs of a worker, newest first. */
+  /** Lists the runs of a worker, newest first. */
   async *history(name: string): AsyncGenerator<RunRecord> {
     yield* await this.#runs(this.#target(name));
   }
 
-  /** What happened. Leaving the loop ends the stream. */
+  /** Lists events, and follows them if asked to. Leaving the loop ends the stream. */
   events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
     const target = options.name === undefined ? null : this.#target(options.name);
     return readEvents(() => this.#link.open(), { here: this.#here, target }, options);
@@ -150,7 +150,7 @@ export class Perdure implements AsyncDisposable {
     await this.close();
   }
 
-  /** The started process becomes the wrapper, so its pid is the run's. */
+  /** Waits for the run of the started process, which becomes the wrapper: its pid is the run's. */
   async #whenStarted(target: Target, child: ChildProcess): Promise<StartedWorker> {
     for (;;) {
       const over = child.exitCode !== null || child.signalCode !== null;
@@ -188,7 +188,7 @@ export class Perdure implements AsyncDisposable {
     return record ? endOf(run, { ...record }) : null;
   }
 
-  /** None while the worker is not known: it may be on its way, or have been renamed. */
+  /** The runs of a worker; none while it is not known, because it may be on its way, or have been renamed. */
   async #runs(target: Target): Promise<RunRecord[]> {
     const client = await this.#link.client();
     try {

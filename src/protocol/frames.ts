@@ -3,7 +3,7 @@ import { PerdureError, type ErrorBody } from "./errors.ts";
 
 const HEADER_BYTES = 4;
 
-/** A call, in a frame. `id` 0 is the hello; every call of a connection has its own id from 1. */
+/** The frame of a call. `id` 0 is the hello; every call of a connection has its own id from 1. */
 export interface RequestFrame {
   id: number;
   call: string;
@@ -64,7 +64,7 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Cuts a byte stream into frames. A length beyond the limit throws before anything of it is kept, so a peer
- * that announces a gigabyte costs four bytes; and what is kept costs what it is long, in however many pieces it came.
+ * that announces a gigabyte costs four bytes; and an incomplete frame takes as much memory as it is long, in however many pieces it came.
  */
 export class FrameReader {
   #buffer: Buffer = NOTHING;

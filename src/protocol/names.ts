@@ -4,7 +4,7 @@ import { parseRunId } from "./run-id.ts";
 
 const GRAMMAR = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const RESERVED = new Set(["all", "me", "operator", "supervisor", "daemon"]);
-/** Names that Windows treats as devices, with any extension: a name becomes a file name there one day. */
+/** Names that Windows treats as devices, with any extension; a worker's name may become a file name there one day. */
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 
 /** Two names are the same name if their keys are equal: case is kept for people, ignored for identity. */
@@ -36,7 +36,7 @@ function whyNotAName(name: string): string | null {
   return null;
 }
 
-/** The nearest legal name: always legal, whatever comes in. */
+/** The legal name nearest to a text; there is one for every text. */
 export function slugName(raw: string): string {
   const ascii = raw
     .slice(0, 4 * NAME_CHARS_MAX)
@@ -63,7 +63,7 @@ export function parseRecipient(text: string): { project: string | null; name: st
 
 const MAIL_WORDS: ReadonlySet<string> = new Set(["operator", "supervisor"]);
 
-/** `project/name`; a name alone belongs to the caller's project. */
+/** Splits `project/name`; a name alone belongs to the caller's project. */
 export function parseAddress(text: string): { project: string | null; name: string } {
   const slash = text.indexOf("/");
   // A run's id, as printed everywhere, stands for its worker.
@@ -77,7 +77,7 @@ export function startCommand(name: string, inPane: boolean): string {
   return `perdure ${inPane ? "up" : "run"} ${name}`;
 }
 
-/** For an error message: the candidates nearest to a misspelt word, best first. */
+/** The candidates nearest to a misspelt word, best first, for an error message. */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const near = [...candidates]
     .map((candidate) => ({ candidate, distance: editDistance(nameKey(word), nameKey(candidate)) }))

@@ -25,7 +25,9 @@ export async function keepaliveCall(
     if (displacedBy !== null) await context.send({ displacedBy });
     return { held: false };
   }
-  throw new PerdureError("unavailable", "The daemon is leaving; the lease is still yours.", { hint: "hold it again" });
+  throw new PerdureError("unavailable", "The daemon is stopping; the lease is still yours.", {
+    hint: "call keepalive again",
+  });
 }
 
 function isCurrent(house: House, { run, generation }: CallParams<"keepalive">): boolean {

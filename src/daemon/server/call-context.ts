@@ -9,7 +9,7 @@ export type ServerDeps = Pick<CallContext, "house" | "stopDaemon" | "stats">;
 export interface Transport {
   closed: AbortSignal;
   send(id: number, item: unknown): Promise<void>;
-  hold(run: string): void;
+  holdWhileConnected(run: string): void;
 }
 
 /** Per-call context; kept small because thousands are live at once. */
@@ -39,7 +39,7 @@ export class CallContextImpl implements CallContext {
   }
 
   holdWhileConnected(run: string): void {
-    this.#transport.hold(run);
+    this.#transport.holdWhileConnected(run);
   }
 
   stopDaemon(): void {

@@ -28,7 +28,7 @@ export class Connection {
   readonly #transport: Transport = {
     closed: this.#closed.signal,
     send: (id, item) => this.#sendItem(id, item),
-    hold: (run) => this.#hold(run),
+    holdWhileConnected: (run) => this.#hold(run),
   };
   readonly #helloTimer: NodeJS.Timeout;
 
