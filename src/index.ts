@@ -7,4 +7,6 @@ export type { AskOptions, ReceivedMessage, SendOptions } from "./library/mailbox
 export { PerdureError } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";
 export type { Admitted, Attachment, MailState, MessageRecord } from "./protocol/records/mail.ts";
-export type { EventRecord, RunRecord, WorkerState, WorkerSummary } from "./protocol/records/worker.ts";
+export type { EventRecord } from "./protocol/records/admin.ts";
+export type { RunRecord } from "./protocol/records/run.ts";
+export type { WorkerState, WorkerSummary } from "./protocol/records/worker.ts";

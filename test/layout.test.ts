@@ -40,12 +40,90 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   scripted: ["protocol", "state", "limits", "util"],
 };
 
+const BELOW_A_NAME = ["base-services", "events", "permissions", "runs", "conversations", "custody", "launch"];
+const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail"];
+
+/**
+ * The arrows inside the big rooms: a folder of the room, or a file that lies in it beside the folders, and the others that it may
+ * import from. Handlers of calls stand above every feature and below the server; no feature imports them.
+ */
+const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  daemon: {
+    "base-services": [],
+    events: ["base-services"],
+    permissions: ["base-services"],
+    runs: ["base-services", "events"],
+    conversations: ["base-services", "events", "runs"],
+    custody: ["base-services", "events", "runs", "conversations"],
+    launch: ["base-services", "events", "permissions", "runs", "conversations", "custody"],
+    names: BELOW_A_NAME,
+    fleet: [...BELOW_A_NAME, "names"],
+    status: [...BELOW_A_NAME, "names", "fleet"],
+    saved: [...BELOW_A_NAME, "names", "fleet", "status"],
+    export: [...BELOW_A_NAME, "names", "fleet", "status", "saved"],
+    mail: ["base-services", "events", "permissions", "names"],
+    services: FEATURES,
+    calls: [...FEATURES, "services"],
+    server: ["base-services", "permissions", "services", "calls"],
+    "run-lifecycle": [...FEATURES, "services"],
+    retention: [...FEATURES, "services", "server"],
+    app: [...FEATURES, "services", "calls", "server", "run-lifecycle", "retention"],
+  },
+  commands: {
+    shared: [],
+    run: ["shared"],
+    fleet: ["shared", "run"],
+    mail: ["shared"],
+    names: ["shared"],
+    conversations: ["shared"],
+    // Its rarer verbs are in the second bundle, which is what `verbs` is.
+    context: ["shared", "verbs"],
+    admin: ["shared"],
+    demo: ["shared"],
+    verbs: ["shared", "run", "fleet", "mail", "names", "conversations", "context", "admin", "demo"],
+  },
+  protocol: {
+    errors: [],
+    "run-id": [],
+    "foreign-id": [],
+    version: [],
+    names: ["errors", "run-id"],
+    frames: ["errors"],
+    records: ["errors", "names", "run-id"],
+    calls: ["records", "names", "run-id", "errors"],
+  },
+  project: {
+    find: [],
+    "path-inside": [],
+    slug: [],
+    config: ["find"],
+    worktree: ["find", "path-inside"],
+    fleet: ["find", "path-inside", "config", "worktree"],
+    whoami: ["find", "config"],
+    "context-file": ["find", "config"],
+  },
+  runtime: {
+    "find-program": [],
+    process: [],
+    wrapper: ["process"],
+    tmux: ["find-program", "process"],
+  },
+};
+/** A vendor is a folder that can be deleted: only the tables beside the folders name it, and it names no other vendor. */
+const VENDOR_MAY = ["shared", "adapter", "launch-plan"];
+
+/** The table of calls is built from schemas: a client takes types from it, and its one file without schemas. */
+const VALIDATOR_LOADED = /^(?:import|export) (?!type\b)[^;]*\/protocol\/calls\/(?!wire-names\.ts)/m;
+const MAY_LOAD_VALIDATOR = new Set(["protocol", "daemon"]);
+
 /** Rooms that stay pure: which modules of Node and of npm a file there may use. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
-  "protocol/calls/index.ts": ["zod", "zod/mini"],
-  "protocol/calls/fleet.ts": ["zod/mini"],
-  "protocol/calls/mail.ts": ["zod/mini"],
-  "protocol/calls/shapes.ts": ["zod/mini"],
+  ...Object.fromEntries(
+    ["admin", "conversations", "entry", "fleet", "index", "lease", "mail", "names", "shapes"].map((subject) => [
+      `protocol/calls/${subject}.ts`,
+      ["zod/mini"],
+    ]),
+  ),
   "protocol/foreign-id.ts": ["node:crypto"],
   "util/sha256.ts": ["node:crypto"],
 };
@@ -75,7 +153,7 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   [
     "a client that reaches into the daemon",
     "client/x.ts",
-    'const y = await import("../daemon/house.ts");',
+    'const y = await import("../daemon/services.ts");',
     /client must not import daemon/,
   ],
   [
@@ -100,11 +178,48 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ["I/O in the core by the back door", "core/x.ts", 'process.getBuiltinModule("node:fs");', /must not use node:fs/],
   [
     "the validator where the command line loads it",
-    "protocol/names.ts",
-    'import { z } from "zod";',
+    "protocol/calls/wire-names.ts",
+    'import * as z from "zod/mini";',
     /must not use zod/,
   ],
+  [
+    "a verb that loads the validator",
+    "commands/names/ls.ts",
+    'import { calls,\n  type CallName } from "../../protocol/calls/index.ts";',
+    /loads the validator/,
+  ],
   ["a room nobody drew", "god/x.ts", "", /god is no room/],
+  ["a room nobody drew inside another", "daemon/god/x.ts", "", /daemon\/god is no room/],
+  [
+    "a feature that calls a handler",
+    "daemon/fleet/x.ts",
+    'import { upCall } from "../calls/up.ts";',
+    /daemon\/fleet must not import daemon\/calls/,
+  ],
+  [
+    "a feature that takes all services",
+    "daemon/mail/x.ts",
+    'import type { Services } from "../services.ts";',
+    /daemon\/mail must not import daemon\/services/,
+  ],
+  [
+    "a lower feature that knows a higher one",
+    "daemon/conversations/x.ts",
+    'import type { Custody } from "../custody/custody.ts";',
+    /daemon\/conversations must not import daemon\/custody/,
+  ],
+  [
+    "a verb that borrows from another group",
+    "commands/mail/x.ts",
+    'import { up } from "../fleet/up.ts";',
+    /commands\/mail must not import commands\/fleet/,
+  ],
+  [
+    "a vendor that knows another",
+    "vendors/qwen/x.ts",
+    'import { gemini } from "../gemini/index.ts";',
+    /vendors\/qwen must not import vendors\/gemini/,
+  ],
   ["SQL outside the store", "daemon/x.ts", 'db.run("UPDATE workers SET a = 1");', /SQL/],
   ["a vendor's name in a condition", "daemon/x.ts", 'if (vendor === "claude") go();', /vendor/],
   ["a vendor's name in a switch", "runtime/x.ts", "switch (v) { case 'codex': }", /vendor/],
@@ -118,6 +233,10 @@ test.each(OFFENDERS)("the checker finds %s", (_what, file, text, offence) => {
 test("the checker leaves alone what is allowed", () => {
   expect(offences("daemon/calls/x.ts", 'import { a } from "../../store/db.ts";\nimport b from "node:fs";')).toEqual([]);
   expect(offences("store/x.ts", 'import { a } from "./db.ts";\ndb.run("DELETE FROM events");')).toEqual([]);
+  expect(offences("daemon/calls/x.ts", 'import { a } from "../mail/admit.ts";')).toEqual([]);
+  expect(offences("vendors/claude/x.ts", 'import { a } from "../shared/arguments.ts";')).toEqual([]);
+  expect(offences("library/x.ts", 'import type { A } from "../protocol/calls/index.ts";')).toEqual([]);
+  expect(offences("client/x.ts", 'import { a } from "../protocol/calls/wire-names.ts";')).toEqual([]);
   expect(offences("vendors/claude/index.ts", 'if (vendor === "claude") go();')).toEqual([]);
 });
 
@@ -126,6 +245,9 @@ function offences(file: string, text: string): string[] {
   const found: string[] = [];
   if (ARROWS[room] === undefined) found.push(`${file}: ${room} is no room of the house`);
   for (const specifier of importsOf(text)) found.push(...importOffences(file, room, specifier));
+  const within = roomWithin(file);
+  if (ROOMS_WITHIN[room] && within && !ROOMS_WITHIN[room][within]) found.push(`${file}: ${room}/${within} is no room`);
+  if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
   const lines = text.split("\n").length - 1;
@@ -135,11 +257,20 @@ function offences(file: string, text: string): string[] {
 
 function importOffences(file: string, room: string, specifier: string): string[] {
   if (specifier.startsWith(".")) {
-    const target = roomOf(normalize(join(dirname(file), specifier)));
-    return target === room || ARROWS[room]?.includes(target) ? [] : [`${file}: ${room} must not import ${target}`];
+    const path = normalize(join(dirname(file), specifier));
+    const target = roomOf(path);
+    if (target === room) return offencesWithin(file, room, path);
+    return ARROWS[room]?.includes(target) ? [] : [`${file}: ${room} must not import ${target}`];
   }
   if (!PURE.has(room) || MODULES[file]?.includes(specifier)) return [];
   return [`${file} must not use ${specifier}`];
+}
+
+function offencesWithin(file: string, room: string, path: string): string[] {
+  const [from, to] = [roomWithin(file), roomWithin(path)];
+  const allowed = room === "vendors" && VENDORS.includes(from) ? VENDOR_MAY : ROOMS_WITHIN[room]?.[from];
+  if (from === to || allowed === undefined || allowed.includes(to)) return [];
+  return [`${file}: ${room}/${from} must not import ${room}/${to}`];
 }
 
 /** Static, dynamic and re-exported, types too: an arrow is an arrow. */
@@ -150,4 +281,9 @@ function importsOf(text: string): string[] {
 
 function roomOf(file: string): string {
   return file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/\.ts$/, "");
+}
+
+/** The folder inside the room, or the name of a file that lies beside the folders; empty for a room that is one file. */
+function roomWithin(file: string): string {
+  return (file.split("/")[1] ?? "").replace(/\.ts$/, "");
 }

@@ -7,13 +7,13 @@ import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.
 import type { StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles: set when bundling; from source, the built ones are used. */
 declare const PERDURE_DIST: string | undefined;
 export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
- * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried
- * PERDURE_RUN would look like a survivor of that run for ever.
+ * The variables that a daemon inherits from its first caller. A run's are not among them: a daemon that carried PERDURE_RUN
+ * would look like a survivor of that run for ever.
  */
 const DAEMON_ENVIRONMENT = [
   "HOME",
@@ -26,9 +26,9 @@ const DAEMON_ENVIRONMENT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
 ];
-/** Else V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
+/** Without these flags V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
 const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
-/** All but the first are for tests. */
+/** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
   "PERDURE_HOME",
   "PERDURE_IDLE_EXIT_MS",
@@ -60,12 +60,12 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   if ("error" in news) throw errorFromBody(news.error);
 }
 
-/** What its script runs on. */
+/** The program and the flags that the daemon's script runs on. */
 export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
 }
 
-/** The daemon runs on the Node of its starter, which in a library's case is anybody's. */
+/** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */
 function assertNode(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return;
@@ -79,7 +79,7 @@ function daemonEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-/** Never resolves. A program whose Node was upgraded away under it cannot start another. */
+/** Rejects when the program cannot be started, as when Node was upgraded away under a running program; never resolves. */
 function failedToSpawn(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     child.once("error", (cause) => {
@@ -103,7 +103,7 @@ function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
     });
     stdout?.on("end", () => {
       clearTimeout(timer);
-      reject(failed("ended before it served"));
+      reject(failed("exited before it was ready"));
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { CallParams } from "../protocol/calls/index.ts";
 import { isPerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant } from "../protocol/records/worker.ts";
+import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Client } from "./connect.ts";
 
 export type ClaimRequest = Omit<CallParams<"claim">, "token">;

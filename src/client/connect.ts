@@ -3,16 +3,16 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { ANSWER_WAIT_MS } from "../limits/index.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
+import { wireNameOf } from "../protocol/calls/wire-names.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { encodeFrame, FrameGatherer, FrameReader } from "../protocol/frames.ts";
+import { encodeFrame, FrameGatherer, FrameReader, type RequestFrame, type ResponseFrame } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
-import type { RequestFrame, ResponseFrame } from "../protocol/wire.ts";
 import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { startDaemon } from "./autostart.ts";
 
-/** A daemon that leaves between our connect and its hello is replaced; a handful of tries covers any timing. */
+/** A daemon that exits between our connect and its hello is replaced; a handful of tries covers any timing. */
 const TRIES = 5;
 
 export interface ConnectOptions {
@@ -29,7 +29,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
-    if (tries === TRIES) throw new PerdureError("unavailable", "The daemon keeps leaving.", { hint: "perdure doctor" });
+    if (tries === TRIES) throw keptExiting();
     await startDaemon(paths, env);
   }
 }
@@ -38,12 +38,17 @@ function notRunning(): PerdureError {
   return new PerdureError("unavailable", "No daemon is running.", { hint: "perdure daemon start" });
 }
 
+function keptExiting(): PerdureError {
+  const message = `The daemon exited ${TRIES} times while perdure tried to connect.`;
+  return new PerdureError("unavailable", message, { hint: "perdure doctor" });
+}
+
 /** A token is for the daemon that gave it out; another state dir's daemon would not know it. */
 function tokenFor(env: Environment, socket: string): string | null {
   return env.PERDURE_SOCKET === socket && env.PERDURE_TOKEN ? env.PERDURE_TOKEN : null;
 }
 
-/** Null when nobody listens or the listener left before it said hello: nothing was asked of it yet. */
+/** Null when nobody listens, or the daemon exited before its hello: nothing was asked of it yet. */
 async function tryConnect(path: string, token: string | null): Promise<Client | null> {
   const socket = connectSocket(path);
   const opened = await new Promise<boolean>((resolve, reject) => {
@@ -84,7 +89,7 @@ export class Client {
     socket.on("close", () => this.#onClose());
   }
 
-  /** Resolves to false if the daemon left without an answer. */
+  /** Resolves to false if the daemon exited without an answer. */
   async greet(token: string | null): Promise<boolean> {
     const welcome = this.#expect(0, null, ANSWER_WAIT_MS);
     this.#socket.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
@@ -102,7 +107,7 @@ export class Client {
     return this.#request(name, params, null, waitMs) as Promise<CallResults[N]>;
   }
 
-  /** A call that sends items before its result. */
+  /** Makes a call that sends items before its result. */
   stream<N extends keyof StreamItems>(
     name: N,
     params: CallParams<N>,
@@ -112,7 +117,7 @@ export class Client {
     return this.#request(name, params, onItem as (item: unknown) => void, null) as Promise<CallResults[N]>;
   }
 
-  /** All items of a stream that ends by itself. */
+  /** Collects all items of a stream that ends by itself. */
   async collect<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
     const items: StreamItems[N][] = [];
     const result = await this.stream(name, params, (item) => items.push(item));
@@ -128,9 +133,9 @@ export class Client {
     this.#socket.destroy();
   }
 
-  #request(call: string, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
+  #request(call: CallName, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
-    const request: RequestFrame = { id, call, params };
+    const request: RequestFrame = { id, call: wireNameOf(call), params };
     if (this.#socket.destroyed) return Promise.reject(GONE);
     // Many calls at once go out together.
     if (this.#outgoing.bytes === 0) process.nextTick(() => this.#flush());
@@ -183,14 +188,14 @@ export class Client {
   }
 }
 
-const GONE = new PerdureError("unavailable", "The daemon left before it answered.", { hint: "try again" });
+const GONE = new PerdureError("unavailable", "The daemon exited before it answered.", { hint: "try again" });
 
 function lost(): PerdureError {
   return new PerdureError(
     "unavailable",
-    "The daemon left in the middle of a call; it may or may not have been carried out.",
+    "The daemon exited during a call, which may or may not have been carried out.",
     {
-      hint: "perdure ls tells; then try again",
+      hint: "look with perdure ls, then try again",
       details: { lost: true },
     },
   );

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { Holder, Transcript } from "../protocol/records/conversation.ts";
-import { startsBy } from "../protocol/start-command.ts";
+import { startCommand } from "../protocol/names.ts";
 
 /** What a worker is bound to. */
 interface Binding {
@@ -94,7 +94,7 @@ function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: B
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
     lasting: true,
-    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: ${startsBy(name, inPane)} --fresh`,
+    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
   };
 }
 
@@ -104,7 +104,7 @@ function openElsewhere({ address, name, inPane }: LaunchQuestion, { vendor, id }
     code: "refused",
     message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
     lasting: false,
-    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: ${startsBy(name, inPane)}`,
+    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: ${startCommand(name, inPane)}`,
   };
 }
 
@@ -114,6 +114,6 @@ function otherProgram({ address, name, inPane, vendor: asked }: LaunchQuestion, 
     code: "refused",
     message: `${address} is in the ${vendor} conversation ${id}, which ${asked ?? "this program"} cannot continue.`,
     lasting: false,
-    hint: `choose another name, or leave that conversation behind: ${startsBy(name, inPane)} --fresh${inPane ? "" : " -- COMMAND"}`,
+    hint: `choose another name, or leave that conversation behind: ${startCommand(name, inPane)} --fresh${inPane ? "" : " -- COMMAND"}`,
   };
 }

@@ -1,5 +1,5 @@
+import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
-import type { ClaimGrant } from "../protocol/records/worker.ts";
 import { isVendorVariable } from "../vendors/environment.ts";
 
 /** Variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */

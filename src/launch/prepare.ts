@@ -1,8 +1,10 @@
+import type { ClaimGrant } from "../protocol/records/launch.ts";
+import type { LaunchOrder } from "../protocol/records/launch.ts";
+import type { MintOrder } from "../protocol/records/launch.ts";
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/worker.ts";
 import { FREE_PORT } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";

@@ -1,26 +1,26 @@
 import type { Client } from "../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../limits/index.ts";
-import type { Place, Target } from "../protocol/calls/index.ts";
-import type { EventRecord } from "../protocol/records/worker.ts";
+import type { ProjectRef, Target } from "../protocol/calls/index.ts";
+import type { EventRecord } from "../protocol/records/admin.ts";
 
 export interface EventOptions {
-  /** Only of this worker. */
+  /** Only events of this worker. */
   name?: string;
-  /** Of every project. */
+  /** Events of every project. */
   all?: boolean;
-  /** Those with a higher number; all kept ones with 0. Without it, the latest 50. */
+  /** Only events with a higher number; 0 gives all that are kept. Without it, the latest 50. */
   after?: number;
-  /** Go on with later ones until the loop is left. */
+  /** Go on with later events until the loop is left. */
   follow?: boolean;
 }
 
 /**
- * On a connection of its own, which is closed when the reader leaves: that is how a stream is ended.
+ * Reads events on a connection of its own, which is closed when the reader leaves: that is how a stream is ended.
  * @internal
  */
 export async function* readEvents(
   open: () => Promise<Client>,
-  where: { here: Place; target: Target | null },
+  where: { here: ProjectRef; target: Target | null },
   options: EventOptions,
 ): AsyncGenerator<EventRecord> {
   const client = await open();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RECONNECT_MS } from "../limits/index.ts";
 import { isPerdureError } from "../protocol/errors.ts";
-import type { ClaimGrant } from "../protocol/records/worker.ts";
+import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { Link } from "./link.ts";
 import { Mailbox, type AskOptions, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
@@ -11,7 +11,7 @@ export class Lease implements AsyncDisposable {
   readonly address: string;
   readonly run: string;
   readonly generation: number;
-  /** Acts as this worker: give it to a child as PERDURE_TOKEN. */
+  /** A process with this token acts as this worker: give it to a child as PERDURE_TOKEN. */
   readonly token: string;
   readonly #link: Link;
   readonly #mailbox: Mailbox;
@@ -28,31 +28,31 @@ export class Lease implements AsyncDisposable {
     this.run = grant.run;
     this.generation = grant.generation;
     this.token = grant.token;
-    void this.#stayOnTheLine();
+    void this.#keepAlive();
   }
 
-  /** Who took the name over; null while it is ours. */
+  /** The name of whoever took the name over; null while it is ours. */
   get displacedBy(): string | null {
     return this.#displacedBy;
   }
 
-  /** Called once, at once if it has happened already. The name is then somebody else's: stop, never reclaim. */
+  /** Calls the listener once, at once if it has happened already. The name is then somebody else's: stop, never reclaim. */
   onDisplaced(listener: (by: string) => void): void {
     if (this.#displacedBy === null) this.#listeners.add(listener);
     else listener(this.#displacedBy);
   }
 
-  /** Mail from this worker; on disk when it resolves. */
+  /** Sends mail from this worker; it is on disk when this resolves. */
   send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
     return this.#mailbox.send(to, body, options);
   }
 
-  /** The same, and waits for the answer. */
+  /** Sends mail from this worker and waits for the answer. */
   ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
     return this.#mailbox.ask(to, body, options);
   }
 
-  /** This worker's mail as it comes, in order, what came while nobody had the name first. Acknowledge each. */
+  /** Gives this worker's mail in order, beginning with what came while nobody had the name. Acknowledge each message. */
   receive(): AsyncGenerator<ReceivedMessage> {
     return this.#mailbox.receive(() => this.#over);
   }
@@ -65,17 +65,17 @@ export class Lease implements AsyncDisposable {
     await client.call("release", this.#proof());
   }
 
-  /** `await using`: releases what is still ours. */
+  /** Releases the name if it is still ours, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#displacedBy === null) await this.release();
   }
 
-  /** Present as long as this runs. Only a loss ends it: when the daemon leaves, the next one is told that we are here. */
-  async #stayOnTheLine(): Promise<void> {
+  /** Keeps the lease alive. Only a loss ends it: when the daemon exits, the next one is told that this process is here. */
+  async #keepAlive(): Promise<void> {
     while (!this.#over && !this.#link.closed) {
       try {
         const client = await this.#link.client();
-        await client.stream("hold", this.#proof(), (item) => this.#displaced(item.displacedBy));
+        await client.stream("keepalive", this.#proof(), (item) => this.#displaced(item.displacedBy));
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits/index.ts";
+import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import { parseRecipient } from "../protocol/names.ts";
@@ -10,9 +11,9 @@ import type { Link } from "./link.ts";
 export interface SendOptions {
   /** The same id with the same text is the same message; with another text, a conflict. */
   id?: string;
-  /** Expires if nobody read it by then. */
+  /** The message expires if nobody has read it by then. */
   ttlMs?: number;
-  /** An earlier message to the same reader that this one stands for. */
+  /** The id of an earlier message to the same reader that this one replaces, if it is unread. */
   supersedes?: string;
   expectsReply?: boolean;
   /** Files to send along. */
@@ -23,22 +24,16 @@ export interface AskOptions {
   id?: string;
   ttlMs?: number;
   attach?: readonly string[];
-  /** Ten minutes by default. Then `timed-out`; the answer still comes to the box. */
+  /** Ten minutes by default. Then `ask` throws `timed-out`; the answer still comes to the box. */
   timeoutMs?: number;
 }
 
-/** A message that was offered. Not acknowledged within a minute, or when the process ends first, it is offered again. */
+/** A message that was offered. It is offered again if it is not acknowledged within a minute, or before the process ends. */
 export interface ReceivedMessage extends MessageRecord {
-  /** It was read. False if it was no longer this reader's to acknowledge. */
+  /** Says that the message was read. False if it was no longer this reader's to acknowledge. */
   ack(): Promise<boolean>;
-  /** Answers it, which acknowledges it too. */
+  /** Answers the message, which acknowledges it too. */
   reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
-}
-
-interface Place {
-  identity: string;
-  root: string;
-  base: string;
 }
 
 interface Proof {
@@ -47,20 +42,20 @@ interface Proof {
   token: string;
 }
 
-/** How long one call waits for mail: shorter than any proxy of patience, and asked again. */
+/** How long one call waits for mail before the next one is made. */
 const RECEIVE_WAIT_MS = 20_000;
 
 /**
- * Mail on behalf of a lease, or of whoever the connection belongs to. Goes on over restarts of the daemon.
+ * Sends and takes mail on behalf of a lease, or of whoever the connection belongs to, over restarts of the daemon.
  * @internal
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #who: { here: Place; project: string | null; as: Proof | null; nested: false };
-  /** What arrived and is not acknowledged. */
+  readonly #who: { here: ProjectRef; project: string | null; as: Proof | null; nested: false };
+  /** The ids of messages that arrived and are not acknowledged. */
   readonly #inHand = new Set<string>();
 
-  constructor(link: Link, place: { here: Place; project: string | null }, as: Proof | null) {
+  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: Proof | null) {
     this.#link = link;
     this.#who = { ...place, as, nested: false };
   }
@@ -82,7 +77,7 @@ export class Mailbox {
       attach: filesOf(options.attach),
       declared: [],
     };
-    const { messages } = await this.#persist(async () => (await this.#link.client()).call("send", params));
+    const { messages } = await this.#untilAnswered(async () => (await this.#link.client()).call("send", params));
     const [admitted] = messages;
     if (!admitted) throw new Error("a message was taken in and not answered for");
     return admitted;
@@ -102,7 +97,7 @@ export class Mailbox {
       attach: filesOf(options.attach),
       declared: [],
     };
-    const { reply } = await this.#persist(async () => {
+    const { reply } = await this.#untilAnswered(async () => {
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
       return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
@@ -111,23 +106,23 @@ export class Mailbox {
     return reply;
   }
 
-  /** Mail as it comes, in order. Leaving the loop takes no more; what was not acknowledged goes back in a while. */
+  /** Gives mail in order, as it comes. Messages that are not acknowledged when the loop is left are offered again after a while. */
   async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
     while (!over()) {
       let tries = 0;
-      const { messages } = await this.#persist(async () => {
+      const { messages } = await this.#untilAnswered(async () => {
         const client = await this.#link.client();
         // The first answer may be lost with mail in it, which would else come after what was sent later.
         const arrived = tries++ === 0 ? {} : { inHand: [...this.#inHand].slice(-IN_HAND_MAX) };
         const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
-        return client.call("receive", params, 2 * RECEIVE_WAIT_MS);
+        return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
       for (const { id } of messages) this.#take(id);
       for (const message of messages) yield this.#received(message);
     }
   }
 
-  /** The newest last; what was never acknowledged and is older than can be told was offered anew long ago. */
+  /** Puts the newest last, and drops the oldest beyond the bound: it was offered anew long ago. */
   #take(id: string): void {
     this.#inHand.delete(id);
     this.#inHand.add(id);
@@ -140,7 +135,7 @@ export class Mailbox {
     const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
       const messageId = options.id ?? newId();
       const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
-      const admitted = await this.#persist(async () => (await this.#link.client()).call("reply", params));
+      const admitted = await this.#untilAnswered(async () => (await this.#link.client()).call("reply", params));
       this.#inHand.delete(message.id);
       return admitted;
     };
@@ -150,13 +145,13 @@ export class Mailbox {
   async #ack(id: string): Promise<boolean> {
     const { as, nested } = this.#who;
     const params = { as, nested, ids: [id], how: "read" as const };
-    const { acked } = await this.#persist(async () => (await this.#link.client()).call("ack", params));
+    const { acked } = await this.#untilAnswered(async () => (await this.#link.client()).call("ack", params));
     this.#inHand.delete(id);
     return acked.length === 1;
   }
 
-  /** Every call here can be made twice: ids make the second one the first. */
-  async #persist<T>(act: () => Promise<T>): Promise<T> {
+  /** Repeats a call while the daemon is away. The ids make a second call the same as the first. */
+  async #untilAnswered<T>(act: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await act();

@@ -7,17 +7,20 @@ import { claim } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
 import { readProjectConfig } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
+import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
-import type { EventRecord, RunRecord, WorkerSummary } from "../protocol/records/worker.ts";
+import type { EventRecord } from "../protocol/records/admin.ts";
+import type { RunRecord } from "../protocol/records/run.ts";
+import type { WorkerSummary } from "../protocol/records/worker.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
 import { Mailbox, type AskOptions, type SendOptions } from "./mailbox.ts";
 
 export interface PerdureOptions {
-  /** Where HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
+  /** The environment in which HOME, PERDURE_HOME and the like are looked up; the process's own by default. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Start a daemon if there is none; true by default. */
   autostart?: boolean;
@@ -26,10 +29,10 @@ export interface PerdureOptions {
 }
 
 export interface StartOptions {
-  /** Where it runs. A bare name belongs to that folder's project. */
+  /** The folder the program runs in. A bare name belongs to that folder's project. */
   cwd?: string;
   env?: Record<string, string | undefined>;
-  /** As in node:child_process; "ignore" by default, because the worker outlives this process. */
+  /** The option of node:child_process; "ignore" by default, because the worker outlives this process. */
   stdio?: StdioOptions;
 }
 
@@ -40,7 +43,7 @@ export interface StartedWorker {
   pid: number;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   run: string;
   /** The program's exit code; null when nobody could tell. */
@@ -48,13 +51,7 @@ export interface RunEnd {
   reason: string;
 }
 
-interface Target {
-  project: string | null;
-  name: string;
-  here: { identity: string; root: string; base: string };
-}
-
-/** Identities on this machine, for other programs' code. Starts a daemon if there is none. */
+/** Connects a program to the identities on this machine. Starts a daemon if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   const link = new Link(options);
   const perdure = new Perdure(link, options);
@@ -64,14 +61,14 @@ export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
 
 export class Perdure implements AsyncDisposable {
   readonly #link: Link;
-  readonly #here: Target["here"];
+  readonly #here: ProjectRef;
   readonly #options: PerdureOptions;
 
   /** @internal */
   constructor(link: Link, options: PerdureOptions) {
     this.#link = link;
     this.#options = options;
-    this.#here = placeOf(options.cwd ?? process.cwd());
+    this.#here = projectRefOf(options.cwd ?? process.cwd());
   }
 
   /** Makes this process the owner of a name. Throws `held` while another live process is. */
@@ -82,12 +79,12 @@ export class Perdure implements AsyncDisposable {
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
   }
 
-  /** Mail to a worker, running or not; on disk when this resolves. As the operator, or as the worker this process is. */
+  /** Sends mail to a worker, running or not; it is on disk when this resolves. The sender is the operator, or the worker this process is. */
   send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
     return this.#mailbox().send(to, body, options);
   }
 
-  /** The same, and waits for the answer, over restarts of the daemon and of the worker. */
+  /** Sends mail and waits for the answer, over restarts of the daemon and of the worker. */
   ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
     return this.#mailbox().ask(to, body, options);
   }
@@ -95,7 +92,7 @@ export class Perdure implements AsyncDisposable {
   /** Starts a program under a name. It outlives this process. Throws `held` while another one has the name. */
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
-    const target = this.#target(name, placeOf(cwd));
+    const target = this.#target(name, projectRefOf(cwd));
     const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
@@ -127,19 +124,19 @@ export class Perdure implements AsyncDisposable {
     }
   }
 
-  /** The workers of the project, or of all projects. */
+  /** Lists the workers of the project, or of all projects. */
   async *list(options: { all?: boolean } = {}): AsyncGenerator<WorkerSummary> {
     const client = await this.#link.client();
     const params = { here: this.#here, project: this.#project(), all: options.all ?? false };
     yield* (await client.collect("ls", params)).items;
   }
 
-  /** The runs of a worker, newest first. */
+  /** Lists the runs of a worker, newest first. */
   async *history(name: string): AsyncGenerator<RunRecord> {
     yield* await this.#runs(this.#target(name));
   }
 
-  /** What happened. Leaving the loop ends the stream. */
+  /** Lists events, and follows them if asked to. Leaving the loop ends the stream. */
   events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
     const target = options.name === undefined ? null : this.#target(options.name);
     return readEvents(() => this.#link.open(), { here: this.#here, target }, options);
@@ -153,7 +150,7 @@ export class Perdure implements AsyncDisposable {
     await this.close();
   }
 
-  /** The started process becomes the wrapper, so its pid is the run's. */
+  /** Waits for the run of the started process, which becomes the wrapper: its pid is the run's. */
   async #whenStarted(target: Target, child: ChildProcess): Promise<StartedWorker> {
     for (;;) {
       const over = child.exitCode !== null || child.signalCode !== null;
@@ -191,7 +188,7 @@ export class Perdure implements AsyncDisposable {
     return record ? endOf(run, { ...record }) : null;
   }
 
-  /** None while the worker is not known: it may be on its way, or have been renamed. */
+  /** The runs of a worker; none while it is not known, because it may be on its way, or have been renamed. */
   async #runs(target: Target): Promise<RunRecord[]> {
     const client = await this.#link.client();
     try {
@@ -217,7 +214,7 @@ export class Perdure implements AsyncDisposable {
   }
 }
 
-function placeOf(cwd: string): Target["here"] {
+function projectRefOf(cwd: string): ProjectRef {
   const found = findProject(cwd);
   return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
 }

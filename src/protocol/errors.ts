@@ -1,6 +1,6 @@
 import { own } from "../util/own.ts";
 
-/** What can go wrong, and the exit code each kind ends the command line with. */
+/** The kinds of errors, with the exit code that the command line ends with. */
 const EXIT_CODES = {
   internal: 1,
   usage: 2,
@@ -46,7 +46,7 @@ interface ErrorExtras {
   cause?: unknown;
 }
 
-/** Every error a person or a program is meant to read: what was wrong, the value, the next command to try. */
+/** An error that a person or a program is meant to read: what was wrong, the value, the next command to try. */
 export class PerdureError extends Error {
   override readonly name = "PerdureError";
   readonly code: ErrorCode;
@@ -82,7 +82,7 @@ export function errorFromBody(body: ErrorBody): PerdureError {
   });
 }
 
-/** What the operating system refuses is nobody's bug: it has a kind and a next step too. */
+/** Errors of the operating system are nobody's bug: they have a kind and a next step too. */
 const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>> = {
   ENOSPC: { code: "disk-full", hint: "free some space and try again" },
   EDQUOT: { code: "disk-full", hint: "free some of your quota and try again" },
@@ -96,12 +96,12 @@ const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>>
   ENFILE: { code: "unavailable", hint: "too many open files on this machine" },
 };
 
-/** By its shape: the command line is two bundles, each with a copy of the class. */
+/** Recognises our errors by their shape: the command line is two bundles, each with a copy of the class. */
 export function isPerdureError(thrown: unknown): thrown is PerdureError {
   return thrown instanceof Error && thrown.name === "PerdureError" && "exitCode" in thrown;
 }
 
-/** The same for anything thrown: our own as it is, a stranger as `internal` with its cause kept. */
+/** Turns anything thrown into one of our errors: ours as it is, another as `internal`, with its cause kept. */
 export function asPerdureError(thrown: unknown): PerdureError {
   if (isPerdureError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -12,7 +12,7 @@ export function fileNameOf(id: string): string {
   return `${readable}~${sha256(wellFormed(id)).slice(0, 10)}`;
 }
 
-/** Half a surrogate pair has no UTF-8: all of them would hash alike. */
+/** Escapes half surrogate pairs, which have no UTF-8 and would all hash alike. */
 function wellFormed(id: string): string {
   return id.isWellFormed() ? id : `\0${JSON.stringify(id)}`;
 }

@@ -1,7 +1,25 @@
 import { FRAME_BYTES_MAX } from "../limits/index.ts";
-import { PerdureError } from "./errors.ts";
+import { PerdureError, type ErrorBody } from "./errors.ts";
 
 const HEADER_BYTES = 4;
+
+/** The frame of a call. `id` 0 is the hello; every call of a connection has its own id from 1. */
+export interface RequestFrame {
+  id: number;
+  call: string;
+  params: unknown;
+}
+
+export type ResponseFrame =
+  | { id: number; result: unknown }
+  | { id: number; item: unknown }
+  | { id: number; error: ErrorBody };
+
+export interface Welcome {
+  protocol: number;
+  version: string;
+  pid: number;
+}
 
 /** One frame: four bytes of length (big endian), then that many bytes of JSON in UTF-8. */
 export function encodeFrame(value: unknown): Buffer {
@@ -10,12 +28,12 @@ export function encodeFrame(value: unknown): Buffer {
   return frames.take();
 }
 
-/** What is said in one turn goes out in one piece: many calls that share a commit are answered with one write. */
+/** Gathers the frames of one turn into one piece: many calls that share a commit are answered with one write. */
 export class FrameGatherer {
   #texts: { json: string; length: number }[] = [];
   #bytes = 0;
 
-  /** Throws, and keeps nothing of it, when it is too large. */
+  /** Throws, and keeps nothing of the value, when it is too large. */
   add(value: unknown): void {
     const json = JSON.stringify(value);
     const length = Buffer.byteLength(json);
@@ -29,7 +47,7 @@ export class FrameGatherer {
   }
 
   take(): Buffer {
-    // Of its own: one that nobody reads would keep a whole pool of others in memory.
+    // Not from the pool: a piece that nobody reads would keep the whole pool in memory.
     const piece = Buffer.allocUnsafeSlow(this.#bytes);
     let at = 0;
     for (const { json, length } of this.#texts) {
@@ -46,7 +64,7 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Cuts a byte stream into frames. A length beyond the limit throws before anything of it is kept, so a peer
- * that announces a gigabyte costs four bytes; and what is kept costs what it is long, in however many pieces it came.
+ * that announces a gigabyte costs four bytes; and an incomplete frame takes as much memory as it is long, in however many pieces it came.
  */
 export class FrameReader {
   #buffer: Buffer = NOTHING;
@@ -77,7 +95,7 @@ export class FrameReader {
     return { value: parse(this.#buffer.toString("utf8", start, this.#from)) };
   }
 
-  /** The rest may take for ever: what was read with the bytes that wait is not kept for their sake. */
+  /** The rest may take for ever, so the chunk that an incomplete frame came in is not kept for its sake. */
   #wait(bytes: number): undefined {
     if (bytes === 0) {
       this.#buffer = NOTHING;
@@ -87,7 +105,7 @@ export class FrameReader {
     }
   }
 
-  /** By a share of what is there: a frame that comes byte by byte is moved a few times, not at every byte. */
+  /** Grows by a share of what is there: a frame that comes byte by byte is moved a few times, not at every byte. */
   #grow(by: number): void {
     const bytes = this.#to - this.#from;
     this.#move(bytes + Math.ceil(bytes / 4) + by);

@@ -4,7 +4,7 @@ import { parseRunId } from "./run-id.ts";
 
 const GRAMMAR = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const RESERVED = new Set(["all", "me", "operator", "supervisor", "daemon"]);
-/** Names that Windows treats as devices, with any extension: a name becomes a file name there one day. */
+/** Names that Windows treats as devices, with any extension; a worker's name may become a file name there one day. */
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 
 /** Two names are the same name if their keys are equal: case is kept for people, ignored for identity. */
@@ -36,7 +36,7 @@ function whyNotAName(name: string): string | null {
   return null;
 }
 
-/** The nearest legal name: always legal, whatever comes in. */
+/** The legal name nearest to a text; there is one for every text. */
 export function slugName(raw: string): string {
   const ascii = raw
     .slice(0, 4 * NAME_CHARS_MAX)
@@ -53,7 +53,7 @@ export function slugName(raw: string): string {
   return isName(slug) ? slug : `${slug.slice(0, NAME_CHARS_MAX - 2).replace(/\./g, "-")}-1`;
 }
 
-/** Whom mail goes to: besides workers, those two words that no worker can be called. */
+/** The recipient of mail: a worker, or one of two words that no worker can be called. */
 export function parseRecipient(text: string): { project: string | null; name: string } {
   const slash = text.lastIndexOf("/");
   const name = text.slice(slash + 1);
@@ -63,7 +63,7 @@ export function parseRecipient(text: string): { project: string | null; name: st
 
 const MAIL_WORDS: ReadonlySet<string> = new Set(["operator", "supervisor"]);
 
-/** `project/name`; a name alone belongs to the caller's project. */
+/** Splits `project/name`; a name alone belongs to the caller's project. */
 export function parseAddress(text: string): { project: string | null; name: string } {
   const slash = text.indexOf("/");
   // A run's id, as printed everywhere, stands for its worker.
@@ -72,7 +72,12 @@ export function parseAddress(text: string): { project: string | null; name: stri
   return { project: checkName(text.slice(0, slash), "project"), name: checkName(text.slice(slash + 1)) };
 }
 
-/** For an error message: the candidates nearest to a misspelt word, best first. */
+/** The command that starts a worker: `up` for one that was brought up with its fleet, else `run` in its folder. */
+export function startCommand(name: string, inPane: boolean): string {
+  return `perdure ${inPane ? "up" : "run"} ${name}`;
+}
+
+/** The candidates nearest to a misspelt word, best first, for an error message. */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const near = [...candidates]
     .map((candidate) => ({ candidate, distance: editDistance(nameKey(word), nameKey(candidate)) }))
@@ -103,7 +108,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** For an error message: what somebody typed, but not a page of it. */
+/** The text that somebody typed, cut for an error message. */
 export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

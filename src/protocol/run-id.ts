@@ -7,7 +7,7 @@ export interface RunIdParts {
   epoch: number;
 }
 
-/** `host.project.worker.epoch`: always splits into four, because no part can contain a dot. */
+/** A run id is `host.project.worker.epoch`: it always splits into four, because no part can contain a dot. */
 export function formatRunId(parts: RunIdParts): string {
   return [slugHost(parts.host), slugPart(parts.project), slugPart(parts.worker), parts.epoch].join(".");
 }
@@ -19,7 +19,7 @@ export function parseRunId(id: string): RunIdParts | null {
   return { host, project, worker, epoch: Number(epoch) };
 }
 
-/** What two names must differ in to have separate epochs: `coder.1` and `coder-1` share one row. */
+/** The key under which epochs are counted: `coder.1` and `coder-1` would have the same run ids, so they share one. */
 export function epochKey(host: string, project: string, worker: string): string {
   return [slugHost(host), slugPart(project), slugPart(worker)].join(".").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** The wire contract. Raised when an older peer could misunderstand; a mismatch is answered with a sentence. */
+/** The version of the wire contract. It is raised when an older peer could misunderstand; a mismatch is answered with a sentence. */
 export const PROTOCOL_VERSION = 4;
 
 /** The package's version; esbuild replaces it when bundling, tests run it as is. */

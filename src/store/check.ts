@@ -1,4 +1,4 @@
-import type { CheckResult } from "../protocol/records/worker.ts";
+import type { CheckResult } from "../protocol/records/admin.ts";
 
 /** On a connection of its own in a process of its own: a thread would leave 17 MB behind in an idle daemon. */
 const SCRIPT = `

@@ -91,7 +91,7 @@ async function registered(home: Home): Promise<Row[]> {
     const name = names[Math.floor(Math.random() * names.length)] ?? "";
     const here = { identity: home.project, root: home.project, base: "api" };
     const target = { project: null, name, here };
-    await client.collect("inbox", { as: null, nested: false, here, project: null, target, all: false, limit: 1 });
+    await client.collect("peekMail", { as: null, nested: false, here, project: null, target, all: false, limit: 1 });
   };
   const floor = await echoServer(join(home.dir, "bare.sock"), null);
   const all = await stretches(3 * STRETCHES, ROUNDS, [floor.once, resolve]);

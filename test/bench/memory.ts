@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import type { DaemonStatus } from "../../src/protocol/records/worker.ts";
+import type { DaemonStatus } from "../../src/protocol/records/admin.ts";
 import type { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
 

@@ -144,7 +144,7 @@ async function servingAgain(home: Home, killedAtMs: number): Promise<number> {
 
 async function checkWhole(home: Home, tally: { wholeChecksOk: number }): Promise<void> {
   const client = await connect({ env: home.env });
-  const { ok, problems } = await client.call("check", {}, LONG_WAIT_MS).finally(() => client.close());
+  const { ok, problems } = await client.call("checkStore", {}, LONG_WAIT_MS).finally(() => client.close());
   check(ok, () => `integrity_check: ${problems.join("; ")}`);
   tally.wholeChecksOk++;
 }
@@ -166,7 +166,7 @@ async function readAll(home: Home): Promise<MessageRecord[]> {
     const as = { run, generation, token };
     for (;;) {
       const place = { here: placeIn(home), project: null };
-      const { messages } = await client.call("receive", {
+      const { messages } = await client.call("takeMail", {
         as,
         nested: false,
         ...place,

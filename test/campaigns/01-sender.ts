@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Client } from "../../src/client/connect.ts";
 import type { Admitted } from "../../src/protocol/records/mail.ts";
-import type { ClaimGrant } from "../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import type { Home } from "../support/home.ts";
 import { check, pick, whole } from "./support/check.ts";
 import { clientClaim } from "./support/house.ts";
@@ -103,7 +103,7 @@ export class Sender {
   /** Whoever finds no daemon starts one, and tells it that the lease's owner is here. */
   async #present(): Promise<Client> {
     const client = await connect({ env: this.#home.env });
-    if (this.#lease) client.stream("hold", this.#lease, () => undefined).catch(() => undefined);
+    if (this.#lease) client.stream("keepalive", this.#lease, () => undefined).catch(() => undefined);
     return client;
   }
 }

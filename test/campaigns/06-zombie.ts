@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type Client } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
-import type { ClaimGrant } from "../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { campaign, seeded } from "../support/campaign.ts";
@@ -67,7 +67,7 @@ async function displacedClient(stage: Stage, puppet: Puppet, name: string): Prom
   const old = await puppet.call("claim", clientClaim(home, name, pid));
   // On offer to it: given back by the takeover, and never again its own to acknowledge.
   const [sent] = (await operator.call("send", letter(home, name, "for whoever has the name"))).messages;
-  await puppet.call("receive", { ...selfOf(old), here: placeIn(home), project: null, max: 10, waitMs: 0 });
+  await puppet.call("takeMail", { ...selfOf(old), here: placeIn(home), project: null, max: 10, waitMs: 0 });
   await stop([pid]);
   await operator.call("takeover", { target: targetIn(home, name), by: "campaign", killAfterMs: KILL_AFTER_MS });
   const owner = stage.random() < 0.8 ? await operator.call("claim", clientClaim(home, name, process.pid)) : null;
@@ -163,7 +163,12 @@ async function attempt(
     release(old.token, old.run, now.generation),
     release(old.token, now.run, now.generation),
     release(null, now.run, now.generation),
-    { do: "call", token: null, call: "hold", params: { run: old.run, generation: old.generation, token: old.token } },
+    {
+      do: "call",
+      token: null,
+      call: "keepalive",
+      params: { run: old.run, generation: old.generation, token: old.token },
+    },
     release(null, now.run, now.generation + 1 + whole(stage.random, 3)),
     { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, name, pid) },
     { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, `${name}-other`, pid) },
@@ -185,7 +190,7 @@ function mailing(home: Home, name: string, old: Lease, offered: string): CallOrd
     { token: null, who: selfOf(old) },
   ].flatMap(({ token, who }): CallOrder[] => [
     { do: "call", token, call: "send", params: { ...letter(home, name, "from a zombie"), ...who } },
-    { do: "call", token, call: "receive", params: { ...who, ...place, max: 10, waitMs: 0 } },
+    { do: "call", token, call: "takeMail", params: { ...who, ...place, max: 10, waitMs: 0 } },
     { do: "call", token, call: "ack", params: { ...who, ids: [offered], how: "read" } },
   ]);
 }

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RESTART_BUDGET } from "../../src/limits/index.ts";
-import type { EventRecord, RunRecord } from "../../src/protocol/records/worker.ts";
+import type { EventRecord } from "../../src/protocol/records/admin.ts";
+import type { RunRecord } from "../../src/protocol/records/run.ts";
 import { FleetStage } from "../daemon/fleet/fleet.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { RestartWorld, type RestartTally } from "./11-restart-model.ts";

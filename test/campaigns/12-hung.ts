@@ -1,5 +1,6 @@
 import { RUN_POLL_MS } from "../../src/limits/index.ts";
-import type { EventRecord, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import type { EventRecord } from "../../src/protocol/records/admin.ts";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { FleetStage } from "../daemon/fleet/fleet.ts";
 import { campaign, seeded } from "../support/campaign.ts";

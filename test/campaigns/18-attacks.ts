@@ -93,7 +93,7 @@ function othersMail(cast: Cast, random: () => number): Attack {
     { call: "reply", params: { ...reply, id: pick(random, [mail.queued, mail.offered]) } },
     { call: "reply", params: { ...reply, id: mail.queued.slice(0, -2) } },
     { call: "cancel", params: { ...who, id: pick(random, [mail.queued, mail.offered, mail.sent]) } },
-    { call: "mail", params: { ...who, id } },
+    { call: "showMail", params: { ...who, id } },
     { call: "send", params: letter(home, "bystander", "instead", { ...who, supersedes: mail.sent }) },
     { call: "send", params: letter(home, "victim", "for the coder", { ...who, id: mail.queued }) },
     { call: "send", params: letter(home, "bystander", "from the victim", { ...who, id: mail.sent }) },
@@ -107,8 +107,8 @@ function nested(cast: Cast, random: () => number): Attack {
   const who = { as: random() < 0.5 ? victim : null, nested: true, here: placeIn(home), project: null };
   const { as } = who;
   const calls: Omit<Attack, "what" | "token">[] = [
-    { call: "receive", params: { ...who, max: 10, waitMs: 0 } },
-    { call: "inbox", params: { ...who, target: null, all: random() < 0.5, limit: 10 } },
+    { call: "takeMail", params: { ...who, max: 10, waitMs: 0 } },
+    { call: "peekMail", params: { ...who, target: null, all: random() < 0.5, limit: 10 } },
     { call: "pending", params: who },
     { call: "ack", params: { as, nested: true, ids: [mail.offered], how: "read" } },
     { call: "reply", params: { ...who, id: mail.offered, body: "yes", messageId: null, attach: [] } },
@@ -131,15 +131,15 @@ function operatorsCall(cast: Cast, random: () => number): Attack {
     { call: "pause", params: { target, on: true } },
     { call: "redeliver", params: { id: mail.queued } },
     { call: "fork", params: { target, to: "mine" } },
-    { call: "restore", params: { target } },
+    { call: "restoreConversation", params: { target } },
     { call: "adopt", params: { target, vendor: "claude", session, cwd: home.project, environment: {} } },
-    { call: "conversations", params: { vendor: null, cwd: home.project, environment: {} } },
+    { call: "findConversations", params: { vendor: null, cwd: home.project, environment: {} } },
     { call: "save", params: { ...place, name: "mine" } },
     { call: "forget", params: { ...place, name: "mine" } },
-    { call: "project.move", params: { here: place.here, old: "api" } },
+    { call: "moveProject", params: { here: place.here, old: "api" } },
     { call: "backup", params: { file: `${home.dir}/stolen.db` } },
-    { call: "check", params: {} },
-    { call: "stop", params: {} },
+    { call: "checkStore", params: {} },
+    { call: "stopDaemon", params: {} },
   ];
   return { what: "an operator's call", token: mallory.token, ...pick(random, calls) };
 }
@@ -155,7 +155,7 @@ function faked(cast: Cast, random: () => number): Attack {
     { call: "send", params: letter(home, "bystander", "hello", { project: "elsewhere" }) },
     { call: "claim", params: clientClaim(home, "victim", process.pid) },
     { call: "claim", params: { ...clientClaim(home, "victim", process.pid), token: mallory.token } },
-    { call: pick(random, ["release", "hold"]), params: release },
+    { call: pick(random, ["release", "keepalive"]), params: release },
   ];
   return { what: "a faked envelope", token: mallory.token, ...pick(random, calls) };
 }
@@ -180,12 +180,12 @@ function someCall({ home, mail }: Cast, random: () => number, more: { as?: Proof
     { call: "send", params: letter(home, "bystander", "to all", { ...who, to: [], all: true }) },
     { call: "ask", params: ask },
     { call: "reply", params: { ...who, ...place, id: mail.offered, body: "yes", messageId: null, attach: [] } },
-    { call: "receive", params: { ...who, ...place, max: 10, waitMs: 0 } },
-    { call: "receive", params: { ...who, ...place, max: 10, waitMs: 0, inHand: [] } },
+    { call: "takeMail", params: { ...who, ...place, max: 10, waitMs: 0 } },
+    { call: "takeMail", params: { ...who, ...place, max: 10, waitMs: 0, inHand: [] } },
     { call: "ack", params: { ...who, ids: [mail.offered], how: "read" } },
-    { call: "inbox", params: { ...who, ...place, target: null, all: true, limit: 10 } },
+    { call: "peekMail", params: { ...who, ...place, target: null, all: true, limit: 10 } },
     { call: "pending", params: { ...who, ...place } },
-    { call: "mail", params: { ...who, id: mail.offered } },
+    { call: "showMail", params: { ...who, id: mail.offered } },
     { call: "cancel", params: { ...who, id: mail.sent } },
   ]);
 }

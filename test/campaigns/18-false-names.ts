@@ -55,7 +55,7 @@ async function falseEnvironment({ home, victim }: Cast, operator: Client, n: num
 }
 
 async function checkFrom(operator: Client, id: string, from: string, body: string): Promise<void> {
-  const { message } = await operator.call("mail", { as: null, nested: false, id });
+  const { message } = await operator.call("showMail", { as: null, nested: false, id });
   const sender = message.from.replace(/~nested$/, "");
   check(sender === from, `${id} was sent by ${from} and reads as from ${message.from}`);
   check(message.body === body, `the text of ${id} was changed`);

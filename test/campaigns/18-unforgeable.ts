@@ -111,7 +111,7 @@ async function castOf(home: Home, operator: Client): Promise<Cast> {
   const mail = { offered: "offered-1", queued: "queued-1", sent: "sent-1" };
   await operator.call("send", letter(home, "victim", "to be answered", { id: mail.offered, expectsReply: true }));
   const receive = { as: victim, nested: false, here: placeIn(home), project: null, max: 1, waitMs: 0 };
-  const { messages } = await operator.call("receive", receive);
+  const { messages } = await operator.call("takeMail", receive);
   check(messages[0]?.id === mail.offered, "the victim was not offered its mail");
   await operator.call("send", letter(home, "victim", "for the coder", { id: mail.queued, as: bystander }));
   await operator.call("send", letter(home, "bystander", "from the victim", { id: mail.sent, as: victim }));

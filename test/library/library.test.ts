@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connect, PerdureError, type Lease, type Perdure } from "../../src/index.ts";
-import type { History, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import type { History } from "../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { finish, Home } from "../support/home.ts";
 import { output, runGuest } from "./guests.ts";
 

@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { TakeoverResult, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import type { TakeoverResult } from "../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { BIN, finish, Home } from "../support/home.ts";
 import { Shell } from "./shell.ts";

@@ -1,4 +1,4 @@
-import type { History, RunRecord } from "../../src/protocol/records/worker.ts";
+import type { History, RunRecord } from "../../src/protocol/records/run.ts";
 import { processTable, type ProcessInfo } from "../../src/runtime/process/index.ts";
 import type { Home } from "../support/home.ts";
 import { until } from "./tmux.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { History, RunRecord } from "../../src/protocol/records/worker.ts";
+import type { History, RunRecord } from "../../src/protocol/records/run.ts";
 import type { ModelRequest } from "./model/index.ts";
 import { until } from "../terminal/tmux.ts";
 import type { Stage } from "./stage.ts";

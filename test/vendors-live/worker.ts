@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { History, WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import type { History } from "../../src/protocol/records/run.ts";
+import type { WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import type { ModelRequest } from "./model/index.ts";
 import { until } from "../terminal/tmux.ts";
 import { buried } from "./bed/strays.ts";

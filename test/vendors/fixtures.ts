@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Environment } from "../../src/util/environment.ts";
-import type { BlockedReason, Outward, SessionPlace, Sign, Variables } from "../../src/protocol/records/conversation.ts";
+import type {
+  BlockedReason,
+  Outward,
+  SessionLocation,
+  Sign,
+  Variables,
+} from "../../src/protocol/records/conversation.ts";
 import type { BlockedExit } from "../../src/vendors/shared/blocked-exit.ts";
 import { adapterNames, adapterOf, type Adapter } from "../../src/vendors/index.ts";
 
@@ -167,6 +173,6 @@ export function unasked(): never {
   throw new Error("the vendor's program was asked");
 }
 
-export function placeIn(configDir: string, { vendor, facts }: Vendor): SessionPlace {
+export function placeIn(configDir: string, { vendor, facts }: Vendor): SessionLocation {
   return { vendor, id: facts.session, configDir, launchCwd: "/home/u/api" };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { startDaemon } from "../../client/autostart.ts";
 import { connect } from "../../client/connect.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import type { DaemonStatus } from "../../protocol/records/worker.ts";
+import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";

@@ -17,11 +17,11 @@ import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
 import { entryOf } from "../shared/fleet-entries.ts";
-import { declaredHere, foundHere, placeHere } from "../shared/here.ts";
-import { startOf } from "../shared/start-command.ts";
+import { declaredHere, foundHere, placeHere, startCommandHere } from "../shared/here.ts";
+
 import { printable } from "../shared/output.ts";
 
-interface Finding {
+interface Diagnosis {
   check: string;
   level: "ok" | "note" | "bad";
   message: string;
@@ -60,7 +60,7 @@ export const doctor: Command = {
   },
 };
 
-function machine(): Finding[] {
+function machine(): Diagnosis[] {
   const form = detectWrapperForm();
   const tmux = findProgram("tmux", process.env.PATH, "/");
   return [
@@ -75,7 +75,7 @@ function machine(): Finding[] {
 }
 
 /** Each vendor on PATH, with its version beside those that were tried. */
-function agents(): Finding[] {
+function agents(): Diagnosis[] {
   const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
     const place = findProgram(program, process.env.PATH, "/");
     const adapter = adapterOf(vendor);
@@ -84,7 +84,7 @@ function agents(): Finding[] {
   return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
 }
 
-function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Finding {
+function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Diagnosis {
   if (unproved !== null)
     return note(vendor, `${file}; unproved: ${unproved}`, "look after the first resume: perdure history NAME");
   const version = installedVersion(file);
@@ -98,7 +98,7 @@ function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Find
   );
 }
 
-function project(): Finding[] {
+function project(): Diagnosis[] {
   try {
     const found = foundHere();
     readProjectConfig(found);
@@ -123,7 +123,7 @@ function hasFleet(): boolean {
 }
 
 /** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
-function fleet(): Finding[] {
+function fleet(): Diagnosis[] {
   try {
     const read = readFleet(foundHere());
     if (read === null) return [];
@@ -135,7 +135,7 @@ function fleet(): Finding[] {
   }
 }
 
-async function daemonAndStore(projectIsReadable: boolean): Promise<Finding[]> {
+async function daemonAndStore(projectIsReadable: boolean): Promise<Diagnosis[]> {
   const paths = statePaths(process.env);
   try {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
@@ -150,9 +150,9 @@ async function daemonAndStore(projectIsReadable: boolean): Promise<Finding[]> {
   }
 }
 
-async function daemonFindings(client: Client): Promise<Finding[]> {
+async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   const status = await client.call("status", {});
-  const check = await client.call("check", {}, LONG_WAIT_MS);
+  const check = await client.call("checkStore", {}, LONG_WAIT_MS);
   return [
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
@@ -164,15 +164,15 @@ async function daemonFindings(client: Client): Promise<Finding[]> {
 }
 
 /** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
-async function slugFindings(client: Client): Promise<Finding[]> {
+async function slugFindings(client: Client): Promise<Diagnosis[]> {
   const wanted = readProjectConfig(foundHere()).project;
-  const { slug, registered } = await client.call("project", { here: placeHere() });
+  const { slug, registered } = await client.call("showProject", { here: placeHere() });
   if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
   return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
 }
 
 /** Could each worker of this project be started again as it was? */
-async function workerFindings(client: Client): Promise<Finding[]> {
+async function workerFindings(client: Client): Promise<Diagnosis[]> {
   const here = placeHere();
   const { items: workers } = await client.collect("ls", { here, project: null, all: false });
   const details = await Promise.all(
@@ -182,7 +182,7 @@ async function workerFindings(client: Client): Promise<Finding[]> {
 }
 
 /** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
-function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
+function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   const days = conversation && adapterOf(conversation.vendor)?.storage.sweepsAfterDays?.(conversation.configDir);
   const file = conversation?.transcript?.file;
   const changedMs = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
@@ -195,12 +195,12 @@ function sweepFinding({ name, conversation }: WorkerDetail): Finding | null {
     ? note(
         name,
         `${swept}; a copy is kept, and put back at the next start`,
-        `or use it before: ${startOf(foundHere(), name)}`,
+        `or use it before: ${startCommandHere(foundHere(), name)}`,
       )
-    : bad(name, `${swept}, and no copy is kept`, startOf(foundHere(), name));
+    : bad(name, `${swept}, and no copy is kept`, startCommandHere(foundHere(), name));
 }
 
-function workerFinding({ name, command, cwd, environment }: WorkerDetail): Finding | null {
+function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagnosis | null {
   if (command === null || cwd === null) return null;
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
@@ -213,18 +213,18 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Findi
   return note(
     name,
     `recorded environment lacks ${lacking.join(", ")}`,
-    `${startOf(foundHere(), name)} from a login shell`,
+    `${startCommandHere(foundHere(), name)} from a login shell`,
   );
 }
 
-function ok(check: string, message: string): Finding {
+function ok(check: string, message: string): Diagnosis {
   return { check, level: "ok", message, fix: null };
 }
 
-function note(check: string, message: string, fix: string | null): Finding {
+function note(check: string, message: string, fix: string | null): Diagnosis {
   return { check, level: "note", message, fix };
 }
 
-function bad(check: string, message: string, fix: string | null): Finding {
+function bad(check: string, message: string, fix: string | null): Diagnosis {
   return { check, level: "bad", message, fix };
 }

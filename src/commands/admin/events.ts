@@ -1,6 +1,6 @@
 import { connect } from "../../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
-import type { EventRecord } from "../../protocol/records/worker.ts";
+import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { Command } from "../shared/command.ts";
 import { placeHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";

@@ -17,7 +17,7 @@ export async function stopDaemon(): Promise<number | null> {
 async function askToStop(): Promise<number | null> {
   try {
     const client = await connect({ autostart: false });
-    const { pid } = await client.call("stop", {});
+    const { pid } = await client.call("stopDaemon", {});
     client.close();
     return pid;
   } catch (error) {

@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import { anchorFile, anchorFolder, asSeenFrom } from "../../project/context-file.ts";
 import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
-import type { Place } from "../../protocol/calls/index.ts";
-import type { AnchorOwner } from "../../protocol/records/worker.ts";
+import type { ProjectRef } from "../../protocol/calls/index.ts";
+import type { AnchorOwner } from "../../protocol/records/run.ts";
 import { ask } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
 import { ownProject, placeHere } from "../shared/here.ts";
@@ -78,11 +78,11 @@ export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
 }
 
 /** Some hundred at a time: a project that was never swept has thousands. */
-async function ownersOf(here: Place, stems: string[]): Promise<AnchorOwner[]> {
+async function ownersOf(here: ProjectRef, stems: string[]): Promise<AnchorOwner[]> {
   const owners: AnchorOwner[] = [];
   for (let from = 0; from < stems.length; from += ANCHORS_PER_CALL) {
     const files = stems.slice(from, from + ANCHORS_PER_CALL);
-    owners.push(...(await ask("anchors", { here, project: ownProject(), files })).known);
+    owners.push(...(await ask("findAnchorOwners", { here, project: ownProject(), files })).known);
   }
   return owners;
 }

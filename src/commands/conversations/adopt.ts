@@ -3,13 +3,12 @@ import { resolve, sep } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { FoundRecord } from "../../protocol/records/findings.ts";
+import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
 import { ask, askList } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere, targetOf } from "../shared/here.ts";
-import { startOf } from "../shared/start-command.ts";
+import { foundHere, placeHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
 
 export const adopt: Command = {
@@ -74,7 +73,11 @@ function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["pai
 
 async function conversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
   const vendor = typeof values.vendor === "string" ? values.vendor : null;
-  const { items } = await askList("conversations", { vendor, cwd: process.cwd(), environment: environmentOf(found) });
+  const { items } = await askList("findConversations", {
+    vendor,
+    cwd: process.cwd(),
+    environment: environmentOf(found),
+  });
   return items;
 }
 
@@ -106,7 +109,7 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
   const target = targetOf(name, placeHere(found));
   const adopted = await ask("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
-  out.note(`→ ${startOf(found, name)}`);
+  out.note(`→ ${startCommandHere(found, name)}`);
 }
 
 interface Picked {
@@ -135,7 +138,7 @@ async function picked(found: FoundProject, given: string, values: Invocation["va
 }
 
 async function restore(name: string, { out }: Invocation): Promise<void> {
-  const result = await ask("restore", { target: targetOf(name) });
+  const result = await ask("restoreConversation", { target: targetOf(name) });
   out.result(result, () => `${result.address} is back in the copy that was kept (${size(result.restored.bytes)})`);
-  out.note(`→ ${startOf(foundHere(), name)}`);
+  out.note(`→ ${startCommandHere(foundHere(), name)}`);
 }

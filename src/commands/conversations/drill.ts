@@ -1,5 +1,5 @@
 import { connect } from "../../client/connect.ts";
-import type { DrillResult } from "../../protocol/records/findings.ts";
+import type { DrillResult } from "../../protocol/records/conversation.ts";
 import type { Command } from "../shared/command.ts";
 import { ownProject, placeHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";

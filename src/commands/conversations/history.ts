@@ -1,5 +1,6 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
-import type { RunRecord, SessionRecord } from "../../protocol/records/worker.ts";
+import type { RunRecord } from "../../protocol/records/run.ts";
+import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import { askList } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { on, once } from "node:events";
-import type { History, WorkerSummary } from "../../protocol/records/worker.ts";
+import type { History } from "../../protocol/records/run.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { DEMO_WAIT_MS } from "../../limits/index.ts";
 import type { Output } from "../shared/output.ts";
 import type { Stage } from "./stage.ts";
@@ -8,7 +9,7 @@ import type { Stage } from "./stage.ts";
 /** Where there is no tmux: one agent, in the foreground. */
 export async function playOne(stage: Stage, out: Output): Promise<object> {
   stage.say("An agent gets a name. This one needs no model; claude or codex would stand in its place.");
-  const first = await Agent.start(stage, out, ["run", "coder", "--vendor", "scripted"]);
+  const first = await DemoAgent.start(stage, out, ["run", "coder", "--vendor", "scripted"]);
   await first.tell("The staging database is called heron.");
   await stage.show(["ls"]);
 
@@ -20,7 +21,7 @@ export async function playOne(stage: Stage, out: Output): Promise<object> {
   await stage.show(["ls"]);
 
   stage.say("The name outlived its process. By name alone it comes back, in its own conversation.");
-  const second = await Agent.start(stage, out, ["run", "coder"]);
+  const second = await DemoAgent.start(stage, out, ["run", "coder"]);
   const answer = await second.tell("What did I tell you first?");
 
   stage.say("And that is not taken on trust: what the process shows is compared with what was asked for.");
@@ -48,7 +49,7 @@ function find(workers: WorkerSummary[], proved: boolean): WorkerSummary | null {
 }
 
 /** The worker, and the pipes to it. */
-class Agent {
+class DemoAgent {
   readonly worker: WorkerSummary;
   readonly #stage: Stage;
   readonly #out: Output;
@@ -62,12 +63,12 @@ class Agent {
   }
 
   /** Beside the demo, ready for input. */
-  static async start(stage: Stage, out: Output, args: string[]): Promise<Agent> {
+  static async start(stage: Stage, out: Output, args: string[]): Promise<DemoAgent> {
     stage.typed(`perdure ${args.join(" ")} &`);
     const child = stage.start(args, ["pipe", "pipe", "ignore"]);
     child.stdout?.setEncoding("utf8");
     const worker = await stage.until("the worker did not start", async () => find(await stage.workers(), false));
-    return new Agent(stage, out, child, worker);
+    return new DemoAgent(stage, out, child, worker);
   }
 
   /** Types a line to it, and shows its answer. */

@@ -20,7 +20,7 @@ export const attach: Command = {
   words: [1, 1],
 
   async run({ words, values, out }) {
-    const pane = await ask("pane", { target: targetOf(words[0] ?? "") });
+    const pane = await ask("findPane", { target: targetOf(words[0] ?? "") });
     if (out.json) return out.result(pane, () => "");
     if (!isTerminal(0)) {
       throw new PerdureError("usage", "There is no terminal here to attach.", { hint: `perdure logs ${words[0]}` });

@@ -33,7 +33,7 @@ export const logs: Command = {
     if (run !== undefined && values.follow === true) {
       throw new PerdureError("usage", "logs: --run is of one run, -f follows the name.", { hint: "give one of them" });
     }
-    const screen = await ask("screen", { target, lines, run });
+    const screen = await ask("readScreen", { target, lines, run });
     if (values.follow !== true) return out.result(screen, () => printable(screen.text));
     await follow(target, screen, out);
   },
@@ -53,7 +53,7 @@ async function follow(target: Target, first: ScreenRecord, out: Output): Promise
   // The name is followed, not the run: one that is started again goes on here.
   while (seen.live || (await comesBack(target))) {
     await sleep(FOLLOW_MS);
-    const now = await ask("screen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
+    const now = await ask("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "not-found") return null;
       throw error;
     });

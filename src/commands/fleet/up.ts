@@ -2,17 +2,17 @@ import { connect } from "../../client/connect.ts";
 import { checkCwd } from "../../project/fleet/cwd.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
-import type { CallParams, Place } from "../../protocol/calls/index.ts";
+import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { askList } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { chosen, entryOf, mustHaveFleet, trustOf, type FleetEntry } from "../shared/fleet-entries.ts";
+import { chosen, entryOf, mustHaveFleet, trustOf } from "../shared/fleet-entries.ts";
 import { foundHere, placeHere } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table.ts";
-import { assureTrust } from "./trust.ts";
+import { ensureTrust } from "../shared/ensure-trust.ts";
 
 export const up: Command = {
   summary: "bring the fleet of perdure.toml up in tmux, each worker in its own conversation",
@@ -40,8 +40,8 @@ export const up: Command = {
     const here = placeHere(found);
     const fleet = await mustHaveFleet(found);
     const workers = chosen(fleet, words);
-    const wished = wish(values, words, fleet);
-    await assureTrust(fleet, here, values.yes === true, out);
+    const options = optionsOf(values, words, fleet);
+    await ensureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
       out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
@@ -49,7 +49,7 @@ export const up: Command = {
     const { entries, refused } = await furnish(fleet, inPanes, out);
     // Asked before: afterwards the machine is busy with fifty agents that start.
     const others = words.length === 0 ? await runningOthers(fleet, here) : [];
-    const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...wished }, refused, out);
+    const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...options }, refused, out);
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
     return result.refused > 0 ? REFUSED_EXIT : 0;
@@ -59,16 +59,17 @@ export const up: Command = {
 /** The exit code of a refusal, when others came up. */
 const REFUSED_EXIT = 5;
 
-type Wish = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
+type UpOptions = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
 
 /** A saved session is a whole fleet's: what would leave half of it elsewhere, or say two things at once, is not taken. */
-function wish(values: Invocation["values"], words: readonly string[], fleet: Fleet): Wish {
+function optionsOf(values: Invocation["values"], words: readonly string[], fleet: Fleet): UpOptions {
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
   const [session, resume, fresh] = [text(values.session), text(values.resume), values.fresh === true];
   const allowed: unknown = values["allow-fresh"];
   const allowFresh = Array.isArray(allowed) ? chosen(fleet, allowed.map(String)).map(({ name }) => name) : [];
   const option = session === null ? "--resume" : "--session";
-  if (session !== null && resume !== null) throw usage("--session and --resume are two wishes.", "give one of them");
+  if (session !== null && resume !== null)
+    throw usage("--session and --resume cannot be combined.", "give one of them");
   if (session === null && resume === null) return { session, resume, allowFresh, fresh };
   if (words.length > 0) throw usage(`${option} is for the whole fleet.`, `perdure up ${option} ${session ?? resume}`);
   if (fresh && resume !== null)
@@ -157,7 +158,7 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
 
 /** Somebody has taken them out of the file: they are not ours to stop without being asked. */
-async function runningOthers(fleet: Fleet, here: Place): Promise<string[]> {
+async function runningOthers(fleet: Fleet, here: ProjectRef): Promise<string[]> {
   const { items } = await askList("ls", { here, project: null, all: false });
   const named = new Set(fleet.workers.map(({ name }) => nameKey(name)));
   const running = items.filter(({ mode, run }) => mode === "tmux" && run !== null);

@@ -31,7 +31,7 @@ export const inbox: Command = {
     const client = await connect();
     try {
       const found = looks
-        ? await client.collect("inbox", { ...who, target, all, limit })
+        ? await client.collect("peekMail", { ...who, target, all, limit })
         : { items: await taken(limit), result: { paused: false } };
       out.result({ messages: found.items }, () =>
         found.items.map((each) => messageText(each, out.paint, looks)).join("\n"),
@@ -51,7 +51,7 @@ export const inbox: Command = {
       // Nothing is in hand yet: what an earlier one of this run was offered and could not show comes again, and first. The
       // operator has no run of its own: what is on offer there may be in another's hands.
       const inHand = process.env.PERDURE_TOKEN ? { inHand: [] } : {};
-      return (await client.call("receive", { ...who, max, waitMs, ...inHand }, waitMs + PATIENCE_MS)).messages;
+      return (await client.call("takeMail", { ...who, max, waitMs, ...inHand }, waitMs + PATIENCE_MS)).messages;
     }
   },
 };

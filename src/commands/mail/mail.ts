@@ -15,7 +15,7 @@ export const mail: Command = {
   async run({ words, values, out }) {
     const id = words[0] ?? "";
     if (values.redeliver === true) await ask("redeliver", { id });
-    const found = await ask("mail", { ...caller(), id });
+    const found = await ask("showMail", { ...caller(), id });
     out.result(found, () => {
       const rows = found.steps.map(({ state, at, run, reason }) => [state, at, run ?? "-", printable(reason ?? "")]);
       const steps = table(["STATE", "AT", "RUN", ""], rows, out.paint.dim);

@@ -2,7 +2,7 @@ import { connect, type Client } from "../../client/connect.ts";
 import { UNREAD_TOLD_MAX } from "../../limits/index.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { readFleet, type FleetWorker } from "../../project/fleet/read.ts";
-import type { Place } from "../../protocol/calls/index.ts";
+import type { ProjectRef } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { nameKey } from "../../protocol/names.ts";
@@ -26,7 +26,7 @@ export const overview: Command = {
     const here = placeHere(found);
     const client = await connect();
     try {
-      const project = await client.call("project", { here });
+      const project = await client.call("showProject", { here });
       const { items: workers } = await client.collect("ls", { here, project: ownProject(), all: false });
       const saved = project.registered ? await activeSession(client, here) : null;
       const mail = project.registered ? await operatorsMail(client, here) : 0;
@@ -58,16 +58,16 @@ function fromHome(folder: string): string {
   return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
 }
 
-async function activeSession(client: Client, here: Place): Promise<string | null> {
+async function activeSession(client: Client, here: ProjectRef): Promise<string | null> {
   const { items } = await client.collect("saved", { here, project: ownProject() });
   return items.find(({ active }) => active)?.name ?? null;
 }
 
 /** Of the person at the machine; a worker's own is in the table. */
-async function operatorsMail(client: Client, here: Place): Promise<number> {
+async function operatorsMail(client: Client, here: ProjectRef): Promise<number> {
   if (process.env.PERDURE_RUN) return 0;
   const box = { as: null, nested: false, here, project: ownProject(), target: null, all: false };
-  return (await client.collect("inbox", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
+  return (await client.collect("peekMail", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
 }
 
 function mailNeeds(unread: number): Need[] {

@@ -33,7 +33,7 @@ export const project: Command = {
 async function here({ out }: Invocation): Promise<void> {
   const found = foundHere();
   readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
-  const result = await ask("project", { here: placeHere(found) });
+  const result = await ask("showProject", { here: placeHere(found) });
   const state = result.registered
     ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
     : "no workers yet";
@@ -41,7 +41,7 @@ async function here({ out }: Invocation): Promise<void> {
 }
 
 async function list({ out }: Invocation): Promise<void> {
-  const { items: projects } = await askList("projects", {});
+  const { items: projects } = await askList("listProjects", {});
   const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
   out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
   if (rows.length === 0)
@@ -54,6 +54,6 @@ async function move({ words, out }: Invocation): Promise<void> {
     throw new PerdureError("usage", "project move: OLD is missing.", {
       hint: "perdure project move OLD, its old slug or path",
     });
-  const result = await ask("project.move", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
+  const result = await ask("moveProject", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
   out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
 }

@@ -1,4 +1,5 @@
-import type { SessionRecord, WorkerDetail } from "../../protocol/records/worker.ts";
+import type { SessionRecord } from "../../protocol/records/conversation.ts";
+import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { ask } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";

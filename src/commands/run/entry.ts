@@ -2,11 +2,11 @@ import { checkCwd } from "../../project/fleet/cwd.ts";
 import { readFleet } from "../../project/fleet/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
-import type { Target } from "../../protocol/calls/index.ts";
+import type { FleetEntry, Target } from "../../protocol/calls/index.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { entryOf, type FleetEntry } from "../shared/fleet-entries.ts";
+import { entryOf } from "../shared/fleet-entries.ts";
 import type { Output } from "../shared/output.ts";
-import { assureTrust } from "../fleet/trust.ts";
+import { ensureTrust } from "../shared/ensure-trust.ts";
 
 /**
  * What the project's file says of a name that was never started; null for one it does not name. Words after `--` that begin
@@ -22,7 +22,7 @@ export async function wantedOfEntry(
   const fleet = readFleet(found);
   const worker = fleet?.workers.find((each) => nameKey(each.name) === nameKey(name));
   if (!fleet || !worker) return null;
-  await assureTrust(fleet, here, false, out);
+  await ensureTrust(fleet, here, false, out);
   if (worker.worktree) await makeWorktree(fleet.root, worker.worktree);
   checkCwd(fleet, worker);
   return entryOf(rest === null ? worker : { ...worker, args: [...rest] }, fleet);

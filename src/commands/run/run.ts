@@ -5,7 +5,8 @@ import { readProjectConfig, readUserConfig } from "../../project/config/read.ts"
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
-import type { LaunchStep, WorkerDetail } from "../../protocol/records/worker.ts";
+import type { LaunchStep } from "../../protocol/records/launch.ts";
+import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
@@ -89,7 +90,7 @@ async function storedWorker(target: Target): Promise<WorkerDetail | null> {
   }
 }
 
-type Wanted = Pick<CallParams<"claim">, "command" | "vendor">;
+type CommandToRun = Pick<CallParams<"claim">, "command" | "vendor">;
 
 /** The command as given, or null for the stored one. */
 function wantedCommand(
@@ -98,7 +99,7 @@ function wantedCommand(
   stored: WorkerDetail | null,
   name: string,
   cwd: string,
-): Wanted {
+): CommandToRun {
   if (typeof values.vendor === "string") return wantedOfVendor(values.vendor, rest, values, stored, name);
   if (rest === null) return wantedAgain(stored);
   if (rest.length === 0) {
@@ -113,7 +114,7 @@ function wantedOfVendor(
   values: Invocation["values"],
   stored: WorkerDetail | null,
   name: string,
-): Wanted {
+): CommandToRun {
   const adapter = adapterOf(vendor);
   if (adapter === null) {
     const [near] = nearest(vendor, adapterNames());
@@ -130,7 +131,12 @@ function wantedOfVendor(
   return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
 }
 
-function wantedDeclared(vendor: string, rest: readonly string[], values: Invocation["values"], name: string): Wanted {
+function wantedDeclared(
+  vendor: string,
+  rest: readonly string[],
+  values: Invocation["values"],
+  name: string,
+): CommandToRun {
   const [begin, resume] = [declaredWords(values.new), declaredWords(values.resume)];
   if (rest.length === 0 || begin === null || resume === null) {
     throw new PerdureError("usage", `--vendor ${vendor} needs a command, --new and --resume with {id} in both.`, {
@@ -147,7 +153,7 @@ function declaredWords(text: string | boolean | undefined): string[] | null {
 }
 
 /** A worker from before its program had an adapter is matched now: from here on it has a conversation. */
-function wantedAgain(stored: WorkerDetail | null): Wanted {
+function wantedAgain(stored: WorkerDetail | null): CommandToRun {
   const vendor = stored?.command && stored.vendor === null ? vendorOf(stored.command, stored.cwd ?? "/") : null;
   return vendor === null ? { command: null, vendor } : { command: stored?.command ?? null, vendor };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readConfigAt } from "../../project/config/read.ts";
 import { CONFIG_FILE, fleetRoot, type FoundProject } from "../../project/find.ts";
 import { fleetError, readFleet, type Fleet, type FleetWorker } from "../../project/fleet/read.ts";
-import type { CallParams } from "../../protocol/calls/index.ts";
+import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -16,11 +16,9 @@ import { placeHere } from "./here.ts";
 
 // From the fleet file to what the daemon is asked to keep running.
 
-export type FleetEntry = CallParams<"up">["workers"][number];
-
 /** With the project's real name in its prompts: two folders called `api` have two. */
 export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
-  const fleet = readFleet(found, (await ask("project", { here: placeHere(found) })).slug);
+  const fleet = readFleet(found, (await ask("showProject", { here: placeHere(found) })).slug);
   if (fleet !== null) return fleet;
   const file = join(fleetRoot(found), CONFIG_FILE);
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {

@@ -1,9 +1,9 @@
 import { readProjectConfig } from "../../project/config/read.ts";
 import { findProject, type FoundProject } from "../../project/find.ts";
 import { declaredWorkers } from "../../project/fleet/names.ts";
-import type { Place, Target } from "../../protocol/calls/index.ts";
+import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { parseAddress } from "../../protocol/names.ts";
+import { nameKey, parseAddress, startCommand } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 
 /** The folder a command was called from; gone when somebody removed it under the shell. */
@@ -18,7 +18,7 @@ export function foundHere(): FoundProject {
   }
 }
 
-export function placeHere(found = foundHere()): Place {
+export function placeHere(found = foundHere()): ProjectRef {
   const { identity, root, base } = found;
   try {
     return { identity, root, base: readProjectConfig(found).project ?? base };
@@ -45,6 +45,12 @@ export function declaredHere(found: FoundProject): { name: string; group: string
     if (isPerdureError(error)) return [];
     throw error;
   }
+}
+
+/** The command that starts a worker from here: one that the fleet file declares comes up with its fleet. */
+export function startCommandHere(found: FoundProject, name: string): string {
+  const isDeclared = declaredHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
+  return startCommand(name, isDeclared);
 }
 
 /** A worker as typed. Inside a run a bare name means a worker of the run's own project, wherever it has `cd`ed. */

@@ -17,7 +17,7 @@ export async function claimForLaunch(request: Request, env: Environment = proces
   try {
     return await prepareLaunch(grant, env, (session) => {
       const { command, cwd, environment, vendor, prompt } = request;
-      return ask("bind", { run, generation, token, session, command, cwd, environment, vendor, prompt });
+      return ask("bindConversation", { run, generation, token, session, command, cwd, environment, vendor, prompt });
     });
   } catch (error) {
     await ask("release", { run, generation, token });

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import type { Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { asker } from "../../launch/ask-program.ts";
 import { holderOf } from "../../store/runs.ts";
@@ -24,7 +24,7 @@ export async function adoptCall(params: CallParams<"adopt">, { services }: CallC
   const adapter = knownAdapter(params.vendor);
   const { dir, variables } = adapter.storage.configDirOf(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
-  const place: SessionPlace = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
+  const place: SessionLocation = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
   const transcript = await adapter.storage.probe(
     place,
@@ -52,7 +52,7 @@ export async function adoptCall(params: CallParams<"adopt">, { services }: CallC
 function bindExisting(
   services: Services,
   worker: Worker,
-  place: SessionPlace,
+  place: SessionLocation,
   variables: ReturnType<Adapter["storage"]["configDirOf"]>["variables"],
 ): Conversation {
   const known = conversationInUse(services.db, place.vendor, place.configDir, place.id);

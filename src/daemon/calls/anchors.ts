@@ -1,6 +1,6 @@
+import type { AnchorOwner } from "../../protocol/records/run.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
-import type { AnchorOwner } from "../../protocol/records/worker.ts";
 import { runById, runsByIdStart, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { Services } from "../services.ts";
@@ -9,10 +9,10 @@ import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
 /** Which of these context files belong to runs of this project, and whether those live. */
-export async function anchorsCall(
-  params: CallParams<"anchors">,
+export async function findAnchorOwnersCall(
+  params: CallParams<"findAnchorOwners">,
   { services }: CallContext,
-): Promise<CallResults["anchors"]> {
+): Promise<CallResults["findAnchorOwners"]> {
   const project = projectOf(services, params);
   if (project === null) return { known: [] };
   return { known: params.files.flatMap((file) => ownerOf(services, project.id, file) ?? []) };

@@ -2,6 +2,9 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { bindMinted } from "../launch/bind.ts";
 import type { CallContext } from "./context.ts";
 
-export function bindCall(params: CallParams<"bind">, { services }: CallContext): Promise<CallResults["bind"]> {
+export function bindConversationCall(
+  params: CallParams<"bindConversation">,
+  { services }: CallContext,
+): Promise<CallResults["bindConversation"]> {
   return bindMinted(services, params);
 }

@@ -1,5 +1,5 @@
+import type { ClaimGrant } from "../../protocol/records/launch.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
-import type { ClaimGrant } from "../../protocol/records/worker.ts";
 import { claim } from "../names/claim.ts";
 import type { CallContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import type { FoundRecord } from "../../protocol/records/findings.ts";
+import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";
@@ -14,10 +14,10 @@ import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
 /** The conversations of every vendor that is installed here, whoever began them, newest first. */
-export async function conversationsCall(
-  params: CallParams<"conversations">,
+export async function findConversationsCall(
+  params: CallParams<"findConversations">,
   context: CallContext,
-): Promise<CallResults["conversations"]> {
+): Promise<CallResults["findConversations"]> {
   const adapters = adapterNames()
     .filter((name) => params.vendor === null || name === params.vendor)
     .flatMap((name) => adapterOf(name) ?? []);
@@ -38,7 +38,7 @@ export async function conversationsCall(
 async function foundBy(
   services: Services,
   adapter: Adapter,
-  { cwd, environment }: CallParams<"conversations">,
+  { cwd, environment }: CallParams<"findConversations">,
 ): Promise<FoundRecord[]> {
   const [program = ""] = adapter.command;
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];

@@ -1,5 +1,5 @@
+import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import type { EventRecord } from "../../protocol/records/worker.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";

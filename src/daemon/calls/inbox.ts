@@ -10,7 +10,10 @@ import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** Looks into a box and takes nothing: one's own, or as the operator anybody's. */
-export async function inboxCall(params: CallParams<"inbox">, context: CallContext): Promise<CallResults["inbox"]> {
+export async function peekMailCall(
+  params: CallParams<"peekMail">,
+  context: CallContext,
+): Promise<CallResults["peekMail"]> {
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
   assertReader(params, sender);

@@ -12,10 +12,10 @@ import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
 /** One message and everything that became of it. */
-export async function mailCall(
-  params: CallParams<"mail">,
+export async function showMailCall(
+  params: CallParams<"showMail">,
   { services, actor }: CallContext,
-): Promise<CallResults["mail"]> {
+): Promise<CallResults["showMail"]> {
   const message = findMessage(services, params.id);
   assertParty(senderOf(services, actor, params), message);
   const reply = firstReplyTo(services.db, message.id);

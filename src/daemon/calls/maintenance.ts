@@ -25,10 +25,10 @@ export async function statusCall(_params: CallParams<"status">, context: CallCon
   };
 }
 
-export async function checkCall(
-  _params: CallParams<"check">,
+export async function checkStoreCall(
+  _params: CallParams<"checkStore">,
   { services }: CallContext,
-): Promise<CallResults["check"]> {
+): Promise<CallResults["checkStore"]> {
   return checkStore(services.paths.database, "integrity_check");
 }
 
@@ -58,7 +58,10 @@ export async function backupCall(
   return { file, bytes: statSync(file).size };
 }
 
-export async function stopCall(_params: CallParams<"stop">, context: CallContext): Promise<CallResults["stop"]> {
+export async function stopDaemonCall(
+  _params: CallParams<"stopDaemon">,
+  context: CallContext,
+): Promise<CallResults["stopDaemon"]> {
   context.stopDaemon();
   return { pid: process.pid };
 }

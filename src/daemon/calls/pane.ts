@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
-import { startsBy } from "../../protocol/start-command.ts";
+import { startCommand } from "../../protocol/names.ts";
 import { readIfThere } from "../../state/files.ts";
 import { desire } from "../../store/fleet.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
@@ -47,7 +47,7 @@ function notOfAFleet({ name }: Worker): PerdureError {
   });
 }
 
-export async function paneCall(params: CallParams<"pane">, { services }: CallContext): Promise<PaneRecord> {
+export async function findPaneCall(params: CallParams<"findPane">, { services }: CallContext): Promise<PaneRecord> {
   const found = findWorker(services, params.target);
   const tmux = services.fleet.tmux.ifThere();
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
@@ -65,10 +65,10 @@ export async function paneCall(params: CallParams<"pane">, { services }: CallCon
   };
 }
 
-export async function screenCall(
-  params: CallParams<"screen">,
+export async function readScreenCall(
+  params: CallParams<"readScreen">,
   { services }: CallContext,
-): Promise<CallResults["screen"]> {
+): Promise<CallResults["readScreen"]> {
   const found = findWorker(services, params.target);
   const { address, worker } = found;
   const wanted = params.run === undefined ? null : runOf(services, found, params.run);
@@ -118,6 +118,6 @@ function noPane(services: Services, { address, worker }: FoundWorker): PerdureEr
     );
   }
   // One that never ran is the fleet file's.
-  const hint = startsBy(worker.name, worker.fleet !== null || worker.command === null);
+  const hint = startCommand(worker.name, worker.fleet !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

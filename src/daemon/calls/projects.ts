@@ -1,8 +1,8 @@
+import type { ProjectSummary } from "../../protocol/records/admin.ts";
 import { existsSync } from "node:fs";
-import type { CallParams, CallResults, Place } from "../../protocol/calls/index.ts";
+import type { CallParams, CallResults, ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest, shorten } from "../../protocol/names.ts";
-import type { ProjectSummary } from "../../protocol/records/worker.ts";
 import {
   allProjects,
   deleteProject,
@@ -19,26 +19,29 @@ import { slugHere } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
-export async function projectCall(
-  { here }: CallParams<"project">,
+export async function showProjectCall(
+  { here }: CallParams<"showProject">,
   { services }: CallContext,
-): Promise<CallResults["project"]> {
+): Promise<CallResults["showProject"]> {
   const row = projectByIdentity(services.db, here.identity);
   if (row) return summary(services, row);
   return { slug: slugHere(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
-export async function projectsCall(_: CallParams<"projects">, context: CallContext): Promise<CallResults["projects"]> {
+export async function listProjectsCall(
+  _: CallParams<"listProjects">,
+  context: CallContext,
+): Promise<CallResults["listProjects"]> {
   const rows = allProjects(context.services.db);
   for (const row of rows) await context.send(summary(context.services, row));
   return { count: rows.length };
 }
 
 /** Called in the new place of a repository that was moved: its names, history and mail come along. */
-export async function projectMoveCall(
-  { here, old }: CallParams<"project.move">,
+export async function moveProjectCall(
+  { here, old }: CallParams<"moveProject">,
   { services }: CallContext,
-): Promise<CallResults["project.move"]> {
+): Promise<CallResults["moveProject"]> {
   const moved = await services.writer.write(() => {
     const row = findOld(services, old);
     assertMovable(services, row, here);
@@ -68,7 +71,7 @@ function findOld(services: Services, old: string): Project {
   });
 }
 
-function assertMovable(services: Services, row: Project, here: Place): void {
+function assertMovable(services: Services, row: Project, here: ProjectRef): void {
   if (row.identity === here.identity) {
     throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
   }

@@ -10,10 +10,10 @@ import { boxKey, MailboxChange } from "../mail/waiting.ts";
 import type { CallContext } from "./context.ts";
 
 /** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
-export async function receiveCall(
-  params: CallParams<"receive">,
+export async function takeMailCall(
+  params: CallParams<"takeMail">,
   context: CallContext,
-): Promise<CallResults["receive"]> {
+): Promise<CallResults["takeMail"]> {
   const { services, closed } = context;
   const deadline = services.monotonicMs() + params.waitMs;
   const { projectId, to } = readerOf(context, params);
@@ -44,7 +44,7 @@ export async function receiveCall(
   }
 }
 
-function readerOf({ services, actor }: CallContext, params: CallParams<"receive">): MailboxReader {
+function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail">): MailboxReader {
   const sender = senderOf(services, actor, params);
   assertReader(params, sender);
   const { worker, run } = sender;

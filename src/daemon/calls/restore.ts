@@ -10,10 +10,10 @@ import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
 /** By the operator's word: what the vendor has may be damaged, or changed, and is set aside, not deleted. */
-export async function restoreCall(
-  params: CallParams<"restore">,
+export async function restoreConversationCall(
+  params: CallParams<"restoreConversation">,
   { services }: CallContext,
-): Promise<CallResults["restore"]> {
+): Promise<CallResults["restoreConversation"]> {
   const { worker, address } = findWorker(services, params.target);
   const session = boundConversation(services.db, worker);
   const assertUnused = (): void => {

@@ -1,5 +1,5 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
-import type { TakeoverResult } from "../../protocol/records/worker.ts";
+import type { TakeoverResult } from "../../protocol/records/run.ts";
 import { workerById } from "../../store/workers.ts";
 import { findWorker } from "../names/lookup.ts";
 import { displaceRun } from "../runs/takeover.ts";

@@ -35,10 +35,10 @@ function assertThere(root: string): void {
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
 
-export async function trustedCall(
-  params: CallParams<"trusted">,
+export async function checkTrustCall(
+  params: CallParams<"checkTrust">,
   { services }: CallContext,
-): Promise<CallResults["trusted"]> {
+): Promise<CallResults["checkTrust"]> {
   const known = trustedBefore(services, params);
   return { trusted: known?.digest === digestOf(params), before: known && { text: known.text, prompts: known.prompts } };
 }

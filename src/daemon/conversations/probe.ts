@@ -1,4 +1,4 @@
-import type { SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
@@ -8,7 +8,7 @@ import type { BaseServices } from "../base-services.ts";
 
 // What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
 
-export function locationOf(session: Conversation): SessionPlace {
+export function locationOf(session: Conversation): SessionLocation {
   return {
     vendor: session.vendor,
     id: session.vendorId,

@@ -2,7 +2,7 @@ import { rmSync, statSync } from "node:fs";
 import { copyFile, link, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
-import type { Restored } from "../../protocol/records/worker.ts";
+import type { Restored } from "../../protocol/records/launch.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
 import {

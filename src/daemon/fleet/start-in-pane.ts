@@ -1,3 +1,4 @@
+import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -5,7 +6,6 @@ import { anchorSettings, predecessorContext } from "../../project/context-file.t
 import { readConfigAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import type { LaunchOrder } from "../../protocol/records/worker.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
@@ -107,7 +107,7 @@ function launchOfClaim({
   environment,
   vendor,
   prompt,
-}: CallParams<"claim">): Omit<CallParams<"bind">, "run" | "generation" | "token" | "session"> {
+}: CallParams<"claim">): Omit<CallParams<"bindConversation">, "run" | "generation" | "token" | "session"> {
   return { command, cwd, environment, vendor, prompt };
 }
 

@@ -12,7 +12,10 @@ import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } 
 import { bindNewConversation, enterRun, noteTranscript } from "../conversations/bindings.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
-export async function bindMinted(services: LaunchServices, params: CallParams<"bind">): Promise<CallResults["bind"]> {
+export async function bindMinted(
+  services: LaunchServices,
+  params: CallParams<"bindConversation">,
+): Promise<CallResults["bindConversation"]> {
   const begun = await begunTranscript(services, params);
   const { run, order } = await services.writer.write(() => {
     const { run: found, worker, spec, vendor } = claimed(services, params);
@@ -40,7 +43,7 @@ export async function bindMinted(services: LaunchServices, params: CallParams<"b
 }
 
 /** What the vendor has written before anything was said: only what comes later is the run's own doing. */
-function begunTranscript(services: LaunchServices, params: CallParams<"bind">): Promise<Transcript> {
+function begunTranscript(services: LaunchServices, params: CallParams<"bindConversation">): Promise<Transcript> {
   const { spec, vendor, worker } = claimed(services, params);
   const place = newLocation(spec, vendor, sourceOf(services, worker));
   const { command, cwd, environment } = spec;
@@ -49,7 +52,7 @@ function begunTranscript(services: LaunchServices, params: CallParams<"bind">): 
   return vendor.adapter.storage.probe({ ...place, id: params.session }, null, ask);
 }
 
-function claimed(services: LaunchServices, params: CallParams<"bind">): Claimed {
+function claimed(services: LaunchServices, params: CallParams<"bindConversation">): Claimed {
   assertOwn(services, params);
   const run = runById(services.db, params.run);
   const worker = run && workerById(services.db, run.workerId);

@@ -1,8 +1,9 @@
+import type { DrillCheck } from "../../protocol/records/conversation.ts";
+import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
-import { startsBy } from "../../protocol/start-command.ts";
-import type { DrillCheck, DrillResult } from "../../protocol/records/findings.ts";
+import { startCommand } from "../../protocol/names.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
@@ -40,7 +41,7 @@ function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const again = startsBy(name, worker.fleet !== null);
+  const again = startCommand(name, worker.fleet !== null);
   const environment = worker.environment;
   const cwd = session?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
@@ -117,7 +118,7 @@ function custodyCheck(
   seen: Transcript,
   copy: { kept: boolean; whole: boolean },
 ): DrillCheck {
-  const again = startsBy(name, fleet !== null);
+  const again = startCommand(name, fleet !== null);
   if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
   if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
   if (copy.kept) {

@@ -1,5 +1,7 @@
+import type { LaunchOrder } from "../../protocol/records/launch.ts";
+import type { LaunchStep } from "../../protocol/records/launch.ts";
+import type { MintOrder } from "../../protocol/records/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/worker.ts";
 import { type Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import { type Worker } from "../../store/workers.ts";

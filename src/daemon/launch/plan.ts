@@ -1,6 +1,7 @@
+import type { LaunchOrder } from "../../protocol/records/launch.ts";
+import type { LaunchStep } from "../../protocol/records/launch.ts";
 import { decideLaunch, type LaunchQuestion } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { LaunchOrder, LaunchStep } from "../../protocol/records/worker.ts";
 import {
   lastEntryOfConversation,
   conversationById,

@@ -1,4 +1,4 @@
-import type { Restored } from "../../protocol/records/worker.ts";
+import type { Restored } from "../../protocol/records/launch.ts";
 import type { Holder, Transcript } from "../../protocol/records/conversation.ts";
 import { runById } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";

@@ -1,7 +1,7 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
-import type { Place } from "../../protocol/calls/index.ts";
+import type { ProjectRef } from "../../protocol/calls/index.ts";
 import type { Project } from "../../store/projects.ts";
 import { workerById, workerByName, workersOfProject } from "../../store/workers.ts";
 import type { Worker } from "../../store/workers.ts";
@@ -19,7 +19,7 @@ export interface Recipient {
 }
 
 interface Wanted {
-  here: Place;
+  here: ProjectRef;
   project: string | null;
   /** Names that the project's file declares: they have a box before they ever ran. */
   declared: readonly string[];

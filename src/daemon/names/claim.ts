@@ -4,7 +4,7 @@ import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import type { ClaimGrant } from "../../protocol/records/worker.ts";
+import type { ClaimGrant } from "../../protocol/records/launch.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { epochKey, formatRunId } from "../../protocol/run-id.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";

@@ -1,6 +1,6 @@
 import { PROJECTS_MAX } from "../../limits/index.ts";
 import { chooseSlug } from "../../project/slug.ts";
-import type { Place, Target } from "../../protocol/calls/index.ts";
+import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey, nearest } from "../../protocol/names.ts";
 import {
@@ -18,13 +18,13 @@ import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 
 /** The slug this folder has, or would have if it were registered now. */
-export function slugHere(services: ChangeServices, here: Place): string {
+export function slugHere(services: ChangeServices, here: ProjectRef): string {
   const known = projectByIdentity(services.db, here.identity);
   return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(services.db, key) !== null);
 }
 
 /** Inside a change. A folder becomes a project when something in it gets a name, not when somebody looks. */
-export function registerProject(services: ChangeServices, here: Place): Project {
+export function registerProject(services: ChangeServices, here: ProjectRef): Project {
   const known = projectByIdentity(services.db, here.identity);
   if (known) return known;
   if (countProjects(services.db) >= PROJECTS_MAX) {

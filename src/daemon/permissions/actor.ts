@@ -1,57 +1,18 @@
 import { standing } from "../../core/lease.ts";
-import type { CallName } from "../../protocol/calls/index.ts";
+import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
 import { runById, runByToken, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { BaseServices } from "../base-services.ts";
-import { forbiddenBy } from "./policy.ts";
+import { isAllowed } from "./policy.ts";
 
-/** Who is calling: the person at the machine, or the worker whose token came with the hello. */
+/** The caller: the person at the machine, or the worker whose token came with the hello. The transport says which. */
 export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
 
-/** Calls an agent may make by itself. The rest is the operator's. */
-const AGENTS_MAY: ReadonlySet<CallName> = new Set([
-  "claim",
-  "bind",
-  "release",
-  "hold",
-  "ls",
-  "show",
-  "history",
-  "saved",
-  "drill",
-  "project",
-  "projects",
-  "events",
-  "status",
-  "anchors",
-  "send",
-  "ask",
-  "reply",
-  "receive",
-  "ack",
-  "inbox",
-  "pending",
-  "mail",
-  "cancel",
-]);
-const CHANGES: ReadonlySet<CallName> = new Set([
-  "claim",
-  "bind",
-  "release",
-  "hold",
-  "send",
-  "ask",
-  "reply",
-  "receive",
-  "ack",
-  "cancel",
-]);
-
-export function actorOf(services: BaseServices, token: string | null): Actor {
-  if (token === null) return { kind: "operator" };
+/** The worker that a token belongs to. A caller without one is the operator only where nobody else can connect. */
+export function workerOf(services: BaseServices, token: string): Actor {
   const run = runByToken(services.db, sha256(token));
   const worker = run ? workerById(services.db, run.workerId) : null;
   const project = worker ? projectById(services.db, worker.projectId) : null;
@@ -63,29 +24,33 @@ export function actorOf(services: BaseServices, token: string | null): Actor {
   return { kind: "worker", run, address: `${project.slug}/${worker.name}`, root: project.root };
 }
 
-/** Every change is fenced here, before its handler: a run that lost its name changes nothing. */
+/** Refuses a call that the table does not give to agents. Every change is fenced here: a run that lost its name changes nothing. */
 export function authorise(services: BaseServices, actor: Actor, call: CallName): void {
   if (actor.kind === "operator") return;
-  if (!AGENTS_MAY.has(call)) {
-    throw new PerdureError("refused", `${actor.address} is a worker, and workers may not ${call}.`, {
-      hint: "ask the operator to run it",
-    });
+  const { agentsMay, changes } = calls[call];
+  if (agentsMay === false) {
+    throw new PerdureError(
+      "refused",
+      `${actor.address} is a worker, and only the operator may make the call ${call}.`,
+      {
+        hint: "ask the operator to run the command",
+      },
+    );
   }
-  const word = forbiddenBy(actor.root, call, services.monotonicMs());
-  if (word !== null) {
-    throw new PerdureError("refused", `${actor.address} may not ${word}: perdure.toml does not list it.`, {
+  if (agentsMay !== true && !isAllowed(actor.root, agentsMay, services.monotonicMs())) {
+    throw new PerdureError("refused", `perdure.toml does not allow ${actor.address} to use "${agentsMay}".`, {
       hint: `[policy] agents_may, in ${actor.root}/perdure.toml`,
     });
   }
-  if (CHANGES.has(call)) assertCurrent(services, actor.run.id, actor.run.generation);
+  if (changes) assertCurrent(services, actor.run.id, actor.run.generation);
 }
 
-/** The same, for a caller that must be the run itself: only its token proves that. */
+/** Throws unless the caller is the run itself, which only its token proves, and the run holds its name. */
 export function assertOwn(services: BaseServices, claim: { run: string; generation: number; token: string }): void {
   assertCurrent(services, claim.run, claim.generation);
   if (runById(services.db, claim.run)?.tokenHash === sha256(claim.token)) return;
   throw new PerdureError("refused", `That is not the token of ${claim.run}.`, {
-    hint: "only a run itself gives its name back",
+    hint: "use the token that the claim of this run returned",
   });
 }
 

@@ -1,6 +1,6 @@
 import { SAVED_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { SavedRecord } from "../../protocol/records/findings.ts";
+import type { SavedRecord } from "../../protocol/records/fleet.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {

@@ -2,50 +2,51 @@ import type { Actor } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 import type { CallContext } from "../calls/context.ts";
 
-/** What the calls of one connection have in common. */
-export interface Side {
+/** The part of a call's context that is the same for all calls of the daemon. */
+export type ServerDeps = Pick<CallContext, "services" | "stopDaemon" | "stats">;
+
+/** The part that the calls of one connection have in common. */
+export interface Transport {
   closed: AbortSignal;
   send(id: number, item: unknown): Promise<void>;
-  hold(run: string): void;
+  holdWhileConnected(run: string): void;
 }
 
-type Around = Pick<CallContext, "services" | "stopDaemon" | "stats">;
-
-/** Of one call: there are thousands at once, so it is one small object. */
-export class Scope implements CallContext {
+/** Per-call context; kept small because thousands are live at once. */
+export class CallContextImpl implements CallContext {
   readonly #id: number;
-  readonly #around: Around;
-  readonly #side: Side;
+  readonly #deps: ServerDeps;
+  readonly #transport: Transport;
   readonly actor: Actor;
 
-  constructor(id: number, actor: Actor, around: Around, side: Side) {
+  constructor(id: number, actor: Actor, deps: ServerDeps, transport: Transport) {
     this.#id = id;
     this.actor = actor;
-    this.#around = around;
-    this.#side = side;
+    this.#deps = deps;
+    this.#transport = transport;
   }
 
   get services(): Services {
-    return this.#around.services;
+    return this.#deps.services;
   }
 
   get closed(): AbortSignal {
-    return this.#side.closed;
+    return this.#transport.closed;
   }
 
   send(item: unknown): Promise<void> {
-    return this.#side.send(this.#id, item);
+    return this.#transport.send(this.#id, item);
   }
 
   holdWhileConnected(run: string): void {
-    this.#side.hold(run);
+    this.#transport.holdWhileConnected(run);
   }
 
   stopDaemon(): void {
-    this.#around.stopDaemon();
+    this.#deps.stopDaemon();
   }
 
   stats(): ReturnType<CallContext["stats"]> {
-    return this.#around.stats();
+    return this.#deps.stats();
   }
 }

@@ -1,22 +1,20 @@
 import type { Socket } from "node:net";
 import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS } from "../../limits/index.ts";
-import { callSchemas, hello, type CallName } from "../../protocol/calls/index.ts";
+import { hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { FrameGatherer, FrameReader } from "../../protocol/frames.ts";
+import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
-import type { ResponseFrame, Welcome } from "../../protocol/wire.ts";
-import { actorOf, authorise, type Actor } from "../permissions/actor.ts";
+import { authorise, workerOf, type Actor } from "../permissions/actor.ts";
 import { handlers } from "../calls/index.ts";
 import type { CallContext } from "../calls/context.ts";
-import { Scope, type Side } from "./call-context.ts";
+import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
+import { parseCall } from "./parse-call.ts";
 import { failureError, failureKind } from "../../store/failure.ts";
 
-export type Surroundings = Pick<CallContext, "services" | "stopDaemon" | "stats">;
-
-/** One client: hello first, then calls, several at a time. Too many and it is not read from, never cut off. */
+/** One client: hello first, then calls, several at a time. A client with too many is not read from, and never cut off. */
 export class Connection {
   readonly #socket: Socket;
-  readonly #around: Surroundings;
+  readonly #deps: ServerDeps;
   readonly #frames = new FrameReader();
   readonly #outgoing = new FrameGatherer();
   readonly #closed = new AbortController();
@@ -24,26 +22,26 @@ export class Connection {
   #actor: Actor | null = null;
   #inFlight = 0;
   #draining = false;
-  /** Streams that wait until the other side has read. */
+  /** Streams that go on when the other side has read what was sent. */
   readonly #streams: (() => void)[] = [];
   #isGoingOn = false;
-  readonly #side: Side = {
+  readonly #transport: Transport = {
     closed: this.#closed.signal,
     send: (id, item) => this.#sendItem(id, item),
-    hold: (run) => this.#hold(run),
+    holdWhileConnected: (run) => this.#hold(run),
   };
   readonly #helloTimer: NodeJS.Timeout;
 
-  constructor(socket: Socket, around: Surroundings) {
+  constructor(socket: Socket, deps: ServerDeps) {
     this.#socket = socket;
-    this.#around = around;
+    this.#deps = deps;
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
       this.#pump();
     });
     socket.on("drain", () => this.#pump());
-    socket.on("error", (error) => this.#around.services.log(`connection: ${error.message}`));
+    socket.on("error", (error) => this.#deps.services.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
   }
 
@@ -56,7 +54,7 @@ export class Connection {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     this.#flush();
-    // Until what was answered has left, not only until it was handed over.
+    // Waits until the answers have left, not only until they were handed over.
     await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
@@ -67,7 +65,7 @@ export class Connection {
         const frame = this.#frames.next();
         if (frame === undefined) break;
         if (this.#actor === null) this.#greet(frame.value);
-        else this.#start(frame.value);
+        else this.#start(this.#actor, frame.value);
       }
     } catch (error) {
       return this.#refuse(error);
@@ -85,57 +83,44 @@ export class Connection {
     const parsed = hello.safeParse(value);
     if (!parsed.success) throw new PerdureError("usage", "The first frame must be a hello.");
     if (parsed.data.protocol !== PROTOCOL_VERSION) throw otherVersion(parsed.data.protocol, parsed.data.version);
-    this.#actor = actorOf(this.#around.services, parsed.data.token);
+    const { token } = parsed.data;
+    // The socket lies in a folder that only the operator can enter, so a caller without a token is the operator.
+    this.#actor = token === null ? { kind: "operator" } : workerOf(this.#deps.services, token);
     const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
     this.#write({ id: 0, result: welcome });
   }
 
-  #start(value: unknown): void {
+  #start(actor: Actor, value: unknown): void {
     const request = value as { id?: unknown; call?: unknown; params?: unknown } | null;
     const id = request?.id;
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) {
       throw new PerdureError("usage", "A call needs an id that is a positive whole number.");
     }
     this.#inFlight++;
-    void this.#answer(id, request?.call, request?.params);
+    void this.#answer(actor, id, request?.call, request?.params);
   }
 
-  async #answer(id: number, call: unknown, params: unknown): Promise<void> {
+  async #answer(actor: Actor, id: number, call: unknown, params: unknown): Promise<void> {
     try {
-      this.#write({ id, result: await this.#call(id, call, params) });
+      this.#write({ id, result: await this.#call(actor, id, call, params) });
     } catch (thrown) {
       const kind = failureKind(thrown);
-      if (kind !== null) this.#around.services.onStoreFailure(kind, thrown);
+      if (kind !== null) this.#deps.services.onStoreFailure(kind, thrown);
       const error = kind === null ? asPerdureError(thrown) : failureError(kind, thrown);
       if (error.code === "internal")
-        this.#around.services.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
+        this.#deps.services.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
     }
     this.#inFlight--;
     this.#goOnSoon();
   }
 
-  #call(id: number, call: unknown, params: unknown): Promise<unknown> {
-    if (typeof call !== "string" || !Object.hasOwn(callSchemas, call)) {
-      throw new PerdureError("usage", `There is no call ${JSON.stringify(call)}.`, {
-        hint: "this daemon may be older: perdure daemon stop (workers live on), then try again",
-      });
-    }
-    const name = call as CallName;
-    const parsed = callSchemas[name].safeParse(params);
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      throw new PerdureError(
-        "usage",
-        `${name}: ${issue?.path.join(".") ?? "params"}: ${issue?.message ?? "not valid"}.`,
-        { hint: "it is missing, too long, or of another kind" },
-      );
-    }
-    const actor = this.#actor ?? { kind: "operator" };
-    authorise(this.#around.services, actor, name);
-    // Each schema belongs to the handler of the same name; TypeScript cannot follow the pair through the index.
+  #call(actor: Actor, id: number, word: unknown, sent: unknown): Promise<unknown> {
+    const { name, params } = parseCall(word, sent);
+    authorise(this.#deps.services, actor, name);
+    // The parameters were parsed for the handler of the same name; TypeScript cannot follow the pair through the index.
     const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
-    return handler(parsed.data, new Scope(id, actor, this.#around, this.#side));
+    return handler(params, new CallContextImpl(id, actor, this.#deps, this.#transport));
   }
 
   async #sendItem(id: number, item: unknown): Promise<void> {
@@ -145,7 +130,7 @@ export class Connection {
 
   #hold(run: string): void {
     this.#held.add(run);
-    if (!this.#closed.signal.aborted) this.#around.services.runs.arrived(run, this);
+    if (!this.#closed.signal.aborted) this.#deps.services.runs.arrived(run, this);
   }
 
   /** Returns false when the other side should be given time to read. */
@@ -160,7 +145,7 @@ export class Connection {
     return !this.#isBacklogged();
   }
 
-  /** One commit answers many calls: they are told together, and only then more is read. */
+  /** One commit answers many calls: their answers go out together, and only then more is read. */
   #goOnSoon(): void {
     if (this.#isGoingOn) return;
     this.#isGoingOn = true;
@@ -181,7 +166,7 @@ export class Connection {
     return writableNeedDrain || this.#outgoing.bytes + writableLength >= writableHighWaterMark;
   }
 
-  /** Broken framing or a refused hello: said once, then closed, because nothing after it can be understood. */
+  /** Answers broken framing or a refused hello once, then closes: nothing after it could be understood. */
   #refuse(error: unknown): void {
     this.#write({ id: 0, error: asPerdureError(error).toJSON() });
     this.#flush();
@@ -195,7 +180,7 @@ export class Connection {
     this.#closed.abort();
     // There is nobody left to wait for.
     for (const goOn of this.#streams.splice(0)) goOn();
-    for (const run of this.#held) this.#around.services.runs.left(run, this);
+    for (const run of this.#held) this.#deps.services.runs.left(run, this);
   }
 }
 

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CONNECTIONS_MAX, DRAIN_MS_MAX, SOCKET_BUFFER_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { encodeFrame } from "../../protocol/frames.ts";
-import { Connection, type Surroundings } from "./connection.ts";
+import type { ServerDeps } from "./call-context.ts";
+import { Connection } from "./connection.ts";
 
 /** The socket and whoever is connected to it. */
 export class DaemonServer {
@@ -14,9 +15,9 @@ export class DaemonServer {
 
   readonly #log: (line: string) => void;
 
-  constructor(around: Surroundings) {
-    this.#log = (line) => around.services.log(line);
-    this.#server = createServer({ highWaterMark: SOCKET_BUFFER_BYTES_MAX }, (socket) => this.#accept(socket, around));
+  constructor(deps: ServerDeps) {
+    this.#log = (line) => deps.services.log(line);
+    this.#server = createServer({ highWaterMark: SOCKET_BUFFER_BYTES_MAX }, (socket) => this.#accept(socket, deps));
   }
 
   get connections(): number {
@@ -47,7 +48,7 @@ export class DaemonServer {
     await Promise.race([drained, sleep(DRAIN_MS_MAX, undefined, { ref: false })]);
   }
 
-  #accept(socket: Socket, around: Surroundings): void {
+  #accept(socket: Socket, deps: ServerDeps): void {
     if (this.#connections.size >= CONNECTIONS_MAX) {
       const busy = new PerdureError("unavailable", `The daemon has ${CONNECTIONS_MAX} connections already.`, {
         hint: "try again in a moment",
@@ -56,7 +57,7 @@ export class DaemonServer {
       socket.end(encodeFrame({ id: 0, error: busy.toJSON() }));
       return;
     }
-    const connection = new Connection(socket, around);
+    const connection = new Connection(socket, deps);
     this.#connections.add(connection);
     socket.on("close", () => {
       this.#connections.delete(connection);

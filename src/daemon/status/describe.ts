@@ -1,4 +1,6 @@
-import type { RunRecord, SessionRecord, WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
+import type { RunRecord } from "../../protocol/records/run.ts";
+import type { SessionRecord } from "../../protocol/records/conversation.ts";
+import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { custodyOf } from "../../store/custody.ts";

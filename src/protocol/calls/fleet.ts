@@ -1,11 +1,15 @@
 import * as z from "zod/mini";
 import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX } from "../../limits/index.ts";
-import { launch, name, place, runId, target, text, whole } from "./shapes.ts";
+import type { DownItem, PaneRecord, SavedRecord, ScreenRecord, UpItem, UpResult } from "../records/fleet.ts";
+import { typeOnly, type CallTable } from "./entry.ts";
+import { killAfterMs, launch, name, projectRef, runId, target, text, whole } from "./shapes.ts";
 
-const fileText = z.string().check(z.maxLength(CONFIG_BYTES_MAX));
-/** The hashes of all first prompts, by worker. */
-const prompts = text(CONFIG_BYTES_MAX);
-const killAfterMs = whole(0, 600_000);
+/** A fleet file: nothing of it runs before the operator has agreed to its content. */
+const fleetFile = {
+  text: z.string().check(z.maxLength(CONFIG_BYTES_MAX)),
+  /** The hashes of all first prompts, by worker. */
+  prompts: text(CONFIG_BYTES_MAX),
+};
 
 const worker = z.strictObject({
   name,
@@ -16,33 +20,92 @@ const worker = z.strictObject({
   openFiles: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
 });
 
+/** The workers that a fleet file declares, their panes, and their saved sessions. */
 export const fleetCalls = {
-  /** The operator agrees to run what this text says. */
-  trust: z.strictObject({ here: place, text: fileText, prompts }),
-  trusted: z.strictObject({ here: place, text: fileText, prompts }),
-  up: z.strictObject({
-    here: place,
-    /** The fleet file the workers were read from: nothing of it runs before it is trusted. */
-    text: fileText,
-    prompts,
-    workers: z.array(worker).check(z.maxLength(FLEET_WORKERS_MAX)),
-    session: z.nullable(name),
-    resume: z.nullable(name),
-    /** Those that may begin anew where they cannot be resumed. */
-    allowFresh: z.array(name).check(z.maxLength(FLEET_WORKERS_MAX)),
-    fresh: z.boolean(),
-  }),
-  down: z.strictObject({
-    here: place,
-    project: z.nullable(name),
-    /** Null: all that were brought up. */
-    targets: z.nullable(z.array(target).check(z.maxLength(FLEET_WORKERS_MAX))),
-    by: text(200),
-    killAfterMs,
-  }),
-  /** Of a worker that was brought up: stopped, and started in its pane. */
-  restart: z.strictObject({ target, by: text(200), fresh: z.boolean(), killAfterMs }),
-  pane: z.strictObject({ target }),
-  /** Without a run, its newest one; with, that one: by its id or its generation. */
-  screen: z.strictObject({ target, lines: whole(1, SCREEN_LINES_MAX), run: z.optional(runId) }),
-};
+  /** The operator agrees to run what this file says. */
+  trust: {
+    params: z.strictObject({ here: projectRef, ...fleetFile }),
+    result: typeOnly<{ project: string; digest: string }>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Says whether this file is trusted, and else which content was trusted before. */
+  checkTrust: {
+    params: z.strictObject({ here: projectRef, ...fleetFile }),
+    result: typeOnly<{ trusted: boolean; before: { text: string; prompts: string } | null }>(),
+    agentsMay: false,
+    changes: false,
+  },
+  up: {
+    params: z.strictObject({
+      here: projectRef,
+      ...fleetFile,
+      workers: z.array(worker).check(z.maxLength(FLEET_WORKERS_MAX)),
+      session: z.nullable(name),
+      resume: z.nullable(name),
+      /** Workers that may begin anew where they cannot be resumed. */
+      allowFresh: z.array(name).check(z.maxLength(FLEET_WORKERS_MAX)),
+      fresh: z.boolean(),
+    }),
+    result: typeOnly<UpResult>(),
+    item: typeOnly<UpItem>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Stops workers, and takes them off the list of those that are started again. */
+  down: {
+    params: z.strictObject({
+      here: projectRef,
+      project: z.nullable(name),
+      /** Null means all that were brought up. */
+      targets: z.nullable(z.array(target).check(z.maxLength(FLEET_WORKERS_MAX))),
+      by: text(200),
+      killAfterMs,
+    }),
+    result: typeOnly<{ stopped: number; failed: number; count: number }>(),
+    item: typeOnly<DownItem>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Stops a worker that was brought up, and starts it again in its pane. */
+  restart: {
+    params: z.strictObject({ target, by: text(200), fresh: z.boolean(), killAfterMs }),
+    result: typeOnly<UpItem>(),
+    agentsMay: false,
+    changes: true,
+  },
+  findPane: {
+    params: z.strictObject({ target }),
+    result: typeOnly<PaneRecord>(),
+    agentsMay: false,
+    changes: false,
+  },
+  /** Reads the screen of a run, given by its id or its generation; without one, of the newest run. */
+  readScreen: {
+    params: z.strictObject({ target, lines: whole(1, SCREEN_LINES_MAX), run: z.optional(runId) }),
+    result: typeOnly<ScreenRecord>(),
+    agentsMay: false,
+    changes: false,
+  },
+  /** Saves the fleet's conversations under a name; without one, under the active name once more. */
+  save: {
+    params: z.strictObject({ here: projectRef, project: z.nullable(name), name: z.nullable(name) }),
+    result: typeOnly<SavedRecord>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Lists the saved sessions. */
+  saved: {
+    params: z.strictObject({ here: projectRef, project: z.nullable(name) }),
+    result: typeOnly<{ count: number }>(),
+    item: typeOnly<SavedRecord>(),
+    agentsMay: true,
+    changes: false,
+  },
+  forget: {
+    params: z.strictObject({ here: projectRef, project: z.nullable(name), name }),
+    result: typeOnly<{ name: string }>(),
+    agentsMay: false,
+    changes: true,
+  },
+} as const satisfies CallTable;

@@ -1,71 +1,117 @@
 import * as z from "zod/mini";
 import { IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
-import { whole, name, messageId, body, waitMs, attach, who, place, target, limit } from "./shapes.ts";
+import type { Admitted, MailState, MailStep, MessageRecord } from "../records/mail.ts";
+import { typeOnly, type CallTable } from "./entry.ts";
+import { attach, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
 
+const ttlMs = z.nullable(whole(1, Number.MAX_SAFE_INTEGER));
+/** Names in the project's file: they can be mailed before they ever ran. */
+const declared = z.array(name).check(z.maxLength(RECIPIENTS_MAX));
+const box = { ...onBehalf, here: projectRef, project: z.nullable(name) };
+
+/** Mail to workers and to the operator. */
 export const mailCalls = {
-  send: z.strictObject({
-    ...who,
-    here: place,
-    project: z.nullable(name),
-    to: z.array(name).check(z.maxLength(RECIPIENTS_MAX)),
-    /** To every worker of the project, instead. */
-    all: z.boolean(),
-    body,
-    id: z.nullable(messageId),
-    ttlMs: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
-    supersedes: z.nullable(messageId),
-    expectsReply: z.boolean(),
-    attach,
-    /** Names in the project's file: they can be mailed before they ever ran. */
-    declared: z.array(name).check(z.maxLength(RECIPIENTS_MAX)),
-  }),
-  ask: z.strictObject({
-    ...who,
-    here: place,
-    project: z.nullable(name),
-    to: name,
-    body,
-    id: messageId,
-    ttlMs: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
-    attach,
-    declared: z.array(name).check(z.maxLength(RECIPIENTS_MAX)),
-    waitMs,
-  }),
-  /** To the message of this id, or the only one that waits. */
-  reply: z.strictObject({
-    ...who,
-    here: place,
-    project: z.nullable(name),
-    id: z.nullable(messageId),
-    body,
-    messageId: z.nullable(messageId),
-    attach,
-  }),
-  receive: z.strictObject({
-    ...who,
-    here: place,
-    project: z.nullable(name),
-    max: whole(1, OFFERS_PER_CALL),
-    waitMs,
-    /** After an answer was lost: all that arrived and is not acknowledged. What is on offer besides comes again, first. */
-    inHand: z.optional(z.array(messageId).check(z.maxLength(IN_HAND_MAX))),
-  }),
-  ack: z.strictObject({
-    ...who,
-    ids: z.array(messageId).check(z.maxLength(OFFERS_PER_CALL)),
-    how: z.enum(["read", "injected"]),
-  }),
-  inbox: z.strictObject({
-    ...who,
-    here: place,
-    project: z.nullable(name),
-    target: z.nullable(target),
-    all: z.boolean(),
-    limit,
-  }),
-  pending: z.strictObject({ ...who, here: place, project: z.nullable(name) }),
-  mail: z.strictObject({ ...who, id: messageId }),
-  cancel: z.strictObject({ ...who, id: messageId }),
-  redeliver: z.strictObject({ id: messageId }),
-  pause: z.strictObject({ target, on: z.boolean() }),
-} as const;
+  send: {
+    params: z.strictObject({
+      ...box,
+      to: z.array(name).check(z.maxLength(RECIPIENTS_MAX)),
+      /** To every worker of the project, instead. */
+      all: z.boolean(),
+      body,
+      id: z.nullable(messageId),
+      ttlMs,
+      supersedes: z.nullable(messageId),
+      expectsReply: z.boolean(),
+      attach,
+      declared,
+    }),
+    result: typeOnly<{ messages: Admitted[] }>(),
+    agentsMay: "send",
+    changes: true,
+  },
+  ask: {
+    params: z.strictObject({ ...box, to: name, body, id: messageId, ttlMs, attach, declared, waitMs }),
+    result: typeOnly<{ id: string; reply: MessageRecord }>(),
+    agentsMay: "ask",
+    changes: true,
+  },
+  /** Answers the message of this id; without one, the only message that waits for an answer. */
+  reply: {
+    params: z.strictObject({
+      ...box,
+      id: z.nullable(messageId),
+      body,
+      messageId: z.nullable(messageId),
+      attach,
+    }),
+    result: typeOnly<Admitted & { replyTo: string }>(),
+    agentsMay: "reply",
+    changes: true,
+  },
+  /** Offers the next messages to the caller, who acknowledges each with `ack`; waits for one if there is none. */
+  takeMail: {
+    params: z.strictObject({
+      ...box,
+      max: whole(1, OFFERS_PER_CALL),
+      waitMs,
+      /** After an answer was lost: all that arrived and is not acknowledged. Other messages on offer come again, first. */
+      inHand: z.optional(z.array(messageId).check(z.maxLength(IN_HAND_MAX))),
+    }),
+    result: typeOnly<{ messages: MessageRecord[] }>(),
+    agentsMay: "inbox",
+    changes: true,
+  },
+  /** Has no policy word of its own: it only concerns messages that `takeMail` or `ask` handed out. */
+  ack: {
+    params: z.strictObject({
+      ...onBehalf,
+      ids: z.array(messageId).check(z.maxLength(OFFERS_PER_CALL)),
+      how: z.enum(["read", "injected"]),
+    }),
+    result: typeOnly<{ acked: string[]; missed: string[] }>(),
+    agentsMay: true,
+    changes: true,
+  },
+  /** Lists the messages of a box and leaves them where they are. */
+  peekMail: {
+    params: z.strictObject({ ...box, target: z.nullable(target), all: z.boolean(), limit }),
+    result: typeOnly<{ count: number; paused: boolean }>(),
+    item: typeOnly<MessageRecord>(),
+    agentsMay: "inbox",
+    changes: false,
+  },
+  /** Lists the messages that wait for the caller's answer. */
+  pending: {
+    params: z.strictObject(box),
+    result: typeOnly<{ count: number }>(),
+    item: typeOnly<MessageRecord>(),
+    agentsMay: "inbox",
+    changes: false,
+  },
+  /** Shows one message, the steps it went through, and its reply. */
+  showMail: {
+    params: z.strictObject({ ...onBehalf, id: messageId }),
+    result: typeOnly<{ message: MessageRecord; steps: MailStep[]; reply: MessageRecord | null }>(),
+    agentsMay: true,
+    changes: false,
+  },
+  cancel: {
+    params: z.strictObject({ ...onBehalf, id: messageId }),
+    result: typeOnly<{ id: string; state: MailState }>(),
+    agentsMay: true,
+    changes: true,
+  },
+  redeliver: {
+    params: z.strictObject({ id: messageId }),
+    result: typeOnly<{ id: string; state: MailState }>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Lets a worker's mail wait, or come again. */
+  pause: {
+    params: z.strictObject({ target, on: z.boolean() }),
+    result: typeOnly<{ address: string; paused: boolean }>(),
+    agentsMay: false,
+    changes: true,
+  },
+} as const satisfies CallTable;

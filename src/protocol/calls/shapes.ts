@@ -9,7 +9,7 @@ import {
 import { MESSAGE_ID } from "../records/mail.ts";
 import { SESSION_ID } from "../records/conversation.ts";
 
-// What the parameters of calls are made of.
+// The pieces that the parameters of calls are made of.
 
 export const text = (most: number): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(most));
 export const whole = (least: number, most: number): z.ZodMiniNumberFormat => z.int().check(z.gte(least), z.lte(most));
@@ -18,47 +18,51 @@ export const path = text(4096).check(z.startsWith("/"));
 // Longer than any legal name, so that the answer can say what is wrong with it.
 export const name = text(4 * NAME_CHARS_MAX);
 export const runId = text(255);
-export const generation = whole(0, Number.MAX_SAFE_INTEGER);
+const generation = whole(0, Number.MAX_SAFE_INTEGER);
 export const pid = whole(1, 2 ** 31);
 export const sessionId = text(200).check(z.regex(SESSION_ID));
 export const token = z.string().check(z.minLength(32), z.maxLength(128));
 export const messageId = text(128).check(z.regex(MESSAGE_ID));
 export const body = z.string().check(z.maxLength(2 * MESSAGE_BYTES_MAX));
 export const waitMs = whole(0, 24 * 3_600_000);
+export const killAfterMs = whole(0, 600_000);
 export const attach = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
 
-/** On whose behalf: a lease of the caller's own, else whoever the connection's token belongs to. */
-export const who = {
-  as: z.nullable(z.strictObject({ run: runId, generation, token })),
+/** A run shows that it is the one that was granted the name. */
+export const proof = { run: runId, generation, token };
+
+/** On whose behalf a call is made: a lease of the caller's own, else whoever the connection's token belongs to. */
+export const onBehalf = {
+  as: z.nullable(z.strictObject(proof)),
   /** The caller is an agent that the worker's agent started. */
   nested: z.boolean(),
 };
 
 /** The folder the caller stands in, as it sees it; the daemon decides which project that is. */
-export const place = z.strictObject({
+export const projectRef = z.strictObject({
   identity: path,
   root: path,
   base: name,
-  /** The file that would say what it is called cannot be read: good enough for a project that is known, and for no other. */
+  /** The file with the project's name cannot be read: a known project is found without it, and no other may be made. */
   guessed: z.optional(z.literal(true)),
 });
 
 /** A worker by `project/name`, or by name alone in the caller's project. */
-export const target = z.strictObject({ project: z.nullable(name), name, here: place });
+export const target = z.strictObject({ project: z.nullable(name), name, here: projectRef });
 
-/** How a program without an adapter is told which conversation. */
+/** The arguments that tell a program without an adapter which conversation to open. */
 const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
 
-/** What to start; without a command, what was started last. */
+/** A program to start; without a command, the one that was started last. */
 export const launch = {
   command: z.nullable(z.array(z.string()).check(z.minLength(1))),
   cwd: z.nullable(path),
   environment: z.record(z.string(), z.string()),
-  /** Whose program the command starts, and which word of it that is; null for one without an adapter. */
+  /** The vendor whose program the command starts, and which word of it that is; null for one without an adapter. */
   vendor: z.nullable(
     z.strictObject({ name: text(64), programAt: whole(0, 10_000), declared: z.optional(z.nullable(declared)) }),
   ),
-  /** What to say first if a new conversation is begun. It is not kept, and becomes an argument: without a NUL. */
+  /** The first prompt of a new conversation. It is not kept, and becomes an argument, so it has no NUL. */
   prompt: z.optional(z.nullable(text(FIRST_PROMPT_CHARS_MAX).check(z.regex(/^[^\0]*$/)))),
 };
 

@@ -1,31 +1,31 @@
 // A vendor's conversation: what identifies it, what lies on disk for it, and whether a process proved to be in it.
 
-/** The vendor's own id means nothing without the folder it is looked up in. */
-export interface SessionPlace {
+/** Where a conversation is found: the vendor's own id means nothing without the folder it is looked up in. */
+export interface SessionLocation {
   vendor: string;
   id: string;
   configDir: string;
   launchCwd: string;
 }
 
-/** How the id came to be known. */
+/** How the id of a conversation came to be known. */
 export type Provenance = "assigned" | "minted" | "adopted" | "rotated";
 
-/** `pending` until the vendor's first sign; only `false` is an alarm. */
+/** Whether a run is in the conversation it should be in: `pending` until the vendor's first sign; only `false` is an alarm. */
 export type Proved = "pending" | boolean;
 
 /** A live process that has the conversation open, as far as the vendor lets one see. */
 export interface Holder {
   pid: number;
   evidence: string;
-  /** Whose run it is, if it is one of ours. */
+  /** The worker whose run the process is, if it is one of ours. */
   worker?: string | undefined;
 }
 
-/** What is on disk for a session. */
+/** The state of a conversation's transcript on disk. */
 export type Transcript =
   | { state: "absent" }
-  /** Kept where nobody but the vendor can look. */
+  /** The vendor keeps it where nobody else can look. */
   | { state: "unseen" }
   | { state: "empty"; file: string }
   | { state: "damaged"; file: string; why: string; bytes: number }
@@ -36,9 +36,9 @@ export interface GoodTranscript {
   file: string;
   bytes: number;
   version: string | null;
-  /** Its user can take words back, and nothing is lost when it gets shorter. */
+  /** The user can take words back in it, so a shorter file has lost nothing. */
   shrinks?: true;
-  /** There from the vendor's making, and nothing was said in it yet. */
+  /** The vendor has made the file, and nothing was said in it yet. */
   unsaid?: true;
   /** The folder it began in, where the transcript tells. */
   cwd?: string | undefined;
@@ -53,45 +53,102 @@ export interface Declared {
 /** A conversation as it lies in a vendor's folder, whoever began it. */
 export interface FoundConversation {
   id: string;
-  /** Null where the vendor keeps a database. */
+  /** The transcript; null where the vendor keeps a database. */
   file: string | null;
-  /** Where it began, if that is known. */
+  /** The folder it began in, if that is known. */
   cwd: string | null;
-  /** What was said in it last, by a person if that can be told. */
+  /** The last words in it, a person's if that can be told. */
   words: string | null;
   atMs: number;
 }
 
-/** What a vendor's process, hook or file says about the conversation it is in. */
+/** A vendor's process, hook or file says which conversation it is in. */
 export interface Sign {
   session: string;
-  /** Where it was seen, for people: "SessionStart hook (resume)". */
+  /** The source of the sign, for people: "SessionStart hook (resume)". */
   evidence: string;
   transcript?: string | undefined;
-  /** Since when it shows this, where several are shown at once: the latest is the one it is in. */
+  /** The time since which it shows this, where several are shown at once: the latest is the one it is in. */
   sinceMs?: number | undefined;
   activity?: Activity | undefined;
-  /** Of a blocked one: what it waits for, where that is told. */
+  /** The reason why it is blocked, where the vendor tells it. */
   blocked?: BlockedReason | undefined;
-  /** Of one of several conversations a process has open, not of where it is: it counts for the one the run is in. */
+  /** The process has several conversations open, and the sign is about one of them: it counts only if the run is in that one. */
   stays?: boolean | undefined;
 }
 
 export type Activity = "idle" | "busy" | "blocked";
 
-/** What somebody has to do or to wait for before a blocked worker goes on. */
+/** A blocked worker goes on when somebody has dealt with this, or waited for it. */
 export type BlockedReason = "permission" | "question" | "trust" | "login" | "limit";
 
-/** What can be said of a worker by looking at its terminal. */
+/** The state of a worker as its terminal shows it. */
 export interface Outward {
   activity: Activity;
   blocked?: BlockedReason;
 }
 
+/** One vendor conversation of a worker. */
+export interface SessionRecord {
+  id: string;
+  vendor: string;
+  provenance: Provenance;
+  /** The conversation this one came after, by `/clear`, `/new` or `--fresh`. */
+  rotatedFrom: string | null;
+  /** The conversation it began as a branch of. */
+  forkedFrom: string | null;
+  launchCwd: string;
+  configDir: string;
+  proved: Proved;
+  evidence: string | null;
+  /** The copy that perdure keeps of the conversation. */
+  custody: { bytes: number; sha256: string; at: string } | null;
+  /** The next start resumes this conversation. */
+  current: boolean;
+  /** The version of the vendor's program, as the transcript tells it. */
+  version: string | null;
+  transcript: { file: string; bytes: number } | null;
+  createdAt: string;
+}
+
+/** A conversation found in a vendor's folder, as `adopt` without a name lists it. */
+export interface FoundRecord {
+  id: string;
+  vendor: string;
+  /** The last words in it. */
+  words: string | null;
+  at: string;
+  cwd: string | null;
+  /** The pid of a live process that has it open. */
+  openIn: number | null;
+  /** The worker it belongs to. */
+  worker: string | null;
+}
+
+/** A drill of one worker: whether it could be resumed; the reason is that of the first check that failed. */
+export interface DrillResult {
+  address: string;
+  ok: boolean;
+  reason: string | null;
+  hint: string | null;
+  vendor: string | null;
+  /** The reason why the vendor's real program was never tried; null when it was. */
+  unproved: string | null;
+  session: string | null;
+  checks: DrillCheck[];
+}
+
+export interface DrillCheck {
+  check: string;
+  ok: boolean;
+  detail: string;
+  hint: string | null;
+}
+
 /** The variables that lead a vendor to its folder: a value, or null for one that must not be set. */
 export type Variables = Readonly<Record<string, string | null>>;
 
-/** Nothing that could be an option or a path. */
+/** The id of a conversation can be neither an option nor a path. */
 export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 
 export function isSessionId(text: string): boolean {

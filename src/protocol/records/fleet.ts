@@ -1,11 +1,11 @@
-import type { LaunchOrder } from "./worker.ts";
+import type { LaunchOrder } from "./launch.ts";
 
-// What bringing a fleet up and down answers.
+// A fleet that is brought up or down, its panes, and its saved sessions.
 
 export interface UpItem {
   address: string;
   name: string;
-  /** "running": it was, and nothing was changed. "refused": with the reason and what to do. */
+  /** "running": it was running already. "refused": `reason` and `hint` say why, and what to do. */
   outcome: "started" | "running" | "refused";
   run: string | null;
   generation: number;
@@ -27,16 +27,16 @@ export interface DownItem {
   name: string;
   outcome: "stopped" | "killed" | "stopped already" | "failed";
   run: string | null;
-  /** Why it could not be stopped. */
+  /** The reason why it could not be stopped. */
   reason: string | null;
 }
 
-/** Where a worker's terminal is. */
+/** The place of a worker's terminal in our tmux server. */
 export interface PaneRecord {
   address: string;
   socket: string;
   tmux: string;
-  /** In tmux's own words: a session's name, a window's and a pane's id. */
+  /** The name of the tmux session; `window` and `pane` are tmux's own ids. */
   session: string;
   window: string;
   pane: string;
@@ -45,6 +45,26 @@ export interface PaneRecord {
 export interface ScreenRecord {
   address: string;
   text: string;
-  /** Of a pane that is there; else what was kept when its run ended. */
+  /** True for a pane that is there; else the text was saved when the run ended. */
   live: boolean;
+}
+
+/** A saved session: one name for a whole fleet, with the conversation each worker is in. */
+export interface SavedRecord {
+  name: string;
+  project: string;
+  /** The active one follows its workers from conversation to conversation. */
+  active: boolean;
+  createdAt: string;
+  updatedAt: string;
+  workers: SavedWorker[];
+}
+
+interface SavedWorker {
+  name: string;
+  address: string;
+  vendor: string;
+  sessionId: string;
+  launchCwd: string;
+  configDir: string;
 }

@@ -1,4 +1,4 @@
-// Mail to a worker, whether it runs or not: what a message is, and what becomes of it.
+// Mail to a worker, whether it runs or not: a message, and the steps it goes through.
 
 /**
  * queued → offered to a run → injected (its vendor has shown it to the model) → read or answered; or, from anywhere before
@@ -15,7 +15,7 @@ export type MailState =
   | "superseded"
   | "dead";
 
-/** Still on its way: it counts as unread. */
+/** A message in one of these states is on its way, and counts as unread. */
 export const ON_THE_WAY: ReadonlySet<MailState> = new Set(["queued", "offered", "injected"]);
 
 export const OPERATOR = "operator";
@@ -23,7 +23,7 @@ export const SUPERVISOR = "supervisor";
 
 export interface Attachment {
   name: string;
-  /** Where the copy lies that was made when it was sent. */
+  /** The copy that was made when the message was sent. */
   file: string;
   bytes: number;
   sha256: string;
@@ -38,7 +38,7 @@ export interface MessageRecord {
   to: string;
   body: string;
   state: MailState;
-  /** How often it was offered. */
+  /** The number of times it was offered. */
   attempt: number;
   createdAt: string;
   expiresAt: string | null;
@@ -48,7 +48,7 @@ export interface MessageRecord {
   attachments: Attachment[];
 }
 
-/** One thing that became of a message. */
+/** One change of a message's state. */
 export interface MailStep {
   state: MailState;
   at: string;
@@ -56,17 +56,17 @@ export interface MailStep {
   reason: string | null;
 }
 
-/** What is said of a message that was taken in. */
+/** The receipt for a message that is on disk. */
 export interface Admitted {
   id: string;
   to: string;
   state: MailState;
   seq: number;
-  /** The name it was sent to is now another: "X is now Y". */
+  /** The name it was sent to, if the worker is called otherwise now. */
   renamedFrom: string | null;
-  /** It had been sent before, word for word. */
+  /** The same message was sent before, word for word, under the same id. */
   again: boolean;
 }
 
-/** Nothing that could be an option or leave a folder. */
+/** The id of a message can neither be an option nor leave a folder. */
 export const MESSAGE_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:~-]{0,126}[A-Za-z0-9])?$/;

@@ -3,7 +3,7 @@ import type {
   Activity,
   BlockedReason,
   Holder,
-  SessionPlace,
+  SessionLocation,
   Sign,
   Transcript,
 } from "../../protocol/records/conversation.ts";
@@ -109,7 +109,7 @@ function configDirOf(env: Environment): ConfigDir {
   return { dir: join(home, ".claude"), variables: { CLAUDE_CONFIG_DIR: null, HOME: home } };
 }
 
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
   const known = lastSeen === null ? null : await judge(lastSeen);
   if (known !== null && known.state !== "absent") return known;
@@ -149,7 +149,7 @@ function sessionOf({ fields }: LiveEntry): string | null {
   return textOf(fields.sessionId);
 }
 
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   return liveEntries(join(configDir, "sessions"), processes)
     .filter((entry) => sessionOf(entry) === id)
     .map(({ pid }) => ({ pid, evidence: "claude's registry of live processes" }));

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
@@ -178,7 +178,7 @@ function spelled({ text, kind, option }: Token): string[] {
  * A transcript is named by date and id. The id carries its time, but folders go by local dates, so all are searched for
  * the id.
  */
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await judge(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
   const isIt = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
@@ -211,7 +211,7 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
 }
 
 /** The lock file stays after an exit and proves nothing; the lock on it does. */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   const file = join(configDir, LOCKS, `${id}.lock`);
   return processes.lockHolders(file).map((pid) => ({ pid, evidence: "codex's writer lock" }));
 }

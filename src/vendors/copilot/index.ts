@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { BlockedReason, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { BlockedReason, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
@@ -43,7 +43,7 @@ export const copilot: Adapter = {
   },
   storage: {
     configDirOf,
-    probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+    probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
       probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
@@ -175,7 +175,7 @@ function marksOf(configDir: string, pid: number, files: readonly string[]): stri
  * A process holds the conversation in front and those kept open behind it. One that shows nothing yet was told where to
  * go on its command line.
  */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
     const shown = inspect(configDir, pid, processes);

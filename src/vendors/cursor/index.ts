@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isSessionId, type SessionPlace, type Transcript } from "../../protocol/records/conversation.ts";
+import { isSessionId, type SessionLocation, type Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import type { Adapter, ConfigDir } from "../adapter.ts";
@@ -73,7 +73,7 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /** A chat's store lies in a folder of the chat's own, or of the workspace's. The size of a database tells nothing. */
-async function probe({ id, configDir }: SessionPlace): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation): Promise<Transcript> {
   const chats = join(configDir, "chats");
   const own = join(chats, id, "store.db");
   const file = statSync(own, { throwIfNoEntry: false })?.isFile() ? own : await inWorkspace(chats, id);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Activity, Holder, SessionPlace, Sign, Variables } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Variables } from "../../protocol/records/conversation.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
@@ -104,7 +104,7 @@ function restoredEnv(env: Environment): Variables {
 }
 
 /** A process and the one it loads have the same command line: the one in front counts. */
-function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
   const pids = new Set(found.map(({ pid }) => pid));

@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
-import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { entriesOf } from "../shared/find-file.ts";
@@ -15,7 +15,7 @@ import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
-export async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+export async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
   const found = await Promise.all((await filesOf(configDir, id)).map((file) => judge(file, id)));

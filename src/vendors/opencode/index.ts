@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { FoundConversation, Holder, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { FoundConversation, Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
@@ -124,7 +124,7 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /** Asks the program, which prints the whole conversation: the size of that is the size of the conversation. */
-async function probe({ id, configDir }: SessionPlace, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
   const answer = await ask(["export", id]);
@@ -180,7 +180,7 @@ async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundC
  * Finds processes by their command line, which is all they show; one that was started without an id, or has left it, is
  * not seen.
  */
-function holders({ id }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const holds = ([program = "", ...args]: readonly string[]): boolean => {
     if (!/^opencode(\.exe)?$/.test(basename(program)) || !args.some((word) => word.includes(id))) return false;
     const tokens = tokensOf(args, ARGUMENTS);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { FoundConversation, SessionPlace, Transcript } from "../../protocol/records/conversation.ts";
+import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
@@ -112,7 +112,7 @@ function configDirOf(env: Environment): ConfigDir {
  * Transcripts lie in a folder per project, or all in one where the user chose it. A file is found by its name whatever
  * is in it: one whose first line is bad is no conversation to pi, which would begin a second one under the same id.
  */
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await probeLines(lastSeen, id, FORM);
   if (known !== null && known.state !== "absent") return known;
   const isIt = (name: string): boolean => idOfFile(name) === id;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
@@ -118,7 +118,7 @@ function configDirOf(env: Environment): ConfigDir {
   return { dir: join(home, ".qwen"), variables: { QWEN_HOME: null, HOME: home } };
 }
 
-async function probe({ id, configDir }: SessionPlace, lastSeen: string | null): Promise<Transcript> {
+async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
   const known = lastSeen === null ? null : await judge(lastSeen);
   if (known !== null && known.state !== "absent") return known;
@@ -158,7 +158,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
 }
 
 /** In a terminal qwen registers its process; without one its command line is all there is to see. */
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   const registered = liveEntries(join(configDir, "sessions"), processes)
     .filter(({ fields }) => fields.sessionId === id)
     .map(({ pid }) => ({ pid, evidence: `qwen's ${EVIDENCE}` }));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import type { Activity, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
@@ -45,7 +45,7 @@ export const scripted: Adapter = {
   },
   storage: {
     configDirOf,
-    probe: ({ id, configDir }: SessionPlace): Promise<Transcript> =>
+    probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
       probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
@@ -117,7 +117,7 @@ function activityOf(status: unknown): Activity | undefined {
   return status === "idle" || status === "busy" || status === "blocked" ? status : undefined;
 }
 
-function holders({ id, configDir }: SessionPlace, processes: ProcessView): Holder[] {
+function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   return liveEntries(join(configDir, "live"), processes)
     .filter(({ fields }) => fields.session === id)
     .map(({ pid }) => ({ pid, evidence: EVIDENCE }));

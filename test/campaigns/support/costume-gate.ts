@@ -3,8 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { encodeFrame, FrameReader } from "../../../src/protocol/frames.ts";
-import type { RequestFrame, ResponseFrame } from "../../../src/protocol/wire.ts";
+import { encodeFrame, FrameReader, type RequestFrame, type ResponseFrame } from "../../../src/protocol/frames.ts";
 import type { Home } from "../../support/home.ts";
 
 /** What happens to one claim on its way; both may wait, and `answered` may say that the answer gets lost. */

@@ -55,7 +55,7 @@ export class DiskSender {
       this.abandoned.add(id);
       return;
     }
-    const { message } = await client.call("mail", { as: null, nested: false, id });
+    const { message } = await client.call("showMail", { as: null, nested: false, id });
     const [copy] = message.attachments;
     check((copy !== undefined) === withFile, `${id} has ${message.attachments.length} files`);
     this.acked.set(id, { body, copy: copy?.file ?? null, sha256: copy?.sha256 ?? null });

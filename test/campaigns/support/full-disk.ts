@@ -113,12 +113,12 @@ async function readWhileFull(
   const { here } = targetIn(home, "coder");
   const acked = senders.flatMap((sender) => [...sender.acked.keys()]);
   const box = { as: null, nested: false, here, project: null, target: targetIn(home, "coder"), all: false };
-  const { items } = await reader.collect("inbox", { ...box, limit: 20_000 });
+  const { items } = await reader.collect("peekMail", { ...box, limit: 20_000 });
   const seen = new Set(items.map(({ id }) => id));
   const missing = acked.find((id) => !seen.has(id));
   check(missing === undefined, `round ${round}: ${missing} was acknowledged and is not in the box of a full disk`);
   const newcomer = await connect({ env: home.env, autostart: false });
-  const { message } = await newcomer.call("mail", { as: null, nested: false, id: pick(random, acked) });
+  const { message } = await newcomer.call("showMail", { as: null, nested: false, id: pick(random, acked) });
   check(message.state === "queued", `round ${round}: ${message.id} is ${message.state}`);
   const { items: workers } = await newcomer.collect("ls", { here, project: null, all: true });
   check(workers.length === 1, `round ${round}: ls shows ${workers.length} workers`);

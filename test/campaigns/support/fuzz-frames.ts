@@ -1,11 +1,11 @@
-import { callSchemas, type CallName } from "../../../src/protocol/calls/index.ts";
+import { calls, type CallName } from "../../../src/protocol/calls/index.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
 import { pick, whole } from "./check.ts";
 import { realCalls } from "./real-calls.ts";
 
 export type Random = () => number;
 
-const CALLS = Object.keys(callSchemas) as CallName[];
+const CALLS = Object.keys(calls) as CallName[];
 /** That a frame may have; the rest of it is then waited for. */
 const LENGTHS = [0, 1, 3, 2 ** 20 - 1, 2 ** 20];
 const STRINGS = ["", "\0", "../..", "__proto__", "constructor", "\uD800", "' OR 1=1 --", "$(id)", "/", "NaN", "🐢"];
@@ -22,9 +22,9 @@ export function garbageCall(random: Random, id: number): object {
 
 /** A call that is well formed and concerns nobody there is: whatever it is answered with, it changes nothing. */
 export function vainCall(random: Random, id: number): object {
-  const calls = realCalls(random);
+  const real = realCalls(random);
   const call = pick(random, IN_VAIN);
-  return { id, call, params: calls[call] };
+  return { id, call, params: real[call] };
 }
 
 const IN_VAIN = [
@@ -34,14 +34,14 @@ const IN_VAIN = [
     "rename",
     "retire",
     "takeover",
-    "restore",
+    "restoreConversation",
     "fork",
     "pause",
     "release",
-    "hold",
-    "bind",
+    "keepalive",
+    "bindConversation",
   ] as const),
-  ...(["ack", "mail", "cancel", "redeliver", "send", "ask", "reply", "inbox", "pending", "forget"] as const),
+  ...(["ack", "showMail", "cancel", "redeliver", "send", "ask", "reply", "peekMail", "pending", "forget"] as const),
 ];
 
 /** Bytes after which nothing can be understood any more: the connection is closed. */
@@ -98,7 +98,7 @@ function noHello(random: Random): unknown {
 /** The schema is the judge of what arrives: what it would let through gets something more that it does not. */
 function invalid(call: CallName, params: unknown): unknown {
   const arriving = JSON.parse(JSON.stringify(params)) as unknown;
-  return callSchemas[call].safeParse(arriving).success ? { ...(arriving as object), surplus: 1 } : arriving;
+  return calls[call].params.safeParse(arriving).success ? { ...(arriving as object), surplus: 1 } : arriving;
 }
 
 /** One or several things about it are of another kind, too long, missing, or one too many. */

@@ -1,9 +1,9 @@
-import type { CallParams, Place } from "../../../src/protocol/calls/index.ts";
+import type { CallParams, ProjectRef } from "../../../src/protocol/calls/index.ts";
 import { isPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 
 /** The project of a home, as a client stands in it. */
-export function placeIn(home: Pick<Home, "project">): Place {
+export function placeIn(home: Pick<Home, "project">): ProjectRef {
   return { identity: home.project, root: home.project, base: "api" };
 }
 

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { newToken } from "../../../src/client/claim.ts";
-import type { ClaimGrant } from "../../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
 import { connect } from "../../../src/client/connect.ts";
 import type { CallParams } from "../../../src/protocol/calls/index.ts";
 import { PerdureError } from "../../../src/protocol/errors.ts";

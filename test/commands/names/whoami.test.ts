@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Identity } from "../../../src/project/whoami.ts";
-import type { ProjectSummary } from "../../../src/protocol/records/worker.ts";
+import type { ProjectSummary } from "../../../src/protocol/records/admin.ts";
 import { BIN, Home } from "../../support/home.ts";
 
 let home: Home;

@@ -1,7 +1,8 @@
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { History, WorkerDetail } from "../../../src/protocol/records/worker.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { WorkerDetail } from "../../../src/protocol/records/worker.ts";
 import { BIN, finish, Home } from "../../support/home.ts";
 
 let home: Home;

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { on } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EventRecord } from "../../../src/protocol/records/worker.ts";
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { Home } from "../../support/home.ts";
 
 // The documents that others build on: every field of the contract is there, with its type.

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { FoundRecord } from "../../../src/protocol/records/findings.ts";
+import type { FoundRecord } from "../../../src/protocol/records/conversation.ts";
 import { VENDORS } from "../../campaigns/support/costume-looks.ts";
 import { readBanner, type Costume } from "../../campaigns/support/costume.ts";
 import { scenes } from "./scene.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { EventRecord } from "../../../src/protocol/records/worker.ts";
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { byName, stage, type FleetStage } from "./fleet.ts";
 
 async function events(fleet: FleetStage, type: string): Promise<EventRecord[]> {

@@ -2,7 +2,7 @@ import { chmodSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, write
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
-import type { DrillResult } from "../../../src/protocol/records/findings.ts";
+import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import type { Costume } from "../../campaigns/support/costume.ts";
 import { scenes } from "../conversations/scene.ts";
 import { hashTree } from "../../support/tree.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { newToken } from "../../../src/client/claim.ts";
 import type { CallParams } from "../../../src/protocol/calls/index.ts";
-import type { LaunchOrder } from "../../../src/protocol/records/worker.ts";
+import type { LaunchOrder } from "../../../src/protocol/records/launch.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import type { Costume } from "../../campaigns/support/costume.ts";
 import { VENDORS } from "../../campaigns/support/costume-looks.ts";
@@ -35,7 +35,11 @@ async function start(costume: Costume, prompt: string | null | undefined, args: 
   const { runDir } = grant;
   if (grant.launch) return { order: grant.launch, runDir, release };
   const session = await minted(costume, environment);
-  return { order: await costume.call("bind", { run, generation, token, session, ...launch }), runDir, release };
+  return {
+    order: await costume.call("bindConversation", { run, generation, token, session, ...launch }),
+    runDir,
+    release,
+  };
 }
 
 async function minted({ home, look }: Costume, environment: Record<string, string>): Promise<string> {

@@ -33,13 +33,13 @@ it("what a run was offered and did not acknowledge is offered to the next one, w
   await post.send("coder", "one", { id: "one" });
   const first = await post.lease("coder");
   const receive = { nested: false, here: post.here, project: null, max: 10, waitMs: 0 };
-  const offered = await first.client.call("receive", { ...receive, as: first.as });
+  const offered = await first.client.call("takeMail", { ...receive, as: first.as });
   expect(offered.messages).toMatchObject([{ id: "one", attempt: 1, state: "offered" }]);
-  expect((await first.client.call("receive", { ...receive, as: first.as })).messages).toEqual([]);
+  expect((await first.client.call("takeMail", { ...receive, as: first.as })).messages).toEqual([]);
   await first.client.call("release", first.as);
 
   const second = await post.lease("coder");
-  const once = await second.client.call("receive", { ...receive, as: second.as });
+  const once = await second.client.call("takeMail", { ...receive, as: second.as });
   expect(once.messages).toMatchObject([{ id: "one", attempt: 2 }]);
   await expect(
     first.client.call("ack", { as: first.as, nested: false, ids: ["one"], how: "read" }),
@@ -58,7 +58,7 @@ it("what a run was offered and did not acknowledge is offered to the next one, w
 it("a reader is woken by what comes in the very moment it looks", async () => {
   const post = await opened("coder");
   const { client, as } = await post.lease("coder");
-  const receiving = client.call("receive", {
+  const receiving = client.call("takeMail", {
     nested: false,
     here: post.here,
     project: null,
@@ -76,11 +76,11 @@ it("mail in an answer that never arrived comes again, before what was sent later
   for (const id of ["one", "two"]) await post.send("coder", id, { id });
   const { client, as } = await post.lease("coder");
   const receive = { as, nested: false, here: post.here, project: null, max: 10, waitMs: 0 };
-  const arrived = (await client.call("receive", { ...receive, max: 1 })).messages;
+  const arrived = (await client.call("takeMail", { ...receive, max: 1 })).messages;
   expect(arrived).toMatchObject([{ id: "one", attempt: 1 }]);
-  await client.call("receive", receive); // the answer with the second one is lost
+  await client.call("takeMail", receive); // the answer with the second one is lost
   await post.send("coder", "three", { id: "three" });
-  const again = await client.call("receive", { ...receive, inHand: ["one"] });
+  const again = await client.call("takeMail", { ...receive, inHand: ["one"] });
   expect(again.messages).toMatchObject([
     { id: "two", attempt: 2 },
     { id: "three", attempt: 1 },
@@ -192,7 +192,7 @@ it("long messages are handed out as many at a time as one answer carries", async
   const received: string[] = [];
   while (received.length < sent.length) {
     const params = { as, nested: false, here: post.here, project: null, max: 100, waitMs: 0 };
-    const { messages } = await client.call("receive", params);
+    const { messages } = await client.call("takeMail", params);
     expect(messages.map(({ attempt }) => attempt)).toEqual(messages.map(() => 1));
     expect(messages).not.toEqual([]);
     received.push(...messages.map(({ id }) => id));

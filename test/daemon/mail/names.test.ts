@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { forbiddenBy } from "../../../src/daemon/permissions/policy.ts";
+import { isAllowed } from "../../../src/daemon/permissions/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
 import { offices } from "./office.ts";
 
@@ -130,11 +130,11 @@ it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing tha
   const { home } = post;
   const file = join(home.project, "perdure.toml");
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\n');
-  const forbidden = (second: number): (string | null)[] =>
-    (["send", "inbox"] as const).map((call) => forbiddenBy(home.project, call, second * 1000));
-  expect(forbidden(0)).toEqual(["send", null]);
+  const allowed = (second: number): boolean[] =>
+    (["send", "inbox"] as const).map((word) => isAllowed(home.project, word, second * 1000));
+  expect(allowed(0)).toEqual([false, true]);
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\noops\n');
-  expect(forbidden(60)).toEqual(["send", null]);
+  expect(allowed(60)).toEqual([false, true]);
   const sent = await home.perdure(["send", "planner", "from the operator"]);
   expect(sent).toMatchObject({
     code: 0,
@@ -142,7 +142,7 @@ it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing tha
   });
   expect((await post.peek("planner")).map(({ body }) => body)).toEqual(["from the operator"]);
   writeFileSync(file, "");
-  expect(forbidden(120)).toEqual([null, null]);
+  expect(allowed(120)).toEqual([true, true]);
 });
 
 it("mail stays in its project: an agent is refused with a hint, the operator is at home everywhere", async () => {

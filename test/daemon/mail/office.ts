@@ -4,7 +4,7 @@ import { afterEach } from "vitest";
 import { connect, type Client } from "../../../src/client/connect.ts";
 import { claim } from "../../../src/client/claim.ts";
 import type { CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
-import type { ClaimGrant } from "../../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
 import type { MailStep, MessageRecord } from "../../../src/protocol/records/mail.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { letter, placeIn } from "../../campaigns/support/mail.ts";

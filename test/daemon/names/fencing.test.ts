@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claim, newToken } from "../../../src/client/claim.ts";
 import { connect, type Client } from "../../../src/client/connect.ts";
-import type { ClaimGrant, EventRecord, History, WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { finish, Home } from "../../support/home.ts";
 
 let home: Home;
@@ -63,7 +66,7 @@ test("a client is away only when its last connection is", async () => {
   const grant = await own("coder");
   const proof = { run: grant.run, generation: grant.generation, token: grant.token };
   const second = await connect({ env: home.env });
-  void second.stream("hold", proof, () => undefined).catch(() => undefined);
+  void second.stream("keepalive", proof, () => undefined).catch(() => undefined);
   await second.call("status", {});
   second.close();
   await expect(operator.call("release", proof)).resolves.toEqual({ released: true });

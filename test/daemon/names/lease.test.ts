@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ErrorBody } from "../../../src/protocol/errors.ts";
-import type { History, WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { finish, Home } from "../../support/home.ts";
 
 let home: Home;

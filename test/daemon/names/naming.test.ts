@@ -1,7 +1,9 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { History, ProjectSummary, WorkerDetail, WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { ProjectSummary } from "../../../src/protocol/records/admin.ts";
+import type { WorkerDetail, WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { Home } from "../../support/home.ts";
 
 let home: Home;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { SavedRecord } from "../../../src/protocol/records/findings.ts";
+import type { SavedRecord } from "../../../src/protocol/records/fleet.ts";
 import { eventually } from "../../campaigns/support/check.ts";
 import type { Costume } from "../../campaigns/support/costume.ts";
 import { idIn, scenes } from "../conversations/scene.ts";

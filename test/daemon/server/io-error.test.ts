@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { DaemonStatus, History } from "../../../src/protocol/records/worker.ts";
+import type { DaemonStatus } from "../../../src/protocol/records/admin.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
 import { Home } from "../../support/home.ts";
 
 let home: Home;

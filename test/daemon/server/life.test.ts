@@ -2,7 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { DaemonStatus, History, WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import type { DaemonStatus } from "../../../src/protocol/records/admin.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
+import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { finish, Home } from "../../support/home.ts";
 

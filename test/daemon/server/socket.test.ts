@@ -66,6 +66,25 @@ test("a call with wrong parameters is answered with what is wrong; the connectio
   client.close();
 });
 
+test.each([
+  ["history", { limit: 1 }, "target is missing; it must be an object."],
+  ["history", null, "params must be an object."],
+  ["ls", { project: 1 }, "here is missing; it must be an object."],
+  ["backup", { file: "here.db" }, 'file must be a text that starts with "/".'],
+  ["backup", { file: 7 }, "file must be a text."],
+  ["backup", { file: `/${"x".repeat(5000)}` }, "file must be at most 4096 characters long."],
+  ["backup", { file: "/x", surplus: 1 }, "params has an unknown field surplus."],
+  ["redeliver", { id: "-" }, "id must be a text like /^"],
+  ["ack", { as: null, nested: false, ids: [], how: "eaten" }, 'how must be one of "read", "injected".'],
+  ["ack", { as: null, nested: "no", ids: [], how: "read" }, "nested must be true or false."],
+])("%s with %j is told which field is wrong, and what belongs there", async (call, params, problem) => {
+  const client = await RawClient.greeted(socket);
+  client.send({ id: 1, call, params });
+  const told = expect.stringContaining(`Call ${call}: ${problem}`) as string;
+  expect((await client.next())?.error).toMatchObject({ code: "usage", message: told });
+  client.close();
+});
+
 test("frames that arrive byte by byte are understood", async () => {
   const client = await RawClient.greeted(socket);
   const json = Buffer.from('{"id":1,"call":"status","params":{}}');

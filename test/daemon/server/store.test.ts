@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ErrorBody } from "../../../src/protocol/errors.ts";
-import type { History } from "../../../src/protocol/records/worker.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
 import { BIN, finish, Home, type Finished } from "../../support/home.ts";
 
 let home: Home;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { History } from "../../../src/protocol/records/worker.ts";
+import type { History } from "../../../src/protocol/records/run.ts";
 import { until } from "../../terminal/tmux.ts";
 import { PINS } from "../bed/pins.ts";
 import type { Case } from "../case.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TakeoverResult } from "../../../src/protocol/records/worker.ts";
+import type { TakeoverResult } from "../../../src/protocol/records/run.ts";
 import { until } from "../../terminal/tmux.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";

@@ -12,7 +12,10 @@ import type { CallContext } from "./context.ts";
  * A client stays on the line for its lease: present as long as the connection is, and told when it lost the name.
  * After a daemon's restart the same call makes it present again.
  */
-export async function holdCall(params: CallParams<"hold">, context: CallContext): Promise<CallResults["hold"]> {
+export async function keepaliveCall(
+  params: CallParams<"keepalive">,
+  context: CallContext,
+): Promise<CallResults["keepalive"]> {
   const { services } = context;
   assertOwn(services, params);
   context.holdWhileConnected(params.run);
@@ -22,10 +25,12 @@ export async function holdCall(params: CallParams<"hold">, context: CallContext)
     if (displacedBy !== null) await context.send({ displacedBy });
     return { held: false };
   }
-  throw new PerdureError("unavailable", "The daemon is leaving; the lease is still yours.", { hint: "hold it again" });
+  throw new PerdureError("unavailable", "The daemon is stopping; the lease is still yours.", {
+    hint: "call keepalive again",
+  });
 }
 
-function isCurrent(services: Services, { run, generation }: CallParams<"hold">): boolean {
+function isCurrent(services: Services, { run, generation }: CallParams<"keepalive">): boolean {
   const row = runById(services.db, run);
   const worker = row ? workerById(services.db, row.workerId) : null;
   return worker !== null && standing(worker.lease, run, generation) === "current";

@@ -1,0 +1,61 @@
+import * as z from "zod/mini";
+import { ANCHORS_PER_CALL } from "../../limits/index.ts";
+import type { CheckResult, DaemonStatus, EventRecord } from "../records/admin.ts";
+import type { AnchorOwner } from "../records/run.ts";
+import { typeOnly, type CallTable } from "./entry.ts";
+import { limit, name, path, projectRef, target, text, whole } from "./shapes.ts";
+
+/** Events, context files, and the daemon with its store. */
+export const adminCalls = {
+  events: {
+    params: z.strictObject({
+      here: projectRef,
+      all: z.boolean(),
+      target: z.nullable(target),
+      after: z.nullable(whole(0, Number.MAX_SAFE_INTEGER)),
+      limit,
+      follow: z.boolean(),
+    }),
+    result: typeOnly<{ last: number }>(),
+    item: typeOnly<EventRecord>(),
+    agentsMay: true,
+    changes: false,
+  },
+  /** Says which runs these context files belong to; a file that belongs to none is left out. */
+  findAnchorOwners: {
+    params: z.strictObject({
+      here: projectRef,
+      project: z.nullable(name),
+      files: z.array(text(255)).check(z.maxLength(ANCHORS_PER_CALL)),
+    }),
+    result: typeOnly<{ known: AnchorOwner[] }>(),
+    agentsMay: true,
+    changes: false,
+  },
+  /** Says how the daemon is. */
+  status: {
+    params: z.strictObject({}),
+    result: typeOnly<DaemonStatus>(),
+    agentsMay: true,
+    changes: false,
+  },
+  checkStore: {
+    params: z.strictObject({}),
+    result: typeOnly<CheckResult>(),
+    agentsMay: false,
+    changes: false,
+  },
+  /** Copies the store to a file. */
+  backup: {
+    params: z.strictObject({ file: path }),
+    result: typeOnly<{ file: string; bytes: number }>(),
+    agentsMay: false,
+    changes: false,
+  },
+  stopDaemon: {
+    params: z.strictObject({}),
+    result: typeOnly<{ pid: number }>(),
+    agentsMay: false,
+    changes: true,
+  },
+} as const satisfies CallTable;

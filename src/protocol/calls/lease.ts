@@ -1,0 +1,40 @@
+import * as z from "zod/mini";
+import type { ClaimGrant } from "../records/launch.ts";
+import { typeOnly, type CallTable } from "./entry.ts";
+import { launch, pid, proof, target, token } from "./shapes.ts";
+
+/** Taking a name, keeping it and giving it back. */
+export const leaseCalls = {
+  claim: {
+    params: z.strictObject({
+      target,
+      kind: z.enum(["run", "client"]),
+      /** Chosen by the claimer: the same claim asked again, after an answer was lost, is the same grant. */
+      token,
+      pid,
+      ...launch,
+      /** Begins a new conversation, although the worker is in one. */
+      fresh: z.boolean(),
+      /** The worker is retired when this run ends. */
+      ephemeral: z.boolean(),
+    }),
+    result: typeOnly<ClaimGrant>(),
+    agentsMay: true,
+    changes: true,
+  },
+  /** Stays open: a library's claim counts as present while it does, and is told when it loses the name. */
+  keepalive: {
+    params: z.strictObject(proof),
+    result: typeOnly<{ held: false }>(),
+    /** Sent once, when the run lost its name to somebody. */
+    item: typeOnly<{ displacedBy: string }>(),
+    agentsMay: true,
+    changes: true,
+  },
+  release: {
+    params: z.strictObject(proof),
+    result: typeOnly<{ released: true }>(),
+    agentsMay: true,
+    changes: true,
+  },
+} as const satisfies CallTable;

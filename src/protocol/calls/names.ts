@@ -1,0 +1,69 @@
+import * as z from "zod/mini";
+import type { ProjectSummary } from "../records/admin.ts";
+import type { SessionRecord } from "../records/conversation.ts";
+import type { RunRecord, TakeoverResult } from "../records/run.ts";
+import type { WorkerDetail, WorkerSummary } from "../records/worker.ts";
+import { typeOnly, type CallTable } from "./entry.ts";
+import { killAfterMs, limit, name, projectRef, target, text } from "./shapes.ts";
+
+/** Workers and projects: who there is, and what they are called. */
+export const nameCalls = {
+  ls: {
+    params: z.strictObject({ here: projectRef, project: z.nullable(name), all: z.boolean() }),
+    result: typeOnly<{ count: number }>(),
+    item: typeOnly<WorkerSummary>(),
+    agentsMay: true,
+    changes: false,
+  },
+  show: {
+    params: z.strictObject({ target }),
+    result: typeOnly<WorkerDetail>(),
+    agentsMay: true,
+    changes: false,
+  },
+  history: {
+    params: z.strictObject({ target, limit }),
+    result: typeOnly<{ address: string; sessions: SessionRecord[] }>(),
+    item: typeOnly<RunRecord>(),
+    agentsMay: true,
+    changes: false,
+  },
+  rename: {
+    params: z.strictObject({ target, to: name }),
+    result: typeOnly<{ address: string; from: string }>(),
+    agentsMay: false,
+    changes: true,
+  },
+  retire: {
+    params: z.strictObject({ target }),
+    result: typeOnly<{ address: string }>(),
+    agentsMay: false,
+    changes: true,
+  },
+  takeover: {
+    params: z.strictObject({ target, by: text(200), killAfterMs }),
+    result: typeOnly<TakeoverResult>(),
+    agentsMay: false,
+    changes: true,
+  },
+  /** Says which project a folder is, known or not. */
+  showProject: {
+    params: z.strictObject({ here: projectRef }),
+    result: typeOnly<ProjectSummary>(),
+    agentsMay: true,
+    changes: false,
+  },
+  listProjects: {
+    params: z.strictObject({}),
+    result: typeOnly<{ count: number }>(),
+    item: typeOnly<ProjectSummary>(),
+    agentsMay: true,
+    changes: false,
+  },
+  moveProject: {
+    params: z.strictObject({ here: projectRef, old: text(64 * 1024) }),
+    result: typeOnly<ProjectSummary>(),
+    agentsMay: false,
+    changes: true,
+  },
+} as const satisfies CallTable;

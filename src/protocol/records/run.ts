@@ -1,0 +1,59 @@
+import type { Proved, SessionRecord } from "./conversation.ts";
+
+// The runs of a worker, as `history` and `takeover` answer and as `--json` prints them: others build on these fields.
+
+export interface RunSummary {
+  id: string;
+  pid: number;
+  startedAt: string;
+}
+
+export interface RunRecord {
+  id: string;
+  generation: number;
+  startedAt: string;
+  endedAt: string | null;
+  /** The program's exit code; null while it runs and when nobody could tell. */
+  exit: number | null;
+  reason: string | null;
+  /** The conversation the run was in last. */
+  sessionId: string | null;
+  sessions: RunSession[];
+  pid: number;
+  displacedBy: string | null;
+}
+
+/** A conversation a run was in. */
+interface RunSession {
+  id: string;
+  began: "new" | "resume" | "rotation";
+  at: string;
+  proved: Proved;
+  evidence: string | null;
+  provedAt: string | null;
+}
+
+export interface History {
+  address: string;
+  runs: RunRecord[];
+  sessions: SessionRecord[];
+}
+
+export interface TakeoverResult {
+  address: string;
+  /** The run that was stopped; null when nobody held the name. */
+  displaced: string | null;
+  generation: number;
+  killed: boolean;
+}
+
+/** The run that a context file belongs to. */
+export interface AnchorOwner {
+  file: string;
+  run: string;
+  worker: string;
+  generation: number;
+  live: boolean;
+  endedAt: string | null;
+  reason: string | null;
+}

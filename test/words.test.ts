@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+// One word, one meaning: a type that is exported has its name to itself.
+
+/** Names that are still declared twice. The list only gets shorter. */
+const STILL_TWICE: ReadonlySet<string> = new Set([
+  "Answer",
+  "Change",
+  "Entry",
+  "Given",
+  "Ground",
+  "Held",
+  "Launch",
+  "Lease",
+  "Line",
+  "Listener",
+  "Program",
+  "Refusal",
+  "Standing",
+  "Started",
+  "Transcript",
+  "Wanted",
+]);
+
+interface Source {
+  file: string;
+  text: string;
+}
+
+test("no exported type of src has a name that is declared twice", () => {
+  const sources = globSync("**/*.ts", { cwd: "src" }).map((file) => ({
+    file,
+    text: readFileSync(join("src", file), "utf8"),
+  }));
+  expect(sources.length).toBeGreaterThan(50);
+  const twice = declaredTwice(sources);
+  expect([...twice].filter(([name]) => !STILL_TWICE.has(name)).map(([, told]) => told)).toEqual([]);
+  // A name that is put right leaves the list.
+  expect([...STILL_TWICE].filter((name) => !twice.has(name))).toEqual([]);
+});
+
+test.each([
+  ["an interface and a type", "export interface Launch {\n}", "export type Launch = string;"],
+  ["a class and an interface", "export class Launch<T> {\n}", "export interface Launch extends Other {\n}"],
+  ["an exported one and one of a file's own", "export type Launch = 1;", "interface Launch {\n}"],
+  ["an abstract class", "export abstract class Launch {\n}", "type Launch =\n  | 1;"],
+])("the checker finds %s", (_what, one, other) => {
+  const sources = [
+    { file: "a.ts", text: `// first\n${one}` },
+    { file: "b.ts", text: other },
+  ];
+  expect([...declaredTwice(sources).values()]).toEqual(["Launch: a.ts, b.ts"]);
+});
+
+test("the checker leaves alone what is no second declaration", () => {
+  const sources = [
+    { file: "a.ts", text: "export interface Launch {\n}\n// type Launch = 1;\n" },
+    { file: "b.ts", text: 'import type { Launch } from "./a.ts";\nexport type { Launch } from "./a.ts";\n' },
+    { file: "c.ts", text: "export interface LaunchOrder {\n}\nconst type = 1;\ntype Own = 1;" },
+    { file: "d.ts", text: "type Own = 2;" },
+  ];
+  expect(declaredTwice(sources).size).toBe(0);
+});
+
+/** Names of exported types with more than one declaration in the sources, and where those are. */
+function declaredTwice(sources: readonly Source[]): Map<string, string> {
+  const files = new Map<string, string[]>();
+  const exported = new Set<string>();
+  for (const { file, text } of sources) {
+    for (const [, isExported, name = ""] of text.matchAll(DECLARATION)) {
+      files.set(name, [...(files.get(name) ?? []), file]);
+      if (isExported !== undefined) exported.add(name);
+    }
+  }
+  const twice = [...files].filter(([name, where]) => exported.has(name) && where.length > 1);
+  return new Map(twice.map(([name, where]) => [name, `${name}: ${where.toSorted().join(", ")}`]));
+}
+
+const DECLARATION = /^(export )?(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)(?=[\s<={])(?!\s*\})/gm;
