@@ -1,25 +1,30 @@
 import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Conversation, Turn } from "./persona.ts";
+import type { OpenConversation, ConversationTurn } from "./persona.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
 /** How a vendor writes a conversation down. */
-export interface Format {
+export interface TranscriptFormat {
   /** The lines before the first turn. */
   opening(): object[];
-  line(turn: Turn, cwd: string): object;
+  line(turn: ConversationTurn, cwd: string): object;
 }
 
-/** A file of JSON lines that does not exist before the first prompt, and only grows. */
-export class Transcript implements Conversation {
+/** A conversation's file of JSON lines: it does not exist before the first prompt, and only grows. */
+export class TranscriptFile implements OpenConversation {
   readonly id: string;
   readonly file: string;
   readonly name: string | null;
-  readonly turns: Turn[];
-  readonly #format: Format;
+  readonly turns: ConversationTurn[];
+  readonly #format: TranscriptFormat;
 
-  constructor(id: string, file: string, format: Format, earlier: { turns?: Turn[]; name?: string | null } = {}) {
+  constructor(
+    id: string,
+    file: string,
+    format: TranscriptFormat,
+    earlier: { turns?: ConversationTurn[]; name?: string | null } = {},
+  ) {
     this.id = id;
     this.file = file;
     this.name = earlier.name ?? null;
@@ -27,13 +32,13 @@ export class Transcript implements Conversation {
     this.#format = format;
   }
 
-  append(turn: Turn, cwd: string): void {
+  append(turn: ConversationTurn, cwd: string): void {
     this.open();
     appendFileSync(this.file, text([this.#format.line(turn, cwd)]));
     this.turns.push(turn);
   }
 
-  /** Writes the opening, unless there is a file. */
+  /** Writes the opening lines, unless there is a file. */
   open(): void {
     if (existsSync(this.file)) return;
     mkdirSync(dirname(this.file), { recursive: true });
@@ -41,7 +46,7 @@ export class Transcript implements Conversation {
   }
 }
 
-/** The lines that can be read: one that a kill cut off, or a damaged one, costs no other. */
+/** The lines that can be parsed; a damaged one, or one that a kill cut off, is left out. */
 export function readLines(content: string): Line[] {
   return content.split("\n").flatMap((line) => {
     const value = parseLine(line);

@@ -1,12 +1,12 @@
 import { writeSync } from "node:fs";
 import { isErrno } from "../state/files.ts";
 
-export const say = (text: string): void => write(1, `${text}\n`);
-export const sayAside = (text: string): void => write(2, `${text}\n`);
-export const sayJson = (value: object): void => write(1, `${JSON.stringify(value)}\n`);
+export const print = (text: string): void => writeAll(1, `${text}\n`);
+export const printError = (text: string): void => writeAll(2, `${text}\n`);
+export const printJson = (value: object): void => writeAll(1, `${JSON.stringify(value)}\n`);
 
-/** Synchronous, so that nothing is lost at an exit; and loading Node's stdout would cost 2 ms of every start. */
-export function write(fd: number, text: string): void {
+/** Writes synchronously, so that nothing is lost at an exit; and loading Node's stdout would cost 2 ms of every start. */
+export function writeAll(fd: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {

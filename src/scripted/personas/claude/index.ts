@@ -1,35 +1,43 @@
 import { basename, join } from "node:path";
-import { homeDir } from "../../state/paths.ts";
-import { readFlags } from "../flags.ts";
-import { Refusal, type Launch, type Layout, type Presence, type View, type Wanted } from "../persona.ts";
-import { ownStart, registryFile } from "../presence.ts";
-import { isUuid } from "../uuid.ts";
-import { hookListener } from "./claude/hooks.ts";
-import { sessionsIn, VERSION } from "./claude/transcripts.ts";
-import { voiceFor } from "./claude/voice.ts";
+import { homeDir } from "../../../state/paths.ts";
+import { readFlags } from "../../flags.ts";
+import {
+  Refusal,
+  type ScriptedLaunch,
+  type Persona,
+  type PresenceFile,
+  type AgentSnapshot,
+  type SessionChoice,
+} from "../../persona.ts";
+import { ownStart, registryFile } from "../../presence-file.ts";
+import { isUuid } from "../../uuid.ts";
+import { hookListener } from "./hooks.ts";
+import { conversationsIn, VERSION } from "./transcripts.ts";
+import { outputFor } from "./output.ts";
 
 /** Claude Code, as seen with version 2.1.325. */
-export const claude: Layout = {
+export const claude: Persona = {
+  name: "claude",
   title: "claude",
   headless: (prompt) => ["-p", "--", prompt],
 
-  read(argv, env): Launch {
+  read(argv, env): ScriptedLaunch {
     const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
       return new Refusal(problem.startsWith("Unknown") ? `error: unknown option '${flag}'` : `error: ${problem}`);
     });
     const config = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
     const { print = false, verbose = false, model = "claude-scripted", "output-format": format = "text" } = values;
     const permissionMode = values["permission-mode"] ?? "default";
-    const launch: Launch = {
-      session: wantedOf(values.resume, values["session-id"]),
+    const launch: ScriptedLaunch = {
+      session: choiceOf(values.resume, values["session-id"]),
       name: values.name ?? null,
       model,
       prompt: positionals[0] ?? null,
-      headless: print ? voiceFor(format, verbose, permissionMode) : null,
-      sessions: sessionsIn(join(config, "projects"), values.name ?? null),
+      headless: print ? outputFor(format, verbose, permissionMode) : null,
+      conversations: conversationsIn(join(config, "projects"), values.name ?? null),
       presence: registry(join(config, "sessions"), print ? "sdk-cli" : "cli"),
     };
-    if (values.settings !== undefined) launch.listener = hookListener(values.settings, env, permissionMode);
+    if (values.settings !== undefined) launch.hooks = hookListener(values.settings, env, permissionMode);
     return launch;
   },
 };
@@ -50,7 +58,7 @@ const FLAGS = {
   "dangerously-skip-permissions": { type: "boolean" },
 } as const;
 
-function wantedOf(resume: string | undefined, id: string | undefined): Wanted {
+function choiceOf(resume: string | undefined, id: string | undefined): SessionChoice {
   if (resume !== undefined && id !== undefined) {
     throw new Refusal("Error: --session-id can only be used with --resume if --fork-session is also specified.");
   }
@@ -58,10 +66,10 @@ function wantedOf(resume: string | undefined, id: string | undefined): Wanted {
   return resume === undefined ? { kind: "new", id: id ?? null } : { kind: "resume", id: resume };
 }
 
-/** One file per process, headless ones too. Its kind is "interactive" for both, as with the real one. */
-function registry(folder: string, entrypoint: string): Presence {
+/** The registry has one file per process, headless ones too. The kind is "interactive" for both, as with the real claude. */
+function registry(folder: string, entrypoint: string): PresenceFile {
   const startedAt = Date.now();
-  return registryFile(folder, ({ session, cwd, name, status }: View) => ({
+  return registryFile(folder, ({ session, cwd, name, status }: AgentSnapshot) => ({
     pid: process.pid,
     sessionId: session,
     cwd,
