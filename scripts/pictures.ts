@@ -1,12 +1,12 @@
 // docs/ls.svg and docs/demo.svg: what the real commands show in a real terminal. The agents are the built-in one, some of
-// them in another vendor's clothes, as in the tests.
+// them with another vendor's persona, as in the tests.
 import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { PaneRecord } from "../src/protocol/records/fleet.ts";
 import type { WorkerState, WorkerSummary } from "../src/protocol/records/worker.ts";
-import { Costume } from "../test/campaigns/support/costume.ts";
+import { InstalledPersona } from "../test/support/persona.ts";
 import { BIN, Home } from "../test/support/home.ts";
 import { Tmux, type Pane } from "../test/terminal/tmux.ts";
 import { terminalSvg } from "./svg.ts";
@@ -37,7 +37,7 @@ await inTerminal(demoPicture);
 async function inTerminal(draw: (home: Home, pane: Pane, tmux: Tmux) => Promise<void>): Promise<void> {
   const home = new Home();
   const bin = join(home.dir, "bin");
-  for (const vendor of ["claude", "codex"] as const) new Costume(home, vendor);
+  for (const vendor of ["claude", "codex"] as const) new InstalledPersona(home, vendor);
   symlinkSync(BIN, join(bin, "perdure"));
   const tmux = await Tmux.start(home);
   try {

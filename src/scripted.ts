@@ -19,7 +19,7 @@ async function main(argv: string[]): Promise<number> {
   delete process.env[REEXEC_VARIABLE];
   const { name, rest } = takePersona(argv);
   const { value: scriptFlag, rest: args } = takeFlag(rest, "--script");
-  const persona = personaOf(name ?? env.PERDURE_SCRIPTED_PERSONA ?? env.PERDURE_SCRIPTED_LAYOUT ?? "scripted");
+  const persona = personaOf(name ?? env.PERDURE_SCRIPTED_PERSONA ?? "scripted");
   const script = readScript(scriptFlag ?? env.PERDURE_SCRIPT ?? "");
   if (persona.title !== null) process.title = persona.title;
 

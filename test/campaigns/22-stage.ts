@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../support/home.ts";
 import { check, pick } from "./support/check.ts";
-import { Costume } from "./support/costume.ts";
+import { InstalledPersona } from "../support/persona.ts";
 import { hostileFileName, hostileText } from "./22-payload.ts";
 
 /** One verb, where it is called, and whether hostile data has to show in what it prints; talk is silent with --json. */
@@ -20,8 +20,8 @@ export async function setStage(home: Home, round: number, random: () => number):
     const { code, stderr } = await home.perdure(args, { cwd: folder });
     check(code === 0, `${args[0]} of hostile data ended with ${code}: ${stderr}`);
   };
-  const costume = new Costume(home, "scripted");
-  const talk = await costume.begin("talker", [], { cwd: folder });
+  const persona = new InstalledPersona(home, "scripted");
+  const talk = await persona.begin("talker", [], { cwd: folder });
   await talk.say(hostileText(random).replaceAll("\u0085", "").replaceAll("\u2028", ""));
   await talk.end();
   await perdure(["run", "coder", "--", "true"]);

@@ -144,7 +144,7 @@ test("a resumed session keeps its title", async () => {
 
 test("two lines called claude on PATH are enough; CLAUDE_CONFIG_DIR moves everything", () => {
   const shim = join(stage.home, "claude");
-  writeFileSync(shim, `#!/bin/sh\nPERDURE_SCRIPTED_LAYOUT=claude exec ${SCRIPTED} "$@"\n`, { mode: 0o755 });
+  writeFileSync(shim, `#!/bin/sh\nPERDURE_SCRIPTED_PERSONA=claude exec ${SCRIPTED} "$@"\n`, { mode: 0o755 });
   const { status, stdout } = spawnSync("claude", ["-p", "--session-id", ID, "hi"], {
     cwd: stage.work,
     encoding: "utf8",

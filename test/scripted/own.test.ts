@@ -123,6 +123,8 @@ test.each([
   [["--bogus"], 2, "no option --bogus"],
   [["--model"], 2, "--model"],
   [["two", "words"], 2, "quote it"],
+  [["--persona", "nobody"], 2, "scripted, claude, codex"],
+  // The former name of --persona.
   [["--layout", "nobody"], 2, "scripted, claude, codex"],
 ])("%j is refused with %i, and nothing is begun", async (args, code, words) => {
   const folder = join(stage.home, HOME, "sessions");

@@ -16,11 +16,11 @@ interface Circumstances {
 export class Stage {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), "perdure-scripted-")));
   readonly work = join(this.home, "work");
-  readonly #layout: string;
+  readonly #persona: string;
   readonly #children: ChildProcess[] = [];
 
-  constructor(layout: string) {
-    this.#layout = layout;
+  constructor(persona: string) {
+    this.#persona = persona;
     mkdirSync(this.work);
   }
 
@@ -70,7 +70,7 @@ export class Stage {
         PATH: process.env.PATH ?? "/usr/bin:/bin",
         HOME: this.home,
         LANG: "C.UTF-8",
-        PERDURE_SCRIPTED_LAYOUT: this.#layout,
+        PERDURE_SCRIPTED_PERSONA: this.#persona,
         ...env,
       },
     });

@@ -29,7 +29,7 @@ function mint(command: string[]): Promise<string> {
   const environment = {
     PATH: process.env.PATH ?? "/usr/bin:/bin",
     HOME: stage.home,
-    PERDURE_SCRIPTED_LAYOUT: "codex",
+    PERDURE_SCRIPTED_PERSONA: "codex",
     [MARK]: mark,
   };
   return mintThread({ command, args: [], name: "coder", cwd: stage.work, environment, from: null });

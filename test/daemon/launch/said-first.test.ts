@@ -6,13 +6,13 @@ import { newToken } from "../../../src/client/claim.ts";
 import type { CallParams } from "../../../src/protocol/calls/index.ts";
 import type { LaunchOrder } from "../../../src/protocol/records/worker.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
-import type { Costume } from "../../campaigns/support/costume.ts";
-import { VENDORS } from "../../campaigns/support/costume-looks.ts";
+import type { InstalledPersona } from "../../support/persona.ts";
+import { VENDORS } from "../../support/persona-facts.ts";
 import { targetIn } from "../../campaigns/support/house.ts";
 import { finish } from "../../support/home.ts";
-import { scenes } from "../conversations/scene.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 const FIRST = '--resume it\'s "the task":\nfix $HOME';
 
 interface Started {
@@ -22,27 +22,31 @@ interface Started {
 }
 
 /** A start as far as its order, with something to say first. */
-async function start(costume: Costume, prompt: string | null | undefined, args: string[] = []): Promise<Started> {
-  const { home, look } = costume;
-  const vendor = { name: look.vendor, programAt: 0 };
+async function start(
+  persona: InstalledPersona,
+  prompt: string | null | undefined,
+  args: string[] = [],
+): Promise<Started> {
+  const { home, facts } = persona;
+  const vendor = { name: facts.vendor, programAt: 0 };
   const environment = { PATH: home.env.PATH ?? "", HOME: home.dir };
-  const command = [look.program, ...args];
+  const command = [facts.program, ...args];
   const launch = { command, cwd: home.project, environment, vendor, prompt };
   const holder = { target: targetIn(home, "coder"), token: newToken(), pid: process.pid };
-  const grant = await costume.call("claim", { ...holder, ...launch, kind: "run", fresh: false, ephemeral: false });
+  const grant = await persona.call("claim", { ...holder, ...launch, kind: "run", fresh: false, ephemeral: false });
   const { run, generation, token } = { ...grant, token: holder.token };
-  const release = (): Promise<unknown> => costume.call("release", { run, generation, token });
+  const release = (): Promise<unknown> => persona.call("release", { run, generation, token });
   const { runDir } = grant;
   if (grant.launch) return { order: grant.launch, runDir, release };
-  const session = await minted(costume, environment);
-  return { order: await costume.call("bind", { run, generation, token, session, ...launch }), runDir, release };
+  const session = await minted(persona, environment);
+  return { order: await persona.call("bind", { run, generation, token, session, ...launch }), runDir, release };
 }
 
-async function minted({ home, look }: Costume, environment: Record<string, string>): Promise<string> {
-  const identity = adapterOf(look.vendor)?.identity;
-  if (identity?.kind !== "minted") throw new Error(`${look.vendor} makes no ids`);
+async function minted({ home, facts }: InstalledPersona, environment: Record<string, string>): Promise<string> {
+  const identity = adapterOf(facts.vendor)?.identity;
+  if (identity?.kind !== "minted") throw new Error(`${facts.vendor} makes no ids`);
   return identity.mint({
-    command: [look.program],
+    command: [facts.program],
     args: [],
     name: "coder",
     cwd: home.project,
@@ -52,7 +56,7 @@ async function minted({ home, look }: Costume, environment: Record<string, strin
 }
 
 /** The vendor's program as it was ordered, with nobody who says more. */
-async function play({ home }: Costume, { order: { command, files }, runDir }: Started): Promise<void> {
+async function play({ home }: InstalledPersona, { order: { command, files }, runDir }: Started): Promise<void> {
   for (const { name, text } of files) writeFileSync(join(runDir, name), text);
   const [program = "", ...args] = command;
   const { code, stderr } = await finish(
@@ -63,47 +67,47 @@ async function play({ home }: Costume, { order: { command, files }, runDir }: St
 
 describe.each(VENDORS)("%s", (vendor) => {
   it("says first what it is told at the start of a new conversation, and never again", async () => {
-    const costume = scene(vendor);
-    const started = await start(costume, FIRST);
+    const persona = installPersona(vendor);
+    const started = await start(persona, FIRST);
     const { order, release } = started;
     expect(order.command.slice(-2)).toEqual(["--", FIRST]);
-    await play(costume, started);
-    expect(costume.asked(order.session?.id ?? "")).toEqual([FIRST]);
+    await play(persona, started);
+    expect(persona.prompts(order.session?.id ?? "")).toEqual([FIRST]);
     await release();
 
-    const again = await start(costume, FIRST);
+    const again = await start(persona, FIRST);
     expect(again.order.session).toMatchObject({ id: order.session?.id, step: "resume" });
     expect(again.order.command).not.toContain(FIRST);
     await again.release();
   });
 
   it("says it at the next start, in the same conversation, if it ended before its first turn", async () => {
-    const costume = scene(vendor);
-    const { order, release } = await start(costume, FIRST);
+    const persona = installPersona(vendor);
+    const { order, release } = await start(persona, FIRST);
     await release(); // before the program ran
 
-    const started = await start(costume, FIRST);
+    const started = await start(persona, FIRST);
     expect(started.order.session?.id).toBe(order.session?.id);
     expect(started.order.command.slice(-2)).toEqual(["--", FIRST]);
-    await play(costume, started);
-    expect(costume.asked(order.session?.id ?? "")).toEqual([FIRST]);
+    await play(persona, started);
+    expect(persona.prompts(order.session?.id ?? "")).toEqual([FIRST]);
     await started.release();
-    const third = await start(costume, FIRST);
+    const third = await start(persona, FIRST);
     expect(third.order.command).not.toContain(FIRST);
     await third.release();
   });
 
   it.each([null, undefined])("says nothing when there is nothing to say: %s", async (nothing) => {
-    const { order, release } = await start(scene(vendor), nothing);
+    const { order, release } = await start(installPersona(vendor), nothing);
     expect(order.command).not.toContain("--");
     await release();
   });
 });
 
 it("what cannot be an argument is refused before anything is claimed", async () => {
-  const costume = scene("scripted");
+  const persona = installPersona("scripted");
   for (const prompt of ["", "a\0b", "x".repeat(64 * 1024)] satisfies CallParams<"claim">["prompt"][]) {
-    await expect(start(costume, prompt)).rejects.toMatchObject({ code: "usage" });
+    await expect(start(persona, prompt)).rejects.toMatchObject({ code: "usage" });
   }
-  expect(await costume.events("run.claimed")).toEqual([]);
+  expect(await persona.events("run.claimed")).toEqual([]);
 });

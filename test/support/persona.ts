@@ -1,68 +1,68 @@
 import { spawn, type SpawnOptions } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { connect } from "../../../src/client/connect.ts";
-import type { CallName, CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
-import { isPerdureError } from "../../../src/protocol/errors.ts";
-import type { EventRecord, RunRecord, SessionRecord, WorkerDetail } from "../../../src/protocol/records/worker.ts";
-import { processTable } from "../../../src/runtime/process/index.ts";
-import { readIfThere } from "../../../src/state/files.ts";
-import { Talk } from "../../scripted/stage.ts";
-import type { Home } from "../../support/home.ts";
-import { check, eventually, within } from "./check.ts";
-import { LOOKS, type Look, type Vendor } from "./costume-looks.ts";
-import { targetIn } from "./house.ts";
+import { connect } from "../../src/client/connect.ts";
+import type { CallName, CallParams, CallResults } from "../../src/protocol/calls/index.ts";
+import { isPerdureError } from "../../src/protocol/errors.ts";
+import type { EventRecord, RunRecord, SessionRecord, WorkerDetail } from "../../src/protocol/records/worker.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
+import { readIfThere } from "../../src/state/files.ts";
+import { Talk } from "../scripted/stage.ts";
+import type { Home } from "./home.ts";
+import { check, eventually, within } from "../campaigns/support/check.ts";
+import { PERSONA_FACTS, type PersonaFacts, type Vendor } from "./persona-facts.ts";
+import { targetIn } from "../campaigns/support/house.ts";
 
-const AGENT = resolve(import.meta.dirname, "../../../bin/perdure-scripted.js");
-/** Between the words of one start in the log; no word of ours has it. */
+const AGENT = resolve(import.meta.dirname, "../../bin/perdure-scripted.js");
+/** Separates the words of one start in the log; no word of ours contains it. */
 const SEPARATOR = "\u001f";
 
 export interface Start {
   pid: number;
-  /** The worker it was started as; empty when it was by hand. */
+  /** The worker's name; empty for a start by hand. */
   name: string;
   args: string[];
 }
 
-/** A home in which the small agent is on PATH under a vendor's name and in its clothes. Each of its starts is written down. */
-export class Costume {
+/** A home that has the scripted agent on PATH under a vendor's name, with that vendor's persona. Each of its starts is logged. */
+export class InstalledPersona {
   readonly home: Home;
-  readonly look: Look;
+  readonly facts: PersonaFacts;
   readonly #log: string;
 
   constructor(home: Home, vendor: Vendor) {
     this.home = home;
-    this.look = LOOKS[vendor];
+    this.facts = PERSONA_FACTS[vendor];
     this.#log = join(home.dir, `starts.${vendor}`);
     const bin = join(home.dir, "bin");
     mkdirSync(bin, { recursive: true });
-    writeFileSync(join(bin, this.look.program), shim(vendor, this.#log), { mode: 0o755 });
+    writeFileSync(join(bin, this.facts.program), shim(vendor, this.#log), { mode: 0o755 });
     if (!home.env.PATH?.startsWith(`${bin}:`)) home.env.PATH = `${bin}:${home.env.PATH}`;
   }
 
-  /** `perdure run`, as a person would, over a pipe. */
+  /** Starts `perdure run`, as a person would, over a pipe. */
   run(name: string, words: string[] = [], options: SpawnOptions = {}): Talk {
     const child = this.home.spawn(["run", name, ...words], { stdio: ["pipe", "pipe", "pipe"], ...options });
     child.stdin?.on("error", () => undefined); // one that ended early shows in its exit code
     return new Talk(child);
   }
 
-  /** A new worker, up to its first question. */
+  /** Starts a new worker, and waits for its first prompt. */
   async begin(name: string, args: string[] = [], options: SpawnOptions = {}): Promise<Talk> {
-    const talk = this.run(name, ["--", this.look.program, ...args], options);
+    const talk = this.run(name, ["--", this.facts.program, ...args], options);
     await within(`${name} to greet`, talk.answer());
     return talk;
   }
 
-  /** The same worker again, up to its first question. */
+  /** Starts the same worker again, and waits for its first prompt. */
   async resume(name: string, options: SpawnOptions = {}): Promise<{ talk: Talk; banner: Banner }> {
     const talk = this.run(name, [], options);
     return { talk, banner: readBanner(await within(`${name} to greet again`, talk.answer())) };
   }
 
-  /** The vendor's program by hand, without perdure. */
-  alone(args: string[], options: SpawnOptions = {}): Talk {
-    const program = join(this.home.dir, "bin", this.look.program);
+  /** Starts the vendor's program by hand, without perdure. */
+  runDirectly(args: string[], options: SpawnOptions = {}): Talk {
+    const program = join(this.home.dir, "bin", this.facts.program);
     const child = spawn(program, args, { cwd: this.home.project, env: this.home.env, stdio: "pipe", ...options });
     child.stdin?.on("error", () => undefined);
     return new Talk(child);
@@ -79,24 +79,24 @@ export class Costume {
 
   /** Live processes that are in this conversation, by what the vendor's own files say. */
   holders(id: string, configDir = this.configDir): number[] {
-    return this.look.present(configDir).flatMap(({ pid, session }) => (session === id ? [pid] : []));
+    return this.facts.liveSessions(configDir).flatMap(({ pid, session }) => (session === id ? [pid] : []));
   }
 
   get configDir(): string {
-    return join(this.home.dir, this.look.configDir);
+    return join(this.home.dir, this.facts.configDir);
   }
 
   transcript(id: string, configDir = this.configDir): string | null {
-    return this.look.transcript(configDir, id);
+    return this.facts.transcript(configDir, id);
   }
 
-  /** What was asked in a conversation, as its transcript has it. */
-  asked(id: string, configDir = this.configDir): string[] {
+  /** The prompts of a conversation, as its transcript has them. */
+  prompts(id: string, configDir = this.configDir): string[] {
     const file = this.transcript(id, configDir);
-    return file === null ? [] : this.look.asked(readFileSync(file, "utf8"));
+    return file === null ? [] : this.facts.prompts(readFileSync(file, "utf8"));
   }
 
-  /** Over a connection of its own: the daemon of the last call may be dead. */
+  /** Makes a call over a new connection: the daemon of the last call may be dead. */
   async call<N extends CallName>(name: N, params: CallParams<N>): Promise<CallResults[N]> {
     const client = await connect({ env: this.home.env });
     return client.call(name, params).finally(() => client.close());
@@ -118,7 +118,7 @@ export class Costume {
     return items.filter((event) => event.type === type);
   }
 
-  /** As soon as the daemon tells so of the worker. */
+  /** Waits until the daemon describes the worker as `wanted`. */
   async until(name: string, what: string, wanted: (worker: WorkerDetail) => boolean): Promise<WorkerDetail> {
     let last: WorkerDetail | null = null;
     const reached = async (): Promise<boolean> => {
@@ -131,11 +131,11 @@ export class Costume {
     return last ?? this.show(name);
   }
 
-  proved(name: string): Promise<WorkerDetail> {
+  untilProved(name: string): Promise<WorkerDetail> {
     return this.until(name, "to be proved", ({ session }) => session?.proved === true);
   }
 
-  /** SIGKILL to everything of a worker, whatever it is at that moment: the claiming command, the wrapper, the agent. */
+  /** Sends SIGKILL to every process of a worker, whatever there is at that moment: the claiming command, the wrapper, the agent. */
   async kill(name: string, talk: Talk): Promise<void> {
     talk.kill("SIGKILL");
     const table = processTable();
@@ -153,8 +153,8 @@ export class Costume {
     await within(`${name} to be reaped`, talk.ended);
   }
 
-  /** Stopped, and its end written down with all the daemon wanted to know of the transcript. */
-  settled(name: string): Promise<WorkerDetail> {
+  /** Waits until the worker is stopped, and its end is recorded with the whole transcript. */
+  untilEndRecorded(name: string): Promise<WorkerDetail> {
     return this.until(name, "to be settled", ({ run, conversation }) => {
       const file = conversation && this.transcript(conversation.id, conversation.configDir);
       return run === null && (conversation?.transcript?.bytes ?? 0) === (file === null ? 0 : statSync(file).size);
@@ -189,8 +189,8 @@ function killIfThere(pid: number): void {
 
 function shim(vendor: Vendor, log: string): string {
   return `#!/bin/sh
-if [ "$1" = --version ]; then echo '${vendor} in costume'; exit; fi
+if [ "$1" = --version ]; then echo '${vendor} persona'; exit; fi
 { printf '%s${SEPARATOR}' "$$" "$PERDURE_NAME" "$@"; echo; } >> '${log}'
-PERDURE_SCRIPTED_LAYOUT=${vendor} exec '${AGENT}' "$@"
+PERDURE_SCRIPTED_PERSONA=${vendor} exec '${AGENT}' "$@"
 `;
 }

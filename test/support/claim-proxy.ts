@@ -3,20 +3,20 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { encodeFrame, FrameReader } from "../../../src/protocol/frames.ts";
-import type { RequestFrame, ResponseFrame } from "../../../src/protocol/wire.ts";
-import type { Home } from "../../support/home.ts";
+import { encodeFrame, FrameReader } from "../../src/protocol/frames.ts";
+import type { RequestFrame, ResponseFrame } from "../../src/protocol/wire.ts";
+import type { Home } from "./home.ts";
 
-/** What happens to one claim on its way; both may wait, and `answered` may say that the answer gets lost. */
-export interface Claims {
-  asked?(): Promise<void>;
-  answered?(): Promise<"lost" | "pass">;
+/** Hooks on one claim's way to the daemon and back; both may wait, and `onAnswer` may say that the answer gets lost. */
+export interface ClaimHooks {
+  onRequest?(): Promise<void>;
+  onAnswer?(): Promise<"lost" | "pass">;
 }
 
-/** Stands between commands and the daemon and can hold a claim, or its answer, at the very moment that matters. */
-export class Gate {
+/** A proxy between commands and the daemon that can hold a claim, or its answer, at the very moment that matters. */
+export class ClaimProxy {
   readonly env: Record<string, string>;
-  claims: Claims = {};
+  claims: ClaimHooks = {};
   readonly #server: Server;
   readonly #upstream: string;
   readonly #sockets = new Set<Socket>();
@@ -24,16 +24,16 @@ export class Gate {
   private constructor(home: Home, server: Server) {
     this.#server = server;
     this.#upstream = join(home.state, "perdure.sock");
-    this.env = { ...home.env, PERDURE_HOME: join(home.dir, "gate") };
+    this.env = { ...home.env, PERDURE_HOME: join(home.dir, "proxy") };
     server.on("connection", (client) => void this.#join(client));
   }
 
-  static async open(home: Home): Promise<Gate> {
-    const folder = join(home.dir, "gate");
+  static async open(home: Home): Promise<ClaimProxy> {
+    const folder = join(home.dir, "proxy");
     mkdirSync(folder, { mode: 0o700 });
     const server = createServer().listen(join(folder, "perdure.sock"));
     await once(server, "listening");
-    return new Gate(home, server);
+    return new ClaimProxy(home, server);
   }
 
   close(): void {
@@ -53,12 +53,12 @@ export class Gate {
       const { id, call } = frame as Partial<RequestFrame>;
       if (call !== "claim" || id === undefined) return "pass";
       claims.add(id);
-      await this.claims.asked?.();
+      await this.claims.onRequest?.();
       return "pass";
     });
     this.#pass(daemon, client, async (frame) => {
       if (!claims.has((frame as ResponseFrame).id)) return "pass";
-      return (await this.claims.answered?.()) ?? "pass";
+      return (await this.claims.onAnswer?.()) ?? "pass";
     });
     client.resume();
   }

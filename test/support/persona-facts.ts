@@ -1,49 +1,49 @@
 import { globSync, readdirSync, readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
-import { processTable } from "../../../src/runtime/process/index.ts";
-import { isErrno, readIfThere } from "../../../src/state/files.ts";
+import { processTable } from "../../src/runtime/process/index.ts";
+import { isErrno, readIfThere } from "../../src/state/files.ts";
 
-// What each vendor's files say, read without the adapters: they are what is tested.
+// Each persona's flags and files, read without the adapters: those are what is tested.
 
 export type Vendor = "scripted" | "claude" | "codex";
 
-export interface Look {
+export interface PersonaFacts {
   vendor: Vendor;
-  /** As it is called on PATH. */
+  /** The program's name on PATH. */
   program: string;
-  /** Under HOME. */
+  /** The config dir, relative to HOME. */
   configDir: string;
-  /** The variable that moves it. */
+  /** The variable that moves the config dir. */
   variable: string;
-  /** Takes an id of our choice; else it makes its own, and one without a transcript cannot be asked for again. */
+  /** The program takes an id of our choice; else it makes its own, and one without a transcript cannot be resumed. */
   takesIds: boolean;
-  /** Hears of a new conversation from the vendor itself, not by looking: nothing is lost if a kill follows at once. */
-  tells: boolean;
+  /** The program reports a new conversation by a hook, not only by its files: nothing is lost if a kill follows at once. */
+  announcesRotation: boolean;
   headless(prompt: string): string[];
-  present(configDir: string): { pid: number; session: string }[];
+  liveSessions(configDir: string): { pid: number; session: string }[];
   transcript(configDir: string, id: string): string | null;
-  asked(transcript: string): string[];
-  /** Which conversation a command line continues, or begins under a given id. */
-  continues(args: readonly string[]): string | null;
-  begins(args: readonly string[]): string | null;
+  prompts(transcript: string): string[];
+  /** The conversation that a command line resumes, and the one that it begins under a given id. */
+  resumedIn(args: readonly string[]): string | null;
+  begunIn(args: readonly string[]): string | null;
 }
 
 type Line = Readonly<Record<string, unknown>>;
 
-export const LOOKS: Readonly<Record<Vendor, Look>> = {
+export const PERSONA_FACTS: Readonly<Record<Vendor, PersonaFacts>> = {
   scripted: {
     vendor: "scripted",
     program: "perdure-scripted",
     configDir: ".local/share/perdure-scripted",
     variable: "PERDURE_SCRIPTED_HOME",
     takesIds: true,
-    tells: false,
+    announcesRotation: false,
     headless: (prompt) => ["-p", prompt],
-    present: (configDir) => registered(join(configDir, "live"), "session"),
+    liveSessions: (configDir) => registered(join(configDir, "live"), "session"),
     transcript: (configDir, id) => found(configDir, `sessions/${id}.jsonl`),
-    asked: (transcript) => lines(transcript).flatMap(({ type, text }) => (type === "user" ? [String(text)] : [])),
-    continues: (args) => after(args, "--resume"),
-    begins: (args) => after(args, "--session-id"),
+    prompts: (transcript) => lines(transcript).flatMap(({ type, text }) => (type === "user" ? [String(text)] : [])),
+    resumedIn: (args) => wordAfter(args, "--resume"),
+    begunIn: (args) => wordAfter(args, "--session-id"),
   },
   claude: {
     vendor: "claude",
@@ -51,14 +51,14 @@ export const LOOKS: Readonly<Record<Vendor, Look>> = {
     configDir: ".claude",
     variable: "CLAUDE_CONFIG_DIR",
     takesIds: true,
-    tells: true,
+    announcesRotation: true,
     headless: (prompt) => ["-p", prompt],
-    present: (configDir) => registered(join(configDir, "sessions"), "sessionId"),
+    liveSessions: (configDir) => registered(join(configDir, "sessions"), "sessionId"),
     transcript: (configDir, id) => found(configDir, `projects/*/${id}.jsonl`),
-    asked: (transcript) =>
-      lines(transcript).flatMap(({ type, message }) => (type === "user" ? [String(inside(message).content)] : [])),
-    continues: (args) => after(args, "--resume"),
-    begins: (args) => after(args, "--session-id"),
+    prompts: (transcript) =>
+      lines(transcript).flatMap(({ type, message }) => (type === "user" ? [String(asObject(message).content)] : [])),
+    resumedIn: (args) => wordAfter(args, "--resume"),
+    begunIn: (args) => wordAfter(args, "--session-id"),
   },
   codex: {
     vendor: "codex",
@@ -66,23 +66,23 @@ export const LOOKS: Readonly<Record<Vendor, Look>> = {
     configDir: ".codex",
     variable: "CODEX_HOME",
     takesIds: false,
-    tells: false,
+    announcesRotation: false,
     headless: (prompt) => ["exec", prompt],
-    present: locking,
+    liveSessions: locking,
     transcript: (configDir, id) => found(configDir, `sessions/*/*/*/rollout-*-${id}.jsonl`),
-    asked: (transcript) =>
+    prompts: (transcript) =>
       lines(transcript).flatMap(({ payload }) => {
-        const { role, content } = inside(payload);
-        return role === "user" && Array.isArray(content) ? [String(inside(content[0]).text)] : [];
+        const { role, content } = asObject(payload);
+        return role === "user" && Array.isArray(content) ? [String(asObject(content[0]).text)] : [];
       }),
-    continues: (args) => after(args, "resume"),
-    begins: () => null,
+    resumedIn: (args) => wordAfter(args, "resume"),
+    begunIn: () => null,
   },
 };
 
 export const VENDORS: readonly Vendor[] = ["scripted", "claude", "codex"];
 
-function after(args: readonly string[], word: string): string | null {
+function wordAfter(args: readonly string[], word: string): string | null {
   const at = args.indexOf(word);
   return at < 0 ? null : (args[at + 1] ?? null);
 }
@@ -92,7 +92,7 @@ function found(configDir: string, pattern: string): string | null {
   return file === undefined ? null : join(configDir, file);
 }
 
-/** The entries of processes that live; those of killed ones stay behind. */
+/** The registry's entries of live processes; those of killed ones stay behind. */
 function registered(folder: string, field: string): { pid: number; session: string }[] {
   const table = processTable();
   return entries(folder).flatMap((file) => {
@@ -103,7 +103,7 @@ function registered(folder: string, field: string): { pid: number; session: stri
   });
 }
 
-/** Whoever has a lock file open and is no flock(1) on its way. The newest is the one it writes. */
+/** Processes that have a lock file open and are no flock(1) on its way to become codex. */
 function locking(configDir: string): { pid: number; session: string }[] {
   const folder = `${join(configDir, "thread-writer-locks")}/`;
   const table = processTable();
@@ -138,7 +138,7 @@ function entries(folder: string): string[] {
 function lines(text: string): Line[] {
   return text.split("\n").flatMap((line) => {
     try {
-      return [inside(JSON.parse(line))];
+      return [asObject(JSON.parse(line))];
     } catch (error) {
       if (error instanceof SyntaxError) return []; // cut off by a kill
       throw error;
@@ -146,6 +146,6 @@ function lines(text: string): Line[] {
   });
 }
 
-function inside(value: unknown): Line {
+function asObject(value: unknown): Line {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
