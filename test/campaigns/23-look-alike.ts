@@ -1,5 +1,5 @@
 import { processTable } from "../../src/runtime/process/index.ts";
-import type { Talk } from "../scripted/stage.ts";
+import type { Talk } from "../support/talk.ts";
 import { seeded } from "../support/campaign.ts";
 import { harm } from "./23-harm.ts";
 import type { Plan, Tally } from "./23-plan.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Talk } from "../scripted/stage.ts";
+import type { Talk } from "../support/talk.ts";
 import type { Home } from "../support/home.ts";
 import { check, eventually, within } from "./support/check.ts";
 import { InstalledPersona, readBanner } from "../support/persona.ts";

@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { slugOf } from "../../src/scripted/personas/claude/transcripts.ts";
-import { Stage } from "./stage.ts";
+import { ScriptedHome } from "./scripted-home.ts";
 
 const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";
 
-let stage: Stage;
+let home: ScriptedHome;
 beforeEach(() => {
-  stage = new Stage("claude");
+  home = new ScriptedHome("claude");
 });
-afterEach(() => stage.clear());
+afterEach(() => home.clear());
 
 const LOG = "hooks.log";
 
@@ -30,7 +30,7 @@ interface Told {
 }
 
 function told(): Told[] {
-  const lines = readFileSync(join(stage.home, LOG), "utf8").trimEnd().split("\n");
+  const lines = readFileSync(join(home.dir, LOG), "utf8").trimEnd().split("\n");
   return lines.map((line) => {
     const [, event = "", pid = "", session = ""] = /^(.*) (\d+) (\S+)$/.exec(line) ?? [];
     return { event: JSON.parse(event) as Record<string, unknown>, pid: Number(pid), session };
@@ -38,9 +38,9 @@ function told(): Told[] {
 }
 
 test("hooks are told what happens, in order, and waited for", async () => {
-  const file = join(stage.home, "settings.json");
+  const file = join(home.dir, "settings.json");
   writeFileSync(file, settings());
-  const talk = stage.open(["--session-id", ID, "--settings", file]);
+  const talk = home.open(["--session-id", ID, "--settings", file]);
   await talk.answer();
   expect(told()).toHaveLength(1);
   await talk.say("hello");
@@ -62,15 +62,15 @@ test("hooks are told what happens, in order, and waited for", async () => {
     expect(pid).toBe(talk.pid);
     expect(event).toMatchObject({
       session_id: session,
-      cwd: stage.work,
-      transcript_path: join(stage.home, ".claude/projects", slugOf(stage.work), `${session}.jsonl`),
+      cwd: home.work,
+      transcript_path: join(home.dir, ".claude/projects", slugOf(home.work), `${session}.jsonl`),
     });
   }
 });
 
 test("hooks as JSON on the command line; resume and a signal are told too", async () => {
-  await stage.run(["-p", "--session-id", ID, "hello"]);
-  const talk = stage.open(["--resume", ID, "--settings", settings()]);
+  await home.run(["-p", "--session-id", ID, "hello"]);
+  const talk = home.open(["--resume", ID, "--settings", settings()]);
   await talk.answer();
   talk.kill("SIGTERM");
   expect(await talk.ended).toMatchObject({ code: 143 });
@@ -79,7 +79,7 @@ test("hooks as JSON on the command line; resume and a signal are told too", asyn
 
 test("a hook that fails is told, and stops nothing", async () => {
   const hooks = { SessionStart: [{ hooks: [{ type: "command", command: "exit 3" }] }] };
-  expect(await stage.run(["-p", "--settings", JSON.stringify({ hooks }), "hi"])).toEqual({
+  expect(await home.run(["-p", "--settings", JSON.stringify({ hooks }), "hi"])).toEqual({
     code: 0,
     stdout: "turns=1 first=hi last=hi\n",
     stderr: "hook ended with 3: exit 3\n",

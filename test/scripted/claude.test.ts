@@ -3,43 +3,43 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { slugOf } from "../../src/scripted/personas/claude/transcripts.ts";
-import { SCRIPTED, Stage } from "./stage.ts";
+import { SCRIPTED, ScriptedHome } from "./scripted-home.ts";
 
 const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";
 const OTHER = "5b2a7d0e-6f0b-4a53-9d8f-0d6e7d1c2b3a";
 
-let stage: Stage;
+let home: ScriptedHome;
 beforeEach(() => {
-  stage = new Stage("claude");
+  home = new ScriptedHome("claude");
 });
-afterEach(() => stage.clear());
+afterEach(() => home.clear());
 
 function transcript(id = ID): string {
-  return join(".claude/projects", slugOf(stage.work), `${id}.jsonl`);
+  return join(".claude/projects", slugOf(home.work), `${id}.jsonl`);
 }
 
 test("the transcript: from the first prompt on, a chain of turns, found by its id from any folder", async () => {
-  const talk = stage.open(["--session-id", ID, "--name", "coder"]);
+  const talk = home.open(["--session-id", ID, "--name", "coder"]);
   await talk.answer();
-  expect(stage.files(".claude/projects")).toEqual([]);
+  expect(home.files(".claude/projects")).toEqual([]);
   await talk.say("hello");
   await talk.end();
-  expect((await stage.run(["-p", "-r", ID, "again"], { cwd: stage.home })).stdout).toBe(
+  expect((await home.run(["-p", "-r", ID, "again"], { cwd: home.dir })).stdout).toBe(
     "turns=2 first=hello last=again\n",
   );
 
-  expect(stage.files(".claude/projects")).toEqual([transcript()]);
-  const lines = stage.lines(transcript());
+  expect(home.files(".claude/projects")).toEqual([transcript()]);
+  const lines = home.lines(transcript());
   expect(lines.slice(0, 2)).toEqual([
     { type: "custom-title", customTitle: "coder", sessionId: ID },
     { type: "agent-name", agentName: "coder", sessionId: ID },
   ]);
   const turns = lines.slice(2);
   expect(turns.map(({ type, cwd }) => [type, cwd])).toEqual([
-    ["user", stage.work],
-    ["assistant", stage.work],
-    ["user", stage.home],
-    ["assistant", stage.home],
+    ["user", home.work],
+    ["assistant", home.work],
+    ["user", home.dir],
+    ["assistant", home.dir],
   ]);
   expect(turns[0]).toMatchObject({ sessionId: ID, version: "2.1.325", message: { role: "user", content: "hello" } });
   expect(turns[1]).toMatchObject({
@@ -57,14 +57,14 @@ test("a folder's slug is as the vendor makes it", () => {
 });
 
 test("the registry: there from the launch, follows /clear, waits at a permission, gone at the end", async () => {
-  const talk = stage.open(["--session-id", ID, "-n", "coder"]);
+  const talk = home.open(["--session-id", ID, "-n", "coder"]);
   await talk.answer();
-  const entry = (): Record<string, unknown> => stage.json(".claude/sessions", `${talk.pid}.json`);
+  const entry = (): Record<string, unknown> => home.json(".claude/sessions", `${talk.pid}.json`);
   const stat = readFileSync(`/proc/${talk.pid}/stat`, "utf8");
   expect(entry()).toMatchObject({
     pid: talk.pid,
     sessionId: ID,
-    cwd: stage.work,
+    cwd: home.work,
     name: "coder",
     status: "idle",
     kind: "interactive",
@@ -78,11 +78,11 @@ test("the registry: there from the launch, follows /clear, waits at a permission
   await talk.until(/allow/);
   expect(entry()).toMatchObject({ status: "waiting", waitingFor: "permission prompt" });
   await talk.end();
-  expect(stage.files(".claude/sessions")).toEqual([]);
+  expect(home.files(".claude/sessions")).toEqual([]);
 });
 
 test("the process looks like the vendor's", async () => {
-  const talk = stage.open([]);
+  const talk = home.open([]);
   await talk.answer();
   expect(readFileSync(`/proc/${talk.pid}/cmdline`, "utf8").split("\0")[0]).toBe("claude");
   expect(readFileSync(`/proc/${talk.pid}/comm`, "utf8")).toBe("claude\n");
@@ -102,23 +102,23 @@ test.each([
   [["--settings", "/nonexistent/settings.json"], "Settings file not found"],
   [["--output-format", "stream-json"], "requires --verbose"],
 ])("%j: exit 1, %s", async (args, words) => {
-  await stage.run(["-p", "--session-id", ID, "hello"]);
-  const folder = join(stage.home, ".claude/projects/-elsewhere");
+  await home.run(["-p", "--session-id", ID, "hello"]);
+  const folder = join(home.dir, ".claude/projects/-elsewhere");
   mkdirSync(folder);
   writeFileSync(join(folder, "0c5fd5ef-0000-4000-8000-00000000000e.jsonl"), "");
   writeFileSync(join(folder, "0c5fd5ef-0000-4000-8000-00000000000d.jsonl"), "garbage\n{half");
-  const before = stage.files(".claude");
-  expect(await stage.run(["-p", ...args, "--", "x"])).toEqual({
+  const before = home.files(".claude");
+  expect(await home.run(["-p", ...args, "--", "x"])).toEqual({
     code: 1,
     stdout: "",
     stderr: expect.stringContaining(words) as string,
   });
-  expect(stage.files(".claude")).toEqual(before);
+  expect(home.files(".claude")).toEqual(before);
 });
 
 test("its formats name the session in every line", async () => {
   const stream = ["-p", "--output-format", "stream-json", "--verbose", "--name", "coder", "--permission-mode", "plan"];
-  const { stdout } = await stage.run([...stream, "--session-id", ID, "hi"]);
+  const { stdout } = await home.run([...stream, "--session-id", ID, "hi"]);
   const events = stdout
     .trimEnd()
     .split("\n")
@@ -129,32 +129,32 @@ test("its formats name the session in every line", async () => {
     ["assistant", undefined, ID],
     ["result", "success", ID],
   ]);
-  expect(events[1]).toMatchObject({ permissionMode: "plan", cwd: stage.work });
-  const { stdout: document } = await stage.run(["-p", "--output-format", "json", "--resume", ID, "more"]);
+  expect(events[1]).toMatchObject({ permissionMode: "plan", cwd: home.work });
+  const { stdout: document } = await home.run(["-p", "--output-format", "json", "--resume", ID, "more"]);
   expect(JSON.parse(document)).toMatchObject({ session_id: ID, result: "turns=2 first=hi last=more" });
 });
 
 test("a resumed session keeps its title", async () => {
-  await stage.run(["-p", "--session-id", ID, "--name", "coder", "hi"]);
-  const talk = stage.open(["--resume", ID]);
+  await home.run(["-p", "--session-id", ID, "--name", "coder", "hi"]);
+  const talk = home.open(["--resume", ID]);
   await talk.answer();
-  expect(stage.json(".claude/sessions", `${talk.pid}.json`)).toMatchObject({ name: "coder", nameSource: "user" });
+  expect(home.json(".claude/sessions", `${talk.pid}.json`)).toMatchObject({ name: "coder", nameSource: "user" });
   await talk.end();
 });
 
 test("two lines called claude on PATH are enough; CLAUDE_CONFIG_DIR moves everything", () => {
-  const shim = join(stage.home, "claude");
+  const shim = join(home.dir, "claude");
   writeFileSync(shim, `#!/bin/sh\nPERDURE_SCRIPTED_PERSONA=claude exec ${SCRIPTED} "$@"\n`, { mode: 0o755 });
   const { status, stdout } = spawnSync("claude", ["-p", "--session-id", ID, "hi"], {
-    cwd: stage.work,
+    cwd: home.work,
     encoding: "utf8",
     env: {
-      HOME: stage.home,
-      PATH: `${stage.home}:${process.env.PATH}`,
-      CLAUDE_CONFIG_DIR: join(stage.home, "config"),
+      HOME: home.dir,
+      PATH: `${home.dir}:${process.env.PATH}`,
+      CLAUDE_CONFIG_DIR: join(home.dir, "config"),
     },
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: "turns=1 first=hi last=hi\n" });
-  expect(stage.files("config/projects")).toEqual([join("config/projects", slugOf(stage.work), `${ID}.jsonl`)]);
-  expect(stage.files(".claude")).toEqual([]);
+  expect(home.files("config/projects")).toEqual([join("config/projects", slugOf(home.work), `${ID}.jsonl`)]);
+  expect(home.files(".claude")).toEqual([]);
 });

@@ -2,31 +2,32 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SCRIPTED, Stage, Talk } from "./stage.ts";
+import { SCRIPTED, ScriptedHome } from "./scripted-home.ts";
+import { Talk } from "../support/talk.ts";
 
 const HOME = ".local/share/perdure-scripted";
 
-let stage: Stage;
+let home: ScriptedHome;
 beforeEach(() => {
-  stage = new Stage("scripted");
+  home = new ScriptedHome("scripted");
 });
-afterEach(() => stage.clear());
+afterEach(() => home.clear());
 
 test("a transcript begins with the first prompt, and holds the turns", async () => {
-  const talk = stage.open(["--session-id", "one", "--name", "coder", "--model", "m-1"]);
+  const talk = home.open(["--session-id", "one", "--name", "coder", "--model", "m-1"]);
   const banner = await talk.answer();
   expect(banner).toMatch(/session +one \(coder\)/);
   expect(banner).toMatch(/model +m-1/);
   expect(banner).toContain("history: 0 turns");
-  expect(stage.files(`${HOME}/sessions`)).toEqual([]);
+  expect(home.files(`${HOME}/sessions`)).toEqual([]);
 
   expect(await talk.say("hello")).toBe("turns=1 first=hello last=hello");
   expect(await talk.say("and more")).toBe("turns=2 first=hello last=and more");
-  expect(stage.lines(HOME, "sessions/one.jsonl")).toEqual([
+  expect(home.lines(HOME, "sessions/one.jsonl")).toEqual([
     {
       type: "session",
       id: "one",
-      cwd: stage.work,
+      cwd: home.work,
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
       version: expect.stringMatching(/^\d+\./) as string,
     },
@@ -39,19 +40,19 @@ test("a transcript begins with the first prompt, and holds the turns", async () 
 });
 
 test("it tells that it lives, as long as it does", async () => {
-  const talk = stage.open(["--session-id", "one", "--name", "coder"]);
+  const talk = home.open(["--session-id", "one", "--name", "coder"]);
   await talk.answer();
   const stat = readFileSync(`/proc/${talk.pid}/stat`, "utf8");
-  expect(stage.json(HOME, `live/${talk.pid}.json`)).toEqual({
+  expect(home.json(HOME, `live/${talk.pid}.json`)).toEqual({
     pid: talk.pid,
     procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
     session: "one",
-    cwd: stage.work,
+    cwd: home.work,
     name: "coder",
     status: "idle",
   });
   await talk.end();
-  expect(stage.files(`${HOME}/live`)).toEqual([]);
+  expect(home.files(`${HOME}/live`)).toEqual([]);
 });
 
 test.each([
@@ -60,26 +61,26 @@ test.each([
   ["SIGINT", 130, 0],
   ["SIGKILL", -1, 1],
 ] as const)("%s: exit code %i, and %i entries left behind", async (signal, code, left) => {
-  const talk = stage.open([]);
+  const talk = home.open([]);
   await talk.answer();
   talk.kill(signal);
   expect(await talk.ended).toMatchObject({ code });
-  expect(stage.files(`${HOME}/live`)).toHaveLength(left);
+  expect(home.files(`${HOME}/live`)).toHaveLength(left);
 });
 
 test("a resumed session knows what was said, from anywhere", async () => {
-  await stage.run(["--session-id", "one"], { input: "first thing\n" });
-  const talk = stage.open(["--resume", "one"], { cwd: stage.home });
+  await home.run(["--session-id", "one"], { input: "first thing\n" });
+  const talk = home.open(["--resume", "one"], { cwd: home.dir });
   expect(await talk.answer()).toContain("history: 1 turns");
   expect(await talk.say("second thing")).toBe("turns=2 first=first thing last=second thing");
   await talk.end();
-  expect(stage.files(`${HOME}/sessions`)).toEqual([`${HOME}/sessions/one.jsonl`]);
+  expect(home.files(`${HOME}/sessions`)).toEqual([`${HOME}/sessions/one.jsonl`]);
 });
 
 test("at a terminal it is the same: a prompt, an answer, Ctrl-D", async () => {
   const child = spawn("script", ["-qec", `${SCRIPTED} --session-id one`, "/dev/null"], {
-    cwd: stage.work,
-    env: { PATH: process.env.PATH, HOME: stage.home, LANG: "C.UTF-8" },
+    cwd: home.work,
+    env: { PATH: process.env.PATH, HOME: home.dir, LANG: "C.UTF-8" },
   });
   const talk = new Talk(child);
   await talk.until(/> $/);
@@ -87,21 +88,21 @@ test("at a terminal it is the same: a prompt, an answer, Ctrl-D", async () => {
   await talk.until(/turns=1 first=hello last=hello\r\n> $/);
   child.stdin.write("\u0004");
   expect(await talk.ended).toMatchObject({ code: 0 });
-  expect(stage.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
+  expect(home.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
 });
 
 test("without an id it takes a random one", async () => {
-  for (const prompt of ["a", "b"]) await stage.run(["-p", prompt]);
-  const files = stage.files(`${HOME}/sessions`);
+  for (const prompt of ["a", "b"]) await home.run(["-p", prompt]);
+  const files = home.files(`${HOME}/sessions`);
   expect(new Set(files).size).toBe(2);
   for (const file of files) expect(file).toMatch(/\/[0-9a-f-]{36}\.jsonl$/);
 });
 
 test("a turn that a kill cut off in the middle of a line costs only that line", async () => {
-  await stage.run(["-p", "--session-id", "one", "first"]);
-  const file = join(stage.home, HOME, "sessions/one.jsonl");
+  await home.run(["-p", "--session-id", "one", "first"]);
+  const file = join(home.dir, HOME, "sessions/one.jsonl");
   writeFileSync(file, `${readFileSync(file, "utf8")}{"type":"user","te\n`);
-  expect((await stage.run(["-p", "--resume", "one", "next"])).stdout).toBe("turns=2 first=first last=next\n");
+  expect((await home.run(["-p", "--resume", "one", "next"])).stdout).toBe("turns=2 first=first last=next\n");
 });
 
 const TRANSCRIPTS = {
@@ -127,12 +128,12 @@ test.each([
   // The former name of --persona.
   [["--layout", "nobody"], 2, "scripted, claude, codex"],
 ])("%j is refused with %i, and nothing is begun", async (args, code, words) => {
-  const folder = join(stage.home, HOME, "sessions");
+  const folder = join(home.dir, HOME, "sessions");
   mkdirSync(folder, { recursive: true });
   for (const [id, text] of Object.entries(TRANSCRIPTS)) writeFileSync(join(folder, `${id}.jsonl`), text);
-  const finished = await stage.run([...args, "-p", "--", ...(args.includes("two") ? [] : ["prompt"])]);
+  const finished = await home.run([...args, "-p", "--", ...(args.includes("two") ? [] : ["prompt"])]);
   expect(finished).toEqual({ code, stdout: "", stderr: expect.stringContaining(words) as string });
-  expect(stage.files(HOME)).toHaveLength(Object.keys(TRANSCRIPTS).length);
+  expect(home.files(HOME)).toHaveLength(Object.keys(TRANSCRIPTS).length);
   for (const [id, text] of Object.entries(TRANSCRIPTS)) {
     expect(readFileSync(join(folder, `${id}.jsonl`), "utf8")).toBe(text);
   }

@@ -7,7 +7,7 @@ import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { EventRecord, RunRecord, SessionRecord, WorkerDetail } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { readIfThere } from "../../src/state/files.ts";
-import { Talk } from "../scripted/stage.ts";
+import { Talk } from "./talk.ts";
 import type { Home } from "./home.ts";
 import { check, eventually, within } from "../campaigns/support/check.ts";
 import { PERSONA_FACTS, type PersonaFacts, type Vendor } from "./persona-facts.ts";

@@ -7,32 +7,32 @@ import { MINT_WAIT_MS } from "../../src/limits/index.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { mintThread } from "../../src/vendors/codex/app-server.ts";
 import { codex } from "../../src/vendors/codex/index.ts";
-import { SCRIPTED, Stage } from "../scripted/stage.ts";
+import { SCRIPTED, ScriptedHome } from "../scripted/scripted-home.ts";
 import { unasked } from "./fixtures.ts";
 import { binFolder } from "../vendors-live/bed/pins.ts";
 
 const MARK = "PERDURE_MINT_TEST";
 
-let stage: Stage;
+let home: ScriptedHome;
 let mark: string;
 beforeEach(() => {
-  stage = new Stage("codex");
+  home = new ScriptedHome("codex");
   mark = randomUUID();
 });
 afterEach(() => {
   vi.useRealTimers();
   for (const pid of left()) process.kill(pid, "SIGKILL");
-  stage.clear();
+  home.clear();
 });
 
 function mint(command: string[]): Promise<string> {
   const environment = {
     PATH: process.env.PATH ?? "/usr/bin:/bin",
-    HOME: stage.home,
+    HOME: home.dir,
     PERDURE_SCRIPTED_PERSONA: "codex",
     [MARK]: mark,
   };
-  return mintThread({ command, args: [], name: "coder", cwd: stage.work, environment, from: null });
+  return mintThread({ command, args: [], name: "coder", cwd: home.work, environment, from: null });
 }
 
 /** An app server in shell; its words are what it does with what it reads. */
@@ -58,7 +58,7 @@ const REFUSED = { code: "unavailable", message: expect.stringContaining("codex a
 
 test("a conversation is opened and written down, and nothing keeps running", async () => {
   const id = await mint([SCRIPTED]);
-  const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
+  const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(codex.holders(place, processTable())).toEqual([]);
   expect(await noneLeft()).toBe(true);
@@ -74,7 +74,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     from: null,
     declared: null,
   });
-  expect(await stage.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
+  expect(await home.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
 });
 
 const REAL = join(binFolder("codex"), "codex");
@@ -82,7 +82,7 @@ const REAL = join(binFolder("codex"), "codex");
 test("the real one does the same, cut off from the network", async ({ skip }) => {
   skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
   const id = await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
-  const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
+  const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(await noneLeft()).toBe(true);
   expect(codex.holders(place, processTable())).toEqual([]);
@@ -117,7 +117,7 @@ test.each([
 });
 
 test("one that cannot be started at all", async () => {
-  await expect(mint([join(stage.home, "nowhere", "codex")])).rejects.toMatchObject(REFUSED);
+  await expect(mint([join(home.dir, "nowhere", "codex")])).rejects.toMatchObject(REFUSED);
 });
 
 test("one that never answers is given up in time", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { readBanner, type InstalledPersona } from "../../support/persona.ts";
-import type { Talk } from "../../scripted/stage.ts";
+import type { Talk } from "../../support/talk.ts";
 import type { Finished } from "../../support/home.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { readBanner } from "../../support/persona.ts";
-import { Talk } from "../../scripted/stage.ts";
+import { Talk } from "../../support/talk.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { eventually } from "../../campaigns/support/check.ts";
 import { VENDORS, type Vendor } from "../../support/persona-facts.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
-import type { Talk } from "../../scripted/stage.ts";
+import type { Talk } from "../../support/talk.ts";
 import { sessionIdIn, killDaemon, personaInstaller } from "../../support/persona-installer.ts";
 
 /** Hooks leave files, registries entries; both outlive the process. */

@@ -1,19 +1,20 @@
 import { join } from "node:path";
-import { Stage, type Talk } from "./stage.ts";
+import { ScriptedHome } from "./scripted-home.ts";
+import type { Talk } from "../support/talk.ts";
 
-interface Message {
+interface RpcMessage {
   id?: number;
   result?: { thread?: { id: string } };
   error?: object;
 }
 
-/** The agent in codex's clothes, and where codex keeps things. */
-export class CodexStage extends Stage {
+/** A home of the scripted agent with codex's persona, and where codex keeps its files. */
+export class CodexHome extends ScriptedHome {
   constructor() {
     super("codex");
   }
 
-  /** Opens and names a conversation as a client of the real one does. */
+  /** Opens and names a conversation as a client of the real codex does. */
   async mint(name: string): Promise<string> {
     const talk = this.open(["app-server"]);
     await call(talk, 1, "initialize", { clientInfo: { name: "test", version: "1" } });
@@ -29,21 +30,21 @@ export class CodexStage extends Stage {
     return this.files(".codex/sessions");
   }
 
-  /** Empty if there is none. */
+  /** The rollout file of a conversation; empty if there is none. */
   rolloutOf(id: string): string {
     return this.rollouts().find((file) => file.endsWith(`-${id}.jsonl`)) ?? "";
   }
 
   lockOf(id: string): string {
-    return join(this.home, ".codex/thread-writer-locks", `${id}.lock`);
+    return join(this.dir, ".codex/thread-writer-locks", `${id}.lock`);
   }
 }
 
-/** The answer to a call; what else is said meanwhile is passed over. */
-export async function call(talk: Talk, id: number, method: string, params: object): Promise<Message> {
+/** Makes a call and returns its answer; other messages meanwhile are skipped. */
+export async function call(talk: Talk, id: number, method: string, params: object): Promise<RpcMessage> {
   talk.type(JSON.stringify({ id, method, params }));
   for (;;) {
-    const message = JSON.parse((await talk.until(/(.*)\n/))[1] ?? "") as Message;
+    const message = JSON.parse((await talk.until(/(.*)\n/))[1] ?? "") as RpcMessage;
     if (message.id === id) return message;
   }
 }
