@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RESTART_BUDGET } from "../../src/limits/index.ts";
 import type { EventRecord, RunRecord } from "../../src/protocol/records/worker.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../daemon/fleet/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { RestartWorld, type RestartTally } from "./11-restart-model.ts";
 import { check, eventually } from "./support/check.ts";
@@ -51,7 +51,7 @@ function fleetFile(dir: string, workers: number): string {
 }
 
 async function realFleet(workers: number): Promise<Record<string, number>> {
-  const fleet = new FleetStage("", { PERDURE_RESTART_WAIT_MS: WAIT_MS });
+  const fleet = new FleetHome("", { PERDURE_RESTART_WAIT_MS: WAIT_MS });
   try {
     fleet.write(fleetFile(fleet.dir, workers));
     const names = Array.from({ length: workers }, (_, n) => (workers === 1 ? "loop" : `loop-${n + 1}`));
@@ -88,7 +88,7 @@ async function realFleet(workers: number): Promise<Record<string, number>> {
   }
 }
 
-async function allLooping(fleet: FleetStage, names: string[]): Promise<void> {
+async function allLooping(fleet: FleetHome, names: string[]): Promise<void> {
   await eventually("every worker to be crash-looping", async () => {
     const workers = await fleet.workers();
     return workers.length === names.length && workers.every(({ state }) => state === "crash-looping");
@@ -96,7 +96,7 @@ async function allLooping(fleet: FleetStage, names: string[]): Promise<void> {
 }
 
 /** Each was started as often as it may, tells why it is not any more, and told so soon enough. The longest that took. */
-async function checkLoops(fleet: FleetStage, names: string[], wanted: number): Promise<number> {
+async function checkLoops(fleet: FleetHome, names: string[], wanted: number): Promise<number> {
   const { events } = await readEvents(fleet);
   for (const { name, attention } of await fleet.workers()) {
     check(attention?.includes(`started ${RESTART_BUDGET} times`) === true, `${name} says: ${attention}`);
@@ -121,13 +121,13 @@ async function checkLoops(fleet: FleetStage, names: string[], wanted: number): P
   );
 }
 
-async function starts(fleet: FleetStage, names: string[]): Promise<number[]> {
+async function starts(fleet: FleetHome, names: string[]): Promise<number[]> {
   const counts: number[] = [];
   for (const name of names) counts.push((await fleet.json<{ runs: RunRecord[] }>(["history", name])).runs.length);
   return counts;
 }
 
-async function readEvents(fleet: FleetStage): Promise<{ events: EventRecord[] }> {
+async function readEvents(fleet: FleetHome): Promise<{ events: EventRecord[] }> {
   const { stdout } = await fleet.perdure(["events", "--json", "--limit", "20000"]);
   const lines = stdout.trim().split("\n");
   return { events: lines.map((line) => JSON.parse(line) as EventRecord) };

@@ -1,7 +1,7 @@
 import { RUN_POLL_MS } from "../../src/limits/index.ts";
 import type { EventRecord, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../daemon/fleet/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { SilentHouse, type SilenceTally } from "./12-silence-model.ts";
 import { check, eventually } from "./support/check.ts";
@@ -56,7 +56,7 @@ command = ["sleep", "3601"]
 }
 
 async function realWorkers(size: Size): Promise<Record<string, number>> {
-  const fleet = new FleetStage(fleetFile(size), { PERDURE_HUNG_AFTER_MS: String(BOUND_MS) });
+  const fleet = new FleetHome(fleetFile(size), { PERDURE_HUNG_AFTER_MS: String(BOUND_MS) });
   try {
     const { refused } = await fleet.up();
     check(refused === 0, `${refused} of the fleet did not come up`);
@@ -89,7 +89,7 @@ async function realWorkers(size: Size): Promise<Record<string, number>> {
   }
 }
 
-async function settled(fleet: FleetStage): Promise<WorkerSummary[]> {
+async function settled(fleet: FleetHome): Promise<WorkerSummary[]> {
   let workers: WorkerSummary[] = [];
   await eventually("every agent to have shown itself", async () => {
     workers = await fleet.workers();
@@ -102,7 +102,7 @@ async function settled(fleet: FleetStage): Promise<WorkerSummary[]> {
 }
 
 /** Only its program, where tmux would wake the rest; else all of it, as Ctrl-Z would. When each was stopped. */
-function stopAll(fleet: FleetStage, workers: WorkerSummary[]): Map<string, number> {
+function stopAll(fleet: FleetHome, workers: WorkerSummary[]): Map<string, number> {
   const table = processTable();
   return new Map(
     workers.map(({ name, run }) => {
@@ -116,7 +116,7 @@ function stopAll(fleet: FleetStage, workers: WorkerSummary[]): Map<string, numbe
   );
 }
 
-async function allTold(fleet: FleetStage, type: string, count: number): Promise<EventRecord[]> {
+async function allTold(fleet: FleetHome, type: string, count: number): Promise<EventRecord[]> {
   let events: EventRecord[] = [];
   await eventually(`${count} ${type}`, async () => {
     events = await told(fleet, type);
@@ -125,14 +125,14 @@ async function allTold(fleet: FleetStage, type: string, count: number): Promise<
   return events;
 }
 
-async function told(fleet: FleetStage, type: string): Promise<EventRecord[]> {
+async function told(fleet: FleetHome, type: string): Promise<EventRecord[]> {
   const { stdout } = await fleet.perdure(["events", "--json", "--limit", "20000"]);
   const events = stdout.trim().split("\n");
   return events.map((line) => JSON.parse(line) as EventRecord).filter((event) => event.type === type);
 }
 
 /** Each says what is the matter with it, and nobody has lost a name over it. */
-async function checkAttention(fleet: FleetStage, before: WorkerSummary[]): Promise<void> {
+async function checkAttention(fleet: FleetHome, before: WorkerSummary[]): Promise<void> {
   const known = new Map(before.map((worker) => [worker.name, worker]));
   for (const { name, attention, run, generation } of await fleet.workers()) {
     const was = known.get(name);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { isAlive, liveRuns, processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../daemon/fleet/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
 import { check, eventually, pick, whole } from "./support/check.ts";
@@ -32,7 +32,7 @@ export const outlive = campaign<Size>({
 });
 
 class Play {
-  readonly fleet: FleetStage;
+  readonly fleet: FleetHome;
   readonly #size: Size;
   readonly #random: () => number;
   readonly #moments: Record<Moment, number> = { quiet: 0, up: 0, pane: 0, "backing-off": 0, twice: 0 };
@@ -46,7 +46,7 @@ class Play {
     this.#size = size;
     this.#random = random;
     const half = Math.floor(size.workers / 2);
-    this.fleet = new FleetStage(
+    this.fleet = new FleetHome(
       `project = "api"
 [defaults]
 restart = "always"

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { eventually } from "../../campaigns/support/check.ts";
-import { byName, stage, type FleetStage } from "./fleet.ts";
+import { byName, fleetHome, type FleetHome } from "./fleet-home.ts";
 
 const TWO = `[defaults]\nvendor = "scripted"\n[workers.a]\n[workers.b]\n`;
 
-function tmux(fleet: FleetStage, ...args: string[]): string {
+function tmux(fleet: FleetHome, ...args: string[]): string {
   return execFileSync("tmux", ["-S", join(fleet.state, "tmux"), ...args], { encoding: "utf8" }).trim();
 }
 
 it("a window that a person opens in the fleet's tmux is nobody's run, and outlives the workers", async () => {
-  const fleet = stage(TWO);
+  const fleet = fleetHome(TWO);
   await fleet.up();
-  await fleet.settled();
+  await fleet.untilIdle();
   const inSession = Number(tmux(fleet, "new-window", "-d", "-P", "-F", "#{pane_pid}", "-t", "api:", "sleep", "600"));
   const apart = Number(tmux(fleet, "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "mine", "sleep", "600"));
   const table = processTable();
@@ -28,9 +28,9 @@ it("a window that a person opens in the fleet's tmux is nobody's run, and outliv
 });
 
 it("the tmux server killed under it: everybody comes back, whatever code a lost terminal led to", async () => {
-  const fleet = stage(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
+  const fleet = fleetHome(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
-  const before = byName(await fleet.settled());
+  const before = byName(await fleet.untilIdle());
   await fleet.say("a", "before");
   const server = Number(tmux(fleet, "display-message", "-p", "#{pid}"));
   process.kill(server, "SIGKILL");
@@ -38,13 +38,13 @@ it("the tmux server killed under it: everybody comes back, whatever code a lost 
     const back = await fleet.until(name, ({ state, generation }) => state === "idle" && generation === 2);
     expect(back.session?.id).toBe(before[name]?.session?.id);
   }
-  expect(await fleet.turns("a")).toContain("before");
+  expect(await fleet.transcript("a")).toContain("before");
 });
 
 it("tmux stopped while a worker dies: it is started once tmux answers again", async () => {
-  const fleet = stage(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
+  const fleet = fleetHome(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
-  const before = byName(await fleet.settled());
+  const before = byName(await fleet.untilIdle());
   const server = tmux(fleet, "display-message", "-p", "#{pid}");
   spawnSync("kill", ["-STOP", server]);
   fleet.killRun(before.a?.run?.id ?? "");
@@ -55,8 +55,9 @@ it("tmux stopped while a worker dies: it is started once tmux answers again", as
 });
 
 it("two saved sessions stay two, however often one goes from one to the other", async () => {
-  const fleet = stage(TWO);
-  const where = async (): Promise<(string | undefined)[]> => (await fleet.settled()).map(({ session }) => session?.id);
+  const fleet = fleetHome(TWO);
+  const where = async (): Promise<(string | undefined)[]> =>
+    (await fleet.untilIdle()).map(({ session }) => session?.id);
   await fleet.up("--session", "friday");
   const friday = await where();
   for (const name of ["a", "b"]) await fleet.say(name, "friday");
@@ -86,7 +87,7 @@ it("two saved sessions stay two, however often one goes from one to the other", 
 
 it("killed in the middle of a restart, the daemon's successor finishes it", async () => {
   const script = "trap 'echo heard TERM' TERM; while :; do sleep 1; done";
-  const fleet = stage(`[workers.deaf]\ncommand = ["sh", "-c", ${JSON.stringify(script)}]\n`);
+  const fleet = fleetHome(`[workers.deaf]\ncommand = ["sh", "-c", ${JSON.stringify(script)}]\n`);
   await fleet.up();
   const before = await fleet.until("deaf", ({ run }) => run !== null);
   fleet.spawn(["restart", "deaf"]);
@@ -97,7 +98,7 @@ it("killed in the middle of a restart, the daemon's successor finishes it", asyn
 });
 
 it("one that cannot be furnished is refused; the others come up", async () => {
-  const fleet = stage(`${TWO}[workers.c]\nworktree = true\n`);
+  const fleet = fleetHome(`${TWO}[workers.c]\nworktree = true\n`);
   const { workers, ...result } = await fleet.up();
   expect(result).toMatchObject({ started: 2, refused: 1 });
   expect(byName(workers).c).toMatchObject({ outcome: "refused", reason: expect.stringContaining("git") });

@@ -3,13 +3,13 @@ import { parse } from "smol-toml";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { printable } from "../../../src/commands/shared/output.ts";
 import { fleetChanges, whatItRuns } from "../../../src/project/fleet/diff.ts";
-import { FleetStage } from "./stage.ts";
+import { FleetProject } from "./fleet-project.ts";
 
-let stage: FleetStage;
+let project: FleetProject;
 beforeEach(() => {
-  stage = new FleetStage();
+  project = new FleetProject();
 });
-afterEach(() => stage.home.clear());
+afterEach(() => project.home.clear());
 
 function shown(trusted: string | null, present: string): string[] {
   return fleetChanges(trusted, present).map(({ sign, text }) => `${sign} ${text}`);
@@ -88,13 +88,13 @@ test("nothing in a value or a key can make a line, or reach the terminal", () =>
   const text =
     '[workers.coder]\nargs = ["a\\n+ [workers.safe]", "\\u001b[2J\\u009b\\u202e"]\nenv."\\u001b]0;x\\u0007\\n" = "v"\n';
   for (const line of shown(null, text)) expect(printable(line)).toMatch(/^[\u0020-\u007e…]*$/);
-  const fleet = stage.read('[workers.a]\ncommand = ["p\\nsafe: true in .", "\\u001b[2J"]\ncwd = "x\\ny"\n');
+  const fleet = project.read('[workers.a]\ncommand = ["p\\nsafe: true in .", "\\u001b[2J"]\ncwd = "x\\ny"\n');
   const lines = fleet === null ? [] : whatItRuns(fleet);
   expect(lines.map(printable)).toEqual(["a: 'p\\nsafe: true in .' '\\u001b[2J' in x\\ny"]);
 });
 
 test("what a fleet runs is told in a line each, with the names of its variables only", () => {
-  const fleet = stage.read(`
+  const fleet = project.read(`
 [defaults]
 vendor = "claude"
 env = { KEY = "sk-1" }

@@ -8,8 +8,8 @@ import { processTable, type ProcessInfo } from "../../../src/runtime/process/ind
 import { eventually } from "../../campaigns/support/check.ts";
 import { Home, type Finished } from "../../support/home.ts";
 
-/** A project with a fleet file, and the real thing around it: daemon, tmux, agents. */
-export class FleetStage extends Home {
+/** A home whose project has a fleet file, with a real daemon, real tmux and scripted agents. */
+export class FleetHome extends Home {
   constructor(toml: string, env: Record<string, string> = {}) {
     super(env);
     this.write(toml);
@@ -31,8 +31,8 @@ export class FleetStage extends Home {
     return (await this.json<{ workers: WorkerSummary[] }>(["ls"])).workers;
   }
 
-  /** All of them at their prompt, each shown to be in its conversation. */
-  async settled(): Promise<WorkerSummary[]> {
+  /** Waits until every worker is idle and proved to be in its conversation. */
+  async untilIdle(): Promise<WorkerSummary[]> {
     let last: WorkerSummary[] = [];
     await eventually("every worker to be idle and proved", async () => {
       last = await this.workers();
@@ -45,7 +45,7 @@ export class FleetStage extends Home {
     return this.json(["attach", name]);
   }
 
-  /** Types a line in its pane, as a person would. */
+  /** Types a line in a worker's pane, as a person would. */
   async type(name: string, line: string): Promise<void> {
     const { socket, pane } = await this.pane(name);
     const tmux = (...args: string[]): void => void execFileSync("tmux", ["-S", socket, ...args]);
@@ -53,18 +53,18 @@ export class FleetStage extends Home {
     tmux("send-keys", "-t", pane, "Enter");
   }
 
-  /** Types it, and waits until its transcript has it. */
+  /** Types a line, and waits until the worker's transcript has it. */
   async say(name: string, line: string): Promise<void> {
     await this.type(name, line);
-    await this.heard(name, line);
+    await this.untilHeard(name, line);
   }
 
-  async heard(name: string, line: string): Promise<void> {
-    await eventually(`${name} to have heard ${line}`, async () => (await this.turns(name)).includes(line));
+  async untilHeard(name: string, line: string): Promise<void> {
+    await eventually(`${name} to have heard ${line}`, async () => (await this.transcript(name)).includes(line));
   }
 
-  /** What was said in its conversation, by its transcript. */
-  async turns(name: string): Promise<string> {
+  /** The transcript of the worker's conversation; empty if there is none yet. */
+  async transcript(name: string): Promise<string> {
     const file = await this.transcriptOf(name);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   }
@@ -82,7 +82,7 @@ export class FleetStage extends Home {
     return this.perdure(["logs", name]);
   }
 
-  /** What a process was given; only its first one shows what tmux gave it. */
+  /** The run's variables in the environment of the pane's program. */
   async environmentOf(pid: number): Promise<Record<string, string>> {
     const table = processTable();
     const agent = table.children(pid)[0] ?? pid;
@@ -90,7 +90,7 @@ export class FleetStage extends Home {
     return Object.fromEntries(names.map((name) => [name, table.variable(agent, name) ?? ""]));
   }
 
-  /** Everything that has to do with this home: the daemon, tmux and what runs in it. */
+  /** All processes of this home: the daemon, tmux and the programs in its panes. */
   processes(): ProcessInfo[] {
     const table = processTable();
     const found = [
@@ -100,13 +100,13 @@ export class FleetStage extends Home {
     return [...new Map(found.map((info) => [info.pid, info])).values()];
   }
 
-  /** The daemon as the user's systemd would start it. */
+  /** Starts the daemon as the user's systemd would. */
   service(): void {
     const unit = [join(import.meta.dirname, "../../../dist/daemon.cjs"), "--service"];
     spawn(process.execPath, unit, { env: this.env, stdio: "ignore", detached: true }).unref();
   }
 
-  /** SIGKILL to all of it, as a power cut would. */
+  /** Sends SIGKILL to all processes of this home, as a power cut would. */
   async killEverything(): Promise<void> {
     await eventually("nothing to be left", () => {
       const isTmux = ({ command }: ProcessInfo): number => (command.startsWith("tmux") ? 0 : 1);
@@ -122,8 +122,8 @@ export class FleetStage extends Home {
   }
 }
 
-export function stage(toml: string, env: Record<string, string> = {}): FleetStage {
-  const made = new FleetStage(toml, env);
+export function fleetHome(toml: string, env: Record<string, string> = {}): FleetHome {
+  const made = new FleetHome(toml, env);
   onTestFinished(() => made.clear());
   return made;
 }

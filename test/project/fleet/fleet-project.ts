@@ -6,8 +6,8 @@ import { readFleet, type Fleet, type FleetWorker } from "../../../src/project/fl
 import { worktreeBranch, worktreePath, type Worktree } from "../../../src/project/worktree/paths.ts";
 import { Home } from "../../support/home.ts";
 
-/** A project with a fleet file and whatever else lies in it. */
-export class FleetStage {
+/** A project folder in a home of its own, in which a test writes a fleet file and others. */
+export class FleetProject {
   readonly home = new Home();
   readonly root = this.home.project;
 
@@ -34,7 +34,7 @@ export class FleetStage {
     this.home.git(["commit", "-q", "--allow-empty", "-m", "first"]);
   }
 
-  /** With a tracked file, and one that git ignores. */
+  /** Makes a git repository with a tracked file, and one that git ignores. */
   filledRepository(): void {
     this.write(".gitignore", ".env\nlocal/\n");
     this.write("main.txt", "committed\n");
@@ -44,7 +44,7 @@ export class FleetStage {
     this.write(".env", "KEY=sk-1\n");
   }
 
-  /** What git answers. */
+  /** Runs git and returns its output. */
   git(args: string[], cwd = this.root): string {
     return execFileSync("git", args, { cwd, env: this.home.env, encoding: "utf8" }).trim();
   }
