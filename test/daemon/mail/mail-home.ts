@@ -11,28 +11,29 @@ import { letter, placeIn } from "../../campaigns/support/mail.ts";
 import { eventually } from "../../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../../support/home.ts";
 
-/** Homes with such workers in them, which never ran for long; cleared after every test. */
-export function offices(): (...names: string[]) => Promise<Office> {
-  const open: Office[] = [];
+/** Returns a function that makes a home with stopped workers of these names; the homes are cleared after every test. */
+export function mailHomes(): (...names: string[]) => Promise<MailHome> {
+  const open: MailHome[] = [];
   afterEach(async () => {
-    for (const office of open.splice(0)) await office.close();
+    for (const mailHome of open.splice(0)) await mailHome.close();
   });
   return async (...names) => {
-    const office = new Office();
-    open.push(office);
-    await office.workers(...names);
-    return office;
+    const mailHome = new MailHome();
+    open.push(mailHome);
+    await mailHome.workers(...names);
+    return mailHome;
   };
 }
 
-export type Sent = Partial<CallParams<"send">>;
+export type SendOptions = Partial<CallParams<"send">>;
 
-export class Office {
+/** A home for tests of mail: its workers, its clients, and what is in its boxes. */
+export class MailHome {
   readonly home = new Home();
   readonly here = placeIn(this.home);
   readonly #clients: Client[] = [];
 
-  /** Workers that have been started once, and stopped. */
+  /** Makes workers that have been started once, and stopped. */
   async workers(...names: string[]): Promise<void> {
     for (const name of names) await this.home.perdure(["run", name, "--", "true"]);
   }
@@ -43,7 +44,7 @@ export class Office {
     return client;
   }
 
-  /** A live run of a worker, held by this process. */
+  /** Claims a worker's name: a live run, held by this process. */
   async lease(name: string): Promise<{ client: Client; grant: ClaimGrant; as: NonNullable<CallParams<"send">["as"]> }> {
     const client = await this.client();
     const target = { project: null, name, here: this.here };
@@ -53,12 +54,12 @@ export class Office {
     return { client, grant, as: { run, generation, token } };
   }
 
-  params(to: string, body: string, more: Sent = {}): CallParams<"send"> {
+  params(to: string, body: string, more: SendOptions = {}): CallParams<"send"> {
     return letter(this.home, to, body, more);
   }
 
-  /** As the operator, unless told. */
-  async send(to: string, body: string, more: Sent = {}): Promise<CallResults["send"]["messages"][number]> {
+  /** Sends one message, as the operator unless `more.as` says otherwise. */
+  async send(to: string, body: string, more: SendOptions = {}): Promise<CallResults["send"]["messages"][number]> {
     const client = await this.client();
     const { messages } = await client.call("send", this.params(to, body, more));
     const [only] = messages;
@@ -66,26 +67,26 @@ export class Office {
     return only;
   }
 
-  /** What is in a box, without taking it. */
+  /** The messages in a box, without taking them. */
   async peek(name: string): Promise<MessageRecord[]> {
     return (await this.home.json<{ messages: MessageRecord[] }>(["inbox", name])).messages;
   }
 
-  async trail(id: string): Promise<MailStep[]> {
+  async stepsOf(id: string): Promise<MailStep[]> {
     return (await this.home.json<{ steps: MailStep[] }>(["mail", id])).steps;
   }
 
   async until(id: string, state: string): Promise<void> {
-    await eventually(`${id} to be ${state}`, async () => (await this.trail(id)).at(-1)?.state === state);
+    await eventually(`${id} to be ${state}`, async () => (await this.stepsOf(id)).at(-1)?.state === state);
   }
 
-  /** A command inside a run of the worker: it acts as that worker. */
-  async inside(name: string, script: string): Promise<Finished> {
+  /** Runs a shell script inside a run of the worker, so that it acts as that worker. */
+  async runInside(name: string, script: string): Promise<Finished> {
     const child = this.home.spawn(["run", name, "--", "sh", "-c", script], { stdio: ["ignore", "pipe", "pipe"] });
     return finish(child);
   }
 
-  /** The command line as a shell inside a run calls it. */
+  /** The path of the command line, for scripts inside a run. */
   get perdure(): string {
     return join(import.meta.dirname, "../../../bin/perdure.js");
   }
@@ -97,8 +98,8 @@ export class Office {
     await eventually("the daemon's end", () => processTable().look(pid) === null);
   }
 
-  /** With no daemon there. */
-  async change(sql: string): Promise<void> {
+  /** Stops the daemon and changes the store by SQL. */
+  async changeStore(sql: string): Promise<void> {
     await this.home.perdure(["daemon", "stop"]);
     const database = new DatabaseSync(join(this.home.state, "perdure.db"));
     database.exec(sql);
