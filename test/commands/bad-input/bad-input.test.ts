@@ -6,12 +6,12 @@ import type { ErrorBody } from "../../../src/protocol/errors.ts";
 import { BIN, finish } from "../../support/home.ts";
 import type { BadInput } from "./row.ts";
 import { BAD_INPUTS } from "./rows.ts";
-import { BadInputStage } from "./stage.ts";
+import { BadInputHome } from "./bad-input-home.ts";
 
-const stage = new BadInputStage();
-const { home } = stage;
+const fixture = new BadInputHome();
+const { home } = fixture;
 
-beforeAll(() => stage.prepare());
+beforeAll(() => fixture.prepare());
 afterAll(() => home.clear());
 
 const titled = BAD_INPUTS.map((row) => ({ ...row, title: title(row) }));
@@ -23,7 +23,7 @@ test.each(titled)(
       cwd: join(home.dir, cwd ?? "api"),
       env: { ...home.env, ...replaceHome(env ?? {}) },
     };
-    const before = stage.snapshot();
+    const before = fixture.snapshot();
     const [text, json] = await Promise.all([
       home.perdure(args, surroundings),
       home.perdure(withJson(args), surroundings),
@@ -39,7 +39,7 @@ test.each(titled)(
     expect.soft(json).toMatchObject({ code: exit, stderr: "" });
     expect.soft(text).toMatchObject({ code: exit, stdout: "" });
     expect.soft(text.stderr).toMatch(/^perdure: [^\n]+\n {2}→ [^\n]+\n$/);
-    expect(stage.snapshot()).toEqual(before);
+    expect(fixture.snapshot()).toEqual(before);
   },
 );
 

@@ -6,8 +6,8 @@ import { findTmux } from "../../../src/runtime/tmux/find.ts";
 import { TmuxServer } from "../../../src/runtime/tmux/server.ts";
 import type { StartRequest } from "../../../src/runtime/tmux/start.ts";
 
-/** A folder and in it the socket of a server of its own; what `clear` ends. */
-export class Bed {
+/** A folder with the socket of a tmux server of its own; `clear` ends the server and removes the folder. */
+export class TmuxFixture {
   readonly dir: string;
   readonly socket: string;
   readonly log: string[] = [];
@@ -21,7 +21,7 @@ export class Bed {
     this.env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: dir, LANG: "C.UTF-8", SECRET: "nobody's" };
   }
 
-  /** As a daemon that has just started has it. */
+  /** A TmuxServer as a daemon that has just started makes it. */
   server(): TmuxServer {
     const { socket, env: environment } = this;
     const tmux = findTmux(process.env.PATH);
@@ -36,7 +36,7 @@ export class Bed {
     return { project: "api", worker, workerId: `id-${worker}`, group: null, run, env, cwd: this.dir, argv, ...more };
   }
 
-  /** What somebody at this server's socket would see. */
+  /** Runs tmux against this server's socket and returns its output. */
   tmux(...args: string[]): string {
     return execFileSync("tmux", ["-u", "-N", "-S", this.socket, ...args], {
       encoding: "utf8",
@@ -48,7 +48,7 @@ export class Bed {
     return Number(this.tmux("display-message", "-p", "#{pid}"));
   }
 
-  /** The server's control clients. */
+  /** The pids of the server's control clients. */
   clientPids(): number[] {
     return this.tmux("list-clients", "-F", "#{client_pid}").split("\n").filter(Boolean).map(Number);
   }
@@ -62,6 +62,6 @@ export class Bed {
   }
 }
 
-/** Runs until it is ended. */
-export const STAY = ["/bin/sleep", "1000"];
+/** A program that runs until it is ended. */
+export const SLEEP = ["/bin/sleep", "1000"];
 export const sh = (script: string): string[] => ["/bin/sh", "-c", script];

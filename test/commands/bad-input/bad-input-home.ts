@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Home } from "../../support/home.ts";
 
-/** Files of the folders that rows of the table stand in, by folder. */
+/** The files of each folder that a row of the table may use as its `cwd`. */
 const FOLDERS: Record<string, Record<string, string>> = {
   blank: {},
   configured: { "perdure.toml": 'project = "configured"\n' },
@@ -15,8 +15,8 @@ const FOLDERS: Record<string, Record<string, string>> = {
   "user-config": {},
 };
 
-/** Workers, projects and folders for the rows: some stopped, one running, one renamed, one retired. */
-export class BadInputStage {
+/** A home with workers, projects and folders for the rows: some stopped, one running, one renamed, one retired. */
+export class BadInputHome {
   readonly home = new Home();
 
   async prepare(): Promise<void> {
@@ -42,7 +42,7 @@ export class BadInputStage {
     for (const name of ["coder", "builder"]) await home.until(name, ({ state }) => state === "stopped");
   }
 
-  /** Every row of every table and every file of every folder: what bad input must leave alone. */
+  /** A copy of every row of every table and every file of every folder: bad input must change none of it. */
   snapshot(): { store: Record<string, unknown[]>; files: Record<string, string>; runs: string[] } {
     const files: Record<string, string> = {};
     for (const entry of readdirSync(this.home.dir, { recursive: true, withFileTypes: true })) {

@@ -1,7 +1,7 @@
 import { conflict, row, usage, type BadInput } from "./row.ts";
 
-/** Right words at the wrong time. */
-export const conflicts: BadInput[] = [
+/** Command lines that are well formed, but conflict with the state of things. */
+export const conflictRows: BadInput[] = [
   conflict("rename coder sleeper", /^api\/sleeper exists already\.$/, /another name/),
   conflict("rename coder maker", /^maker is the old name of api\/builder/, /perdure retire maker/),
   row("retire sleeper", 4, "held", /^api\/sleeper is running: run .*, pid \d+\.$/, /perdure stop (api\/)?sleeper/),
@@ -18,8 +18,8 @@ const inConfig = (cwd: string, message: RegExp, hint: RegExp): BadInput[] =>
     usage(args, message, hint, { cwd }),
   );
 
-/** Folders, files and variables around the command that are wrong. */
-export const surroundings: BadInput[] = [
+/** Command lines whose folders, files or variables are wrong. */
+export const environmentRows: BadInput[] = [
   ...inConfig("syntax", /^perdure\.toml:2: .*\.$/, /edit perdure\.toml/),
   ...inConfig("unknown-key", /^perdure\.toml:5: unknown key "defaults\.restrt"\.$/, /did you mean restart\?/),
   usage("whoami", /^perdure\.toml:2: unknown key "constructor"\.$/, /known here/, { cwd: "strange-key" }),

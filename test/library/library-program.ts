@@ -6,7 +6,7 @@ import type { Home } from "../support/home.ts";
 const PACKAGE = resolve(import.meta.dirname, "../..");
 
 /** Runs a program that imports "perdure" as an installed package, in the home's project. */
-export function runGuest(home: Home, source: string, name = "guest.mjs"): ChildProcess {
+export function runLibraryProgram(home: Home, source: string, name = "guest.mjs"): ChildProcess {
   const modules = join(home.dir, "node_modules");
   mkdirSync(modules, { recursive: true });
   try {
@@ -19,8 +19,8 @@ export function runGuest(home: Home, source: string, name = "guest.mjs"): ChildP
   return spawn(process.execPath, [file], { cwd: home.project, env: home.env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Resolves with the output so far once it contains the text. */
-export function output(child: ChildProcess, wanted: string): Promise<string> {
+/** Resolves with the output so far, once it contains the wanted text. */
+export function outputWith(child: ChildProcess, wanted: string): Promise<string> {
   return new Promise((done, fail) => {
     let text = "";
     const onData = (chunk: Buffer): void => {

@@ -1,10 +1,10 @@
 import type { WorkerState, WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import type { Paint } from "../../../src/commands/shared/output.ts";
 
-/** Shown as `1m` for half a minute yet. */
+/** A time that is shown as `1m` for the next half minute. */
 const A_MINUTE_AGO = new Date(Date.now() - 90_000).toISOString();
 
-export function worker(name: string, state: WorkerState, rest: Partial<WorkerSummary> = {}): WorkerSummary {
+export function sampleWorker(name: string, state: WorkerState, rest: Partial<WorkerSummary> = {}): WorkerSummary {
   const lives = !["stopped", "crash-looping", "held", "unresumable", "backing-off"].includes(state);
   return {
     address: `api/${name}`,
@@ -25,7 +25,7 @@ export function worker(name: string, state: WorkerState, rest: Partial<WorkerSum
   };
 }
 
-/** Colours as words, so that a test can read them. */
+/** Paints with tags in place of colours, so that a test can read them. */
 const mark =
   (colour: string) =>
   (text: string): string =>
