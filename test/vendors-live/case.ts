@@ -1,4 +1,4 @@
-import type { Stage } from "./stage.ts";
+import type { LiveSetup } from "./setup.ts";
 import type { Traits } from "./traits.ts";
 
 export type Mode = "headless" | "tui";
@@ -16,5 +16,5 @@ export interface Case {
   readonly core: boolean;
   /** Not under --quick, with any vendor. */
   readonly unhurried?: true;
-  run(stage: Stage): Promise<void>;
+  run(setup: LiveSetup): Promise<void>;
 }

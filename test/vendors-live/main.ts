@@ -2,11 +2,11 @@
 //   npm run test:vendors -- [--all | --quick] [--vendor claude,codex] [--case a,e]
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isIsolated, isolated } from "./bed/namespace.ts";
-import { binFolder, type VendorName } from "./bed/pins.ts";
+import { isIsolated, isolated } from "./harness/namespace.ts";
+import { binFolder, type VendorName } from "./harness/pins.ts";
 import { CASES } from "./cases/index.ts";
 import { asOtherUser, OTHER_UID } from "./other-user.ts";
-import { pass, type Result } from "./pass.ts";
+import { runCases, type Result } from "./run-cases.ts";
 import { count, tableOf } from "./table.ts";
 import { TRAITS } from "./traits.ts";
 
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   if (!isIsolated()) return isolated([process.execPath, import.meta.filename, ...process.argv.slice(2)]);
 
   const effort = values.all || values.case ? "whole" : values.quick ? "quick" : "usual";
-  const results = await pass(vendors, cases, { patient: values.all ?? false, effort });
+  const results = await runCases(vendors, cases, { patient: values.all ?? false, effort });
   if (values.json) {
     process.stdout.write(JSON.stringify(results));
     return 0;

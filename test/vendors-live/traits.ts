@@ -1,5 +1,5 @@
 import type { Mode } from "./case.ts";
-import type { VendorName } from "./bed/pins.ts";
+import type { VendorName } from "./harness/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
 import { opencode } from "./cases/traits/opencode.ts";
@@ -8,7 +8,7 @@ import { copilot } from "./cases/traits/copilot.ts";
 import { qwen } from "./cases/traits/qwen.ts";
 import { gemini } from "./cases/traits/gemini.ts";
 
-/** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
+/** A vendor's traits that the cases depend on, besides those of harness/vendor.ts: data, one file each in cases/traits/. */
 export interface Traits {
   /** Words behind all others in a terminal; what perdure adds by itself is not among them. */
   readonly interactive: readonly string[];
@@ -23,7 +23,7 @@ export interface Traits {
   readonly config: {
     /** The variable that moves everything the vendor keeps to another folder. */
     readonly variable: string;
-    /** What to set it to, so that a home is used which was furnished like any other. */
+    /** The variable's value for a home that was configured like any other. */
     dir(home: string): string;
     /** The vendor's own folder in that one, if others share it. */
     readonly below?: string;
@@ -82,7 +82,7 @@ export interface Traits {
 
 export interface Asking {
   readonly args: readonly string[];
-  furnish?(home: string): void;
+  configure?(home: string): void;
   /** What makes the model call a tool that needs permission. */
   readonly call: string;
   readonly question: RegExp;
@@ -90,7 +90,7 @@ export interface Asking {
   /** It tells perdure by itself; else its title is all there is. */
   readonly tells: boolean;
   /** Started in a folder it does not know, it asks whether to trust it. */
-  readonly distrusts?: { furnish?(home: string): void };
+  readonly distrusts?: { configure?(home: string): void };
 }
 
 export interface Database {

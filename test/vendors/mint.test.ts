@@ -9,7 +9,7 @@ import { mintThread } from "../../src/vendors/codex/app-server.ts";
 import { codex } from "../../src/vendors/codex/index.ts";
 import { SCRIPTED, ScriptedHome } from "../scripted/scripted-home.ts";
 import { unasked } from "./fixtures.ts";
-import { binFolder } from "../vendors-live/bed/pins.ts";
+import { binFolder } from "../vendors-live/harness/pins.ts";
 
 const MARK = "PERDURE_MINT_TEST";
 
