@@ -10,7 +10,7 @@ interface Size {
   commandsEvery: number;
 }
 
-const FULL_DISK = resolve(import.meta.dirname, "support/full-disk.ts");
+const FULL_DISK = resolve(import.meta.dirname, "support/full-disk-process.ts");
 
 export const diskFull = campaign<Size>({
   number: 8,

@@ -15,8 +15,8 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { check, eventually, whole } from "./support/check.ts";
-import { letter } from "./support/mail.ts";
-import { inHome } from "./support/house.ts";
+import { sendParams } from "./support/send-params.ts";
+import { inHome } from "./support/in-home.ts";
 
 interface Size {
   messages: number;
@@ -101,7 +101,7 @@ async function fill(home: Home, from: number, to: number): Promise<void> {
   const client = await connect({ env: home.env });
   for (let n = from; n < to; n++) {
     const reader = n % 3 === 0 ? "planner" : "coder";
-    await client.call("send", letter(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));
+    await client.call("send", sendParams(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));
   }
   client.close();
 }

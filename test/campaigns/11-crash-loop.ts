@@ -4,11 +4,11 @@ import { RESTART_BUDGET } from "../../src/limits/index.ts";
 import type { EventRecord, RunRecord } from "../../src/protocol/records/worker.ts";
 import { FleetHome } from "../daemon/fleet/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
-import { RestartWorld, type RestartTally } from "./11-restart-model.ts";
+import { RestartModel, type RestartTally } from "./11-restart-model.ts";
 import { check, eventually } from "./support/check.ts";
 
 interface Size {
-  worlds: number;
+  models: number;
   ends: number;
   workers: number;
 }
@@ -20,8 +20,8 @@ const SHOWN_WITHIN_MS = 1_000;
 export const crashLoop = campaign<Size>({
   number: 11,
   promise: "a crash loop is bounded and visible",
-  reduced: { worlds: 1_000, ends: 60, workers: 3 },
-  full: { worlds: 20_000, ends: 200, workers: 40 },
+  reduced: { models: 1_000, ends: 60, workers: 3 },
+  full: { models: 20_000, ends: 200, workers: 40 },
   async run(size, seed) {
     const tally: RestartTally = {
       starts: 0,
@@ -33,12 +33,12 @@ export const crashLoop = campaign<Size>({
       daemons: 0,
       persons: 0,
     };
-    for (let world = 0; world < size.worlds; world++) {
-      new RestartWorld(seeded(seed + world), tally).play(size.ends);
-      const begun = RestartWorld.exitsAtOnce(seeded(seed + world), tally);
+    for (let model = 0; model < size.models; model++) {
+      new RestartModel(seeded(seed + model), tally).play(size.ends);
+      const begun = RestartModel.exitsAtOnce(seeded(seed + model), tally);
       check(begun === RESTART_BUDGET, `${begun} starts in ten minutes of an agent that exits at once`);
     }
-    return { worlds: size.worlds, ...tally, ...(await realFleet(size.workers)) };
+    return { models: size.models, ...tally, ...(await realFleet(size.workers)) };
   },
 });
 

@@ -40,7 +40,7 @@ const TEN_MINUTES_MS = 600_000;
 const STALL_MS_MAX = 48 * 3_600_000;
 
 /** What is expected is counted here once more, from nothing but what happened. */
-export class RestartWorld {
+export class RestartModel {
   readonly #random: () => number;
   readonly #tally: RestartTally;
   readonly #policy: RestartPolicy;
@@ -71,14 +71,14 @@ export class RestartWorld {
 
   /** An agent that exits at once, for ten minutes: how often it was started. */
   static exitsAtOnce(random: () => number, tally: RestartTally): number {
-    const world = new RestartWorld(random, tally);
-    while (world.#nowMs < TEN_MINUTES_MS) {
-      world.#start();
-      world.#nowMs += whole(random, 200);
-      const again = world.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
+    const model = new RestartModel(random, tally);
+    while (model.#nowMs < TEN_MINUTES_MS) {
+      model.#start();
+      model.#nowMs += whole(random, 200);
+      const again = model.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
       if (!again) break;
     }
-    return world.#starts.length;
+    return model.#starts.length;
   }
 
   #start(): void {

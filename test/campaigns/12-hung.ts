@@ -3,11 +3,11 @@ import type { EventRecord, WorkerSummary } from "../../src/protocol/records/work
 import { processTable } from "../../src/runtime/process/index.ts";
 import { FleetHome } from "../daemon/fleet/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
-import { SilentHouse, type SilenceTally } from "./12-silence-model.ts";
+import { HangModel, type HangTally } from "./12-hang-model.ts";
 import { check, eventually } from "./support/check.ts";
 
 interface Size {
-  houses: number;
+  rounds: number;
   /** Stopped by a signal: agents and programs of no vendor's in panes, and programs in terminals of their own. */
   stoppedAgents: number;
   stoppedPrograms: number;
@@ -22,12 +22,12 @@ const TWO_POLLS_MS = 2 * RUN_POLL_MS;
 export const hung = campaign<Size>({
   number: 12,
   promise: "a hung worker is found",
-  reduced: { houses: 3, stoppedAgents: 2, stoppedPrograms: 1, stoppedAlone: 2, busy: 2 },
-  full: { houses: 100, stoppedAgents: 20, stoppedPrograms: 50, stoppedAlone: 30, busy: 20 },
+  reduced: { rounds: 3, stoppedAgents: 2, stoppedPrograms: 1, stoppedAlone: 2, busy: 2 },
+  full: { rounds: 100, stoppedAgents: 20, stoppedPrograms: 50, stoppedAlone: 30, busy: 20 },
   async run(size, seed) {
-    const tally: SilenceTally = { looks: 0, spells: 0, flagged: 0, stalls: 0, idleHours: 0 };
-    for (let house = 0; house < size.houses; house++) {
-      const agents = new SilentHouse(seeded(seed + house), tally, 12);
+    const tally: HangTally = { looks: 0, spells: 0, flagged: 0, stalls: 0, idleHours: 0 };
+    for (let round = 0; round < size.rounds; round++) {
+      const agents = new HangModel(seeded(seed + round), tally, 12);
       agents.hour();
       agents.hour();
     }

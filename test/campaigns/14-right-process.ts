@@ -8,7 +8,7 @@ interface Size {
   rounds: number;
 }
 
-const REUSE = resolve(import.meta.dirname, "support/reuse.ts");
+const REUSE = resolve(import.meta.dirname, "support/pid-reuse-process.ts");
 
 export const rightProcess = campaign<Size>({
   number: 14,

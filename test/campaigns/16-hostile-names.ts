@@ -7,8 +7,8 @@ import type { ClaimGrant, WorkerSummary } from "../../src/protocol/records/worke
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { check, whole } from "./support/check.ts";
-import { hostileName } from "./support/hostile.ts";
-import { clientClaim, inHome } from "./support/house.ts";
+import { hostileName } from "./support/hostile-names.ts";
+import { clientClaim, inHome } from "./support/in-home.ts";
 import { entriesBelow } from "./support/tree.ts";
 
 interface Size {

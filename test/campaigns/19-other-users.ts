@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { campaign, seeded } from "../support/campaign.ts";
 import { BIN, finish, type Finished, type Home } from "../support/home.ts";
-import { NOBODY, PLANTED } from "./19-planted.ts";
+import { NOBODY, PLANTED } from "./19-planted-state-folders.ts";
 import { check } from "./support/check.ts";
-import { inHome } from "./support/house.ts";
+import { inHome } from "./support/in-home.ts";
 import { entriesBelow } from "./support/tree.ts";
 
 interface Size {

@@ -8,7 +8,7 @@ import type { Home } from "../support/home.ts";
 import { raceForLock } from "./20-lock-race.ts";
 import { check, eventually, percentile, pick, within } from "./support/check.ts";
 import { daemonsOf, killDaemons } from "./support/daemons.ts";
-import { inHome } from "./support/house.ts";
+import { inHome } from "./support/in-home.ts";
 
 interface Size {
   lockRaces: number;

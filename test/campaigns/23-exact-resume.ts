@@ -6,7 +6,7 @@ import { raceRuns } from "./23-two-runs.ts";
 import { check } from "./support/check.ts";
 import { InstalledPersona } from "../support/persona.ts";
 import { VENDORS, type Vendor } from "../support/persona-facts.ts";
-import { inHome } from "./support/house.ts";
+import { inHome } from "./support/in-home.ts";
 
 interface Size {
   workers: number;

@@ -1,7 +1,7 @@
 import { processTable } from "../../src/runtime/process/index.ts";
 import type { Talk } from "../support/talk.ts";
 import { seeded } from "../support/campaign.ts";
-import { harm } from "./23-harm.ts";
+import { damageTranscript } from "./23-damage-transcript.ts";
 import type { Plan, Tally } from "./23-plan.ts";
 import { check, whole, within } from "./support/check.ts";
 import { readBanner, type Banner, type InstalledPersona } from "../support/persona.ts";
@@ -67,7 +67,7 @@ export class LookAlike {
     else tally.killedInTurn++;
     await this.#persona.kill(this.name, talk);
     if (this.#id === null || this.#asked.length === 0 || plan.harm === "none") return;
-    const refused = await harm(this.#persona, this.name, this.#id, plan.harm, seeded(plan.seed));
+    const refused = await damageTranscript(this.#persona, this.name, this.#id, plan.harm, seeded(plan.seed));
     if (refused) tally.refusals++;
     else tally.fromCustody++;
   }

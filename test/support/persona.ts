@@ -11,7 +11,7 @@ import { Talk } from "./talk.ts";
 import type { Home } from "./home.ts";
 import { check, eventually, within } from "../campaigns/support/check.ts";
 import { PERSONA_FACTS, type PersonaFacts, type Vendor } from "./persona-facts.ts";
-import { targetIn } from "../campaigns/support/house.ts";
+import { targetIn } from "../campaigns/support/in-home.ts";
 
 const AGENT = resolve(import.meta.dirname, "../../bin/perdure-scripted.js");
 /** Separates the words of one start in the log; no word of ours contains it. */

@@ -2,7 +2,7 @@ import { connect, type Client } from "../../../src/client/connect.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 import { check, pick, whole, within } from "./check.ts";
-import { letterTo } from "./mailing.ts";
+import { sendParams } from "./send-params.ts";
 
 export interface Sent {
   body: string;
@@ -70,9 +70,10 @@ export class DiskSender {
   }
 
   async #try(client: Client, id: string, body: string, withFile: boolean): Promise<boolean> {
-    const letter = { ...letterTo(this.#home, "coder", id, body), attach: withFile ? [this.#file] : [] };
+    const attach = withFile ? [this.#file] : [];
+    const params = sendParams(this.#home, "coder", body, { id, attach });
     try {
-      await within(`an answer to ${id}`, client.call("send", letter));
+      await within(`an answer to ${id}`, client.call("send", params));
       return true;
     } catch (thrown) {
       const { code, exitCode, message } = asPerdureError(thrown);

@@ -7,7 +7,7 @@ import type { CallParams, CallResults } from "../../../src/protocol/calls/index.
 import type { ClaimGrant } from "../../../src/protocol/records/worker.ts";
 import type { MailStep, MessageRecord } from "../../../src/protocol/records/mail.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
-import { letter, placeIn } from "../../campaigns/support/mail.ts";
+import { sendParams, projectRefOf } from "../../campaigns/support/send-params.ts";
 import { eventually } from "../../campaigns/support/check.ts";
 import { finish, Home, type Finished } from "../../support/home.ts";
 
@@ -30,7 +30,7 @@ export type SendOptions = Partial<CallParams<"send">>;
 /** A home for tests of mail: its workers, its clients, and what is in its boxes. */
 export class MailHome {
   readonly home = new Home();
-  readonly here = placeIn(this.home);
+  readonly here = projectRefOf(this.home);
   readonly #clients: Client[] = [];
 
   /** Makes workers that have been started once, and stopped. */
@@ -55,7 +55,7 @@ export class MailHome {
   }
 
   params(to: string, body: string, more: SendOptions = {}): CallParams<"send"> {
-    return letter(this.home, to, body, more);
+    return sendParams(this.home, to, body, more);
   }
 
   /** Sends one message, as the operator unless `more.as` says otherwise. */

@@ -1,30 +1,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { CallParams } from "../../../src/protocol/calls/index.ts";
 import { Db } from "../../../src/store/db.ts";
-import type { Home } from "../../support/home.ts";
 import { check } from "./check.ts";
 
-/** What the operator sends to one worker of the home's project. */
-export function letterTo(home: Home, name: string, id: string, body: string): CallParams<"send"> {
-  return {
-    as: null,
-    nested: false,
-    here: { identity: home.project, root: home.project, base: "api" },
-    project: null,
-    to: [name],
-    all: false,
-    body,
-    id,
-    ttlMs: null,
-    supersedes: null,
-    expectsReply: false,
-    attach: [],
-    declared: [],
-  };
-}
-
-/** Every acknowledged message is in the store as it was sent, seen through a connection of our own. */
+/** Checks that every acknowledged message is in the store as it was sent, over a connection of our own. */
 export function checkKept(state: string, acked: ReadonlyMap<string, string>, when: string): void {
   const kept = keptMail(state);
   for (const [id, body] of acked) {
@@ -33,7 +12,7 @@ export function checkKept(state: string, acked: ReadonlyMap<string, string>, whe
   }
 }
 
-/** Bodies by id. */
+/** The bodies of all messages in the store, by id. */
 export function keptMail(state: string): Map<string, string> {
   const db = new Db(join(state, "perdure.db"), { readOnly: true });
   try {
@@ -58,7 +37,7 @@ export function checkIntegrity(state: string, when: string): void {
 const SALT_AT = 16;
 const HEADER_BYTES = 32;
 
-/** Every log that SQLite begins has another one; empty when there is none. */
+/** The salt of SQLite's write-ahead log, which differs for every log it begins; empty when there is none. */
 export function saltOfLog(state: string): string {
   const fd = openSync(join(state, "perdure.db-wal"), "r");
   try {

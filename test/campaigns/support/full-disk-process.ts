@@ -19,8 +19,8 @@ import { seeded } from "../../support/campaign.ts";
 import type { Home } from "../../support/home.ts";
 import { check, eventually, pick } from "./check.ts";
 import { DiskSender, type Sent } from "./disk-sender.ts";
-import { inHome, targetIn } from "./house.ts";
-import { checkIntegrity, keptMail } from "./mailing.ts";
+import { inHome, targetIn } from "./in-home.ts";
+import { checkIntegrity, keptMail } from "./store-checks.ts";
 
 // Run in a mount namespace: [rounds] [commandsEvery] [seed]. Prints its figures.
 

@@ -10,7 +10,7 @@ type Harm = Exclude<Plan["harm"], "none">;
  * Harms a stopped worker's transcript. What the vendor lost comes back from the copy that is kept, which the next start
  * shows (false); without a copy, and with any other harm, it is refused, nothing begins in its place, and it is put back (true).
  */
-export async function harm(
+export async function damageTranscript(
   persona: InstalledPersona,
   name: string,
   id: string,

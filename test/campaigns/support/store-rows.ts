@@ -2,7 +2,7 @@ import { Db } from "../../../src/store/db.ts";
 import { check } from "./check.ts";
 
 /** What the store holds, seen through a connection of our own that can only read. */
-export class Rows {
+export class StoreRows {
   readonly #db: Db;
   readonly #ended = new Map<string, string>();
 

@@ -2,7 +2,7 @@ import { heardAt, hungFor, listen, type Silence } from "../../src/core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { check, pick, whole } from "./support/check.ts";
 
-export interface SilenceTally {
+export interface HangTally {
   looks: number;
   spells: number;
   flagged: number;
@@ -35,14 +35,14 @@ class Agent {
   }
 }
 
-/** A day in a house of agents: some wait for somebody, some work and show it now and then, some have stopped for good. */
-export class SilentHouse {
+/** A model of a day with several agents: some wait for somebody, some work and show it now and then, some have stopped for good. */
+export class HangModel {
   readonly #random: () => number;
-  readonly #tally: SilenceTally;
+  readonly #tally: HangTally;
   readonly #agents: Agent[];
   #nowMs = 0;
 
-  constructor(random: () => number, tally: SilenceTally, agents: number) {
+  constructor(random: () => number, tally: HangTally, agents: number) {
     this.#random = random;
     this.#tally = tally;
     this.#agents = Array.from({ length: agents }, () => new Agent(pick(random, ["idle", "working", "hung"])));

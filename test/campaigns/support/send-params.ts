@@ -3,12 +3,12 @@ import { isPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 
 /** The project of a home, as a client stands in it. */
-export function placeIn(home: Pick<Home, "project">): Place {
+export function projectRefOf(home: Pick<Home, "project">): Place {
   return { identity: home.project, root: home.project, base: "api" };
 }
 
 /** One message to one worker, as whoever the connection belongs to unless told. */
-export function letter(
+export function sendParams(
   home: Pick<Home, "project">,
   to: string,
   body: string,
@@ -17,7 +17,7 @@ export function letter(
   return {
     as: null,
     nested: false,
-    here: placeIn(home),
+    here: projectRefOf(home),
     project: null,
     to: [to],
     all: false,
@@ -33,7 +33,7 @@ export function letter(
 }
 
 /** The daemon is not there, or left before it answered. */
-export function isGone(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   return isPerdureError(error) && error.code === "unavailable";
 }
 

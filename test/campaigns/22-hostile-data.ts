@@ -13,7 +13,7 @@ export interface Listing {
 }
 
 /** Hostile data in every place that takes some; returns all the verbs that print data. */
-export async function setStage(home: Home, round: number, random: () => number): Promise<Listing[]> {
+export async function plantHostileData(home: Home, round: number, random: () => number): Promise<Listing[]> {
   const folder = join(home.dir, `${round} ${hostileFileName(random)}`);
   mkdirSync(folder);
   const perdure = async (args: string[]): Promise<void> => {

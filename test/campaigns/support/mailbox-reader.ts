@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Home } from "../../support/home.ts";
 import { check } from "./check.ts";
-import type { ConsumerOrders, ConsumerWord } from "./consumer.ts";
+import type { ConsumerOrders, ConsumerLine } from "./consumer-process.ts";
 
-const CONSUMER = resolve(import.meta.dirname, "consumer.ts");
+const CONSUMER = resolve(import.meta.dirname, "consumer-process.ts");
 
 /** What is known of a message that was handed out at least once. */
 interface Seen {
@@ -16,7 +16,7 @@ interface Seen {
 }
 
 /** One mailbox: its consumer, and a successor whenever that died, until told to end. */
-export class Reader {
+export class MailboxReader {
   readonly name: string;
   readonly seen = new Map<string, Seen>();
   /** Each message once, when it was first handed out, by its sender. */
@@ -53,7 +53,7 @@ export class Reader {
       const violations: Error[] = [];
       createInterface({ input: child.stdout ?? process.stdin }).on("line", (line) => {
         try {
-          this.#hear(JSON.parse(line) as ConsumerWord);
+          this.#hear(JSON.parse(line) as ConsumerLine);
         } catch (error) {
           violations.push(error as Error);
           child.kill("SIGKILL");
@@ -75,7 +75,7 @@ export class Reader {
     this.#child?.kill("SIGKILL");
   }
 
-  #hear(word: ConsumerWord): void {
+  #hear(word: ConsumerLine): void {
     if ("died" in word) this.counts.deaths++;
     else if ("missed" in word) this.counts.missed++;
     else if ("acked" in word) this.#acked(word.acked);
@@ -89,7 +89,7 @@ export class Reader {
     this.counts.acked++;
   }
 
-  #offered({ offered: id, attempt, from, body }: Extract<ConsumerWord, { offered: string }>): void {
+  #offered({ offered: id, attempt, from, body }: Extract<ConsumerLine, { offered: string }>): void {
     this.counts.offered++;
     const before = this.seen.get(id);
     if (before === undefined) {

@@ -4,7 +4,7 @@ import { encodeFrame } from "../../../src/protocol/frames.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
 import { seeded } from "../../support/campaign.ts";
 import { check, whole, within } from "./check.ts";
-import { Peer } from "./fuzz-peer.ts";
+import { FuzzConnection } from "./fuzz-connection.ts";
 import { brokenBytes, garbageCall, truncated, vainCall, type Random } from "./fuzz-frames.ts";
 
 // [socket] [frames] [seed]. Throws hostile bytes at a daemon over several connections; prints what became of them.
@@ -30,7 +30,7 @@ async function attack(random: Random): Promise<void> {
     const socket = connect(path);
     await within("a connection", once(socket, "connect"));
     figures.connections++;
-    const peer = new Peer(socket);
+    const peer = new FuzzConnection(socket);
     if (random() < BEFORE_HELLO) await breakOff(peer, random, false);
     else await converse(peer, random);
     socket.destroy();
@@ -38,7 +38,7 @@ async function attack(random: Random): Promise<void> {
 }
 
 /** Hello, calls that are answered one by one, and then one of the ways to end badly. */
-async function converse(peer: Peer, random: Random): Promise<void> {
+async function converse(peer: FuzzConnection, random: Random): Promise<void> {
   peer.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: "fuzz", token: null }));
   const count = 1 + whole(random, CALLS_MAX);
   const vain = new Set<number>();
@@ -59,7 +59,7 @@ async function converse(peer: Peer, random: Random): Promise<void> {
   if (random() < 0.3) await breakOff(peer, random, true);
 }
 
-async function breakOff(peer: Peer, random: Random, greeted: boolean): Promise<void> {
+async function breakOff(peer: FuzzConnection, random: Random, greeted: boolean): Promise<void> {
   figures.frames++;
   if (random() < 0.5) {
     peer.write(truncated(random));

@@ -39,7 +39,7 @@ const STALL_MS_MAX = 48 * 3_600_000;
  * The daemon's rules for client leases, run by clocks that do what they like. The wall clock jumps; the monotonic
  * clock only stalls (nobody looks, time goes on) and begins anew with the daemon.
  */
-export class SimulatedHouse {
+export class SimulatedDaemon {
   readonly #random: () => number;
   readonly #tally: Tally;
   readonly #workers: Worker[] = NAMES.map((name) => ({ name, lease: { phase: "free", generation: 0 }, holder: null }));

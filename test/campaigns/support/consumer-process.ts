@@ -3,7 +3,7 @@ import { connect } from "../../../src/library/perdure.ts";
 import type { Lease } from "../../../src/library/lease.ts";
 import type { ReceivedMessage } from "../../../src/library/mailbox.ts";
 import { seeded } from "../../support/campaign.ts";
-import { isGone } from "./mail.ts";
+import { isUnavailable } from "./send-params.ts";
 
 // Reads one worker's mail with the library, and tells on stdout what it was offered and what it has acknowledged. It dies
 // of its own SIGKILL at chosen points: told before acknowledged, so whatever counts as read was seen by somebody.
@@ -16,7 +16,7 @@ export interface ConsumerOrders {
 }
 
 /** One line on its stdout. */
-export type ConsumerWord =
+export type ConsumerLine =
   | { offered: string; attempt: number; from: string; body: string }
   | { acked: string }
   | { missed: string }
@@ -48,7 +48,7 @@ async function claimed(): Promise<Lease> {
   try {
     return await (await connect()).claim(name);
   } catch (error) {
-    if (isGone(error)) die();
+    if (isUnavailable(error)) die();
     throw error;
   }
 }
@@ -66,7 +66,7 @@ async function acknowledge(message: ReceivedMessage): Promise<void> {
   say((await acked) ? { acked: message.id } : { missed: message.id });
 }
 
-function say(word: ConsumerWord): void {
+function say(word: ConsumerLine): void {
   writeSync(STDOUT, `${JSON.stringify(word)}\n`);
 }
 

@@ -9,7 +9,7 @@ interface Response {
 }
 
 /** The near end of a hostile connection: hears the answers, and that it was closed. */
-export class Peer {
+export class FuzzConnection {
   readonly socket: Socket;
   readonly answers = new Map<number, Response>();
   readonly closed: Promise<unknown>;
