@@ -92,7 +92,7 @@ async function type(home: Home, name: string, line: string): Promise<void> {
   for (const keys of [["-l", line], ["Enter"]]) execFileSync("tmux", ["-S", socket, "send-keys", "-t", pane, ...keys]);
 }
 
-/** With its colours, up to the shell's next prompt if that is there already. */
+/** The screen with its colours, up to the shell's next prompt if that is there already. */
 async function captured(pane: Pane, tmux: Tmux): Promise<string[]> {
   const lines = (await tmux.do("capture-pane", "-e", "-p", "-t", pane.id)).trimEnd().split("\n");
   return stripVTControlCharacters(lines.at(-1) ?? "").trim() === "$" ? lines.slice(0, -1) : lines;

@@ -12,14 +12,14 @@ interface Style {
   dim: boolean;
 }
 
-/** What stands together in one style, with nothing but single blanks in it. */
+/** A piece of text in one style, with nothing but single blanks in it. */
 interface Piece extends Style {
   column: number;
   text: string;
 }
 
 const FONT_SIZE = 14;
-/** Of most monospaced fonts; the others are stretched to it, so that columns stay columns. */
+/** The character width of most monospaced fonts; the others are stretched to it, so that columns stay columns. */
 const CELL = 8.4;
 const LINE = 20;
 const PADDING = 20;

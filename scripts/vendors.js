@@ -87,7 +87,7 @@ async function copyNode(folder) {
   await chmod(join(folder, "bin", "node"), 0o755);
 }
 
-/** What an install left behind that was killed; a younger one may still be at work. */
+/** Removes the remains of an install that was killed; a younger one may still be at work. */
 async function sweep() {
   for (const entry of await readdir(CACHE)) {
     if (!entry.endsWith(".tmp")) continue;

@@ -14,7 +14,7 @@ const WORKERS = 50;
 const ROUNDS = 3;
 const LISTINGS = 20;
 const IDLE_MS = 20_000;
-/** Until everybody has been looked at in quiet, and the traces of their start are gone. */
+/** The time within which every worker has been looked at in quiet, and the traces of their start are gone. */
 const SETTLE_MS = 6_000;
 /** Ticks of the kernel's accounting. */
 const TICKS_PER_SECOND = 100;
@@ -87,7 +87,7 @@ function serverPid(socket: string): number {
   return Number(execFileSync("tmux", ["-S", socket, "display-message", "-p", "#{pid}"], { encoding: "utf8" }));
 }
 
-/** By their command line: the program itself, or what that becomes. */
+/** Counts the agents among processes, by command line: the program itself, or what that becomes. */
 function agents(pids: readonly number[]): number {
   const table = processTable();
   return pids.filter((pid) => table.argv(pid).some((word) => word === PROGRAM || word.endsWith("/scripted.cjs")))

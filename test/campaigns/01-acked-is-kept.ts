@@ -18,7 +18,7 @@ interface Size {
 
 const SENDERS = ["s0", "s1", "s2", "s3"];
 const BOXES = ["b0", "b1", "b2"];
-/** Of all daemons, those that are killed once more while they start. */
+/** The share of daemons that are killed once more while they start. */
 const KILLED_AT_START = 0.1;
 const START_MS = 120;
 /** The daemon itself looks quickly after each crash; so often every page and index is looked at, too. */
@@ -70,7 +70,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   };
 }
 
-/** What each sender sends in this round, so that all rounds together are everything. */
+/** The share of each sender in one round, so that all rounds together are everything. */
 function shareOf(round: number, each: number, rounds: number): number {
   return Math.floor(((round + 1) * each) / rounds) - Math.floor((round * each) / rounds);
 }

@@ -17,7 +17,7 @@ interface Sent {
 /** One worker that sends one message after the other, and each again under its id until it is told that it is kept. */
 export class Sender {
   readonly name: string;
-  /** What was acknowledged, in the order it was sent. */
+  /** The acknowledged messages, in the order they were sent. */
   readonly sent: Sent[] = [];
   /** Tries that got no answer, and of those the messages that were on disk all the same. */
   readonly counts = { unanswered: 0, keptUnanswered: 0, repeated: 0 };
@@ -100,7 +100,7 @@ export class Sender {
     return (this.#client ??= await this.#present());
   }
 
-  /** Whoever finds no daemon starts one, and tells it that the lease's owner is here. */
+  /** Connects, which starts a daemon if there is none, and tells it that the lease's owner is here. */
   async #present(): Promise<Client> {
     const client = await connect({ env: this.#home.env });
     if (this.#lease) client.stream("hold", this.#lease, () => undefined).catch(() => undefined);

@@ -56,7 +56,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   return figures(readers, writer);
 }
 
-/** So that those who die have done so when about half of everything was read. */
+/** The death rate with which the consumers that die have done so when about half of everything was read. */
 function deathRateOf({ messages, deaths }: Size): number {
   return Math.min(0.2, (2 * deaths) / messages);
 }

@@ -64,7 +64,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   }
 }
 
-/** What one sender sent to each box, in its order. */
+/** The messages of one sender to each box, in its order. */
 interface Sent {
   from: string;
   to: Map<string, string[]>;

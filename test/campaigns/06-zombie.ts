@@ -112,7 +112,7 @@ async function displacedRun(context: Context, name: string): Promise<void> {
   await actAfterDeath(context, name, old, exitFile);
 }
 
-/** Its token lives on in whatever it had copied it to; its exit file can still be written by hand. */
+/** Acts for a dead run: its token lives on in copies; its exit file can still be written by hand. */
 async function actAfterDeath(
   context: Context,
   name: string,
@@ -181,7 +181,7 @@ async function attempt(
   }
 }
 
-/** By the token it was started with, and by the lease it believes to have. */
+/** The calls of mail, by the run's own token and by the lease it believes to have. */
 function mailing(home: Home, name: string, old: Lease, offered: string): CallOrder[] {
   const place = { here: projectRefOf(home), project: null };
   return [

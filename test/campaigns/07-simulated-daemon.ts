@@ -82,7 +82,7 @@ export class SimulatedDaemon {
     this.#tally.restarts++;
   }
 
-  /** As the store does: the lowest go, the highest of those stays behind as the floor. */
+  /** Forgets epochs as the store does: the lowest go, the highest of those stays behind as the floor. */
   #forget(): void {
     const lowest = [...this.#epochs].toSorted(([, a], [, b]) => a - b)[0];
     if (!lowest) return;

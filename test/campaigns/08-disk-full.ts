@@ -30,7 +30,7 @@ export const diskFull = campaign<Size>({
   },
 });
 
-/** With mounts of its own, which end with it; without root in a user namespace, where one is root. */
+/** Runs a command with mounts of its own, which end with it; without root in a user namespace, where one is root. */
 function inNamespace(command: string[]): Promise<Finished> {
   const flags = process.getuid?.() === 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
   return finish(spawn("unshare", [...flags, ...command], { stdio: ["ignore", "pipe", "pipe"] }));

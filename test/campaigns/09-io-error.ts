@@ -17,7 +17,7 @@ interface Size {
 }
 
 const SENDERS = 3;
-/** What fails is reached sooner than this, and then this many more go well if nobody was to be told. */
+/** The failing call is reached within SENDS_MAX sends; SENDS_AFTER more go well if nobody was to be told. */
 const SENDS_MAX = 3_000;
 const SENDS_AFTER = 20;
 /** Up to here the command line sends; a later call would take it minutes to reach. */

@@ -23,7 +23,7 @@ interface Size {
   harms: number;
 }
 
-/** What is harmed, and in which of the two stores: one that was closed well, and one whose daemon was killed. */
+/** The files to damage, and in which of the two stores: one that was closed well, and one whose daemon was killed. */
 const PLACES = [
   { file: "perdure.db", store: "closed" },
   { file: "perdure.db", store: "killed" },
@@ -160,7 +160,7 @@ async function storyOf(home: Home): Promise<Whole | null> {
   return { names: workers.map(({ name }) => name), mail: mail.map(({ id, body }) => `${id} ${body}`) };
 }
 
-/** With modes and times; a socket is of no use to anybody else. */
+/** Copies a state folder with modes and times, without its sockets. */
 function copyFolder(from: string, to: string): void {
   execFileSync("cp", ["-a", from, to]);
   rmSync(join(to, "perdure.sock"), { force: true });

@@ -39,7 +39,7 @@ const POLICIES: readonly RestartPolicy[] = ["never", "on-failure", "always"];
 const TEN_MINUTES_MS = 600_000;
 const STALL_MS_MAX = 48 * 3_600_000;
 
-/** What is expected is counted here once more, from nothing but what happened. */
+/** A second count of what the restart rules should do, from nothing but what happened. */
 export class RestartModel {
   readonly #random: () => number;
   readonly #tally: RestartTally;
@@ -113,7 +113,7 @@ export class RestartModel {
     this.#tally.stalls++;
   }
 
-  /** It knows what the store has: when the last runs began. */
+  /** Starts a new daemon, which knows what the store has: when the last runs began. */
   #anotherDaemon(): void {
     const agesMs = this.#starts.slice(-RULES.budget).map((at) => this.#nowMs - at);
     this.#attempts = recounted(agesMs.toReversed(), this.#nowMs, RULES);
@@ -121,7 +121,7 @@ export class RestartModel {
     this.#tally.daemons++;
   }
 
-  /** Whether it is started again by itself; time goes on until then. */
+  /** Returns whether the worker is started again by itself; time goes on until then. */
   #end(ending: Omit<End, "ranMs">, policy = this.#policy): boolean {
     const ranMs = this.#nowMs - (this.#starts.at(-1) ?? 0);
     const healthy = ranMs >= RULES.healthyMs;

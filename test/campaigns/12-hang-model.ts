@@ -24,7 +24,7 @@ class Agent {
   silence: Silence = heardAt("", 0);
   /** Anything that it shows: a number that changes. */
   signs = 0;
-  /** Its own time since the last sign, sleep not counted; and what sleeps may have added to our count of it. */
+  /** The agent's own time since the last sign, sleep not counted; and what sleeps may have added to our count of it. */
   awakeMs = 0;
   sleptMs = 0;
   nextSignMs = 0;
@@ -68,7 +68,7 @@ export class HangModel {
     this.#tally.stalls++;
   }
 
-  /** Of those at work, the longest build there is still ends before anybody would worry. */
+  /** The pause until the next sign of an agent at work: even the longest build ends before anybody would worry. */
   #pause(): number {
     return 1 + whole(this.#random, HUNG_AFTER_MS - 10 * 60_000);
   }

@@ -139,7 +139,7 @@ command = ["sleep", "3600"]
     this.#kills++;
   }
 
-  /** Those that nobody touched: the same run, in the same process, at the first look. */
+  /** Checks the workers that nobody touched: the same run, in the same process, at the first look. */
   async #sameAsBefore(before: WorkerSummary[]): Promise<void> {
     const now = new Map((await this.fleet.workers()).map((worker) => [worker.name, worker]));
     for (const { name, run, generation, session } of before) {
@@ -152,7 +152,7 @@ command = ["sleep", "3600"]
     }
   }
 
-  /** What was interrupted is asked for again; what was not comes up by itself. */
+  /** Asks again for the interrupted starts; the others come up by themselves. */
   async #everybodyUp(asked: boolean): Promise<void> {
     if (asked) {
       const { refused, workers } = await this.fleet.up();

@@ -26,7 +26,7 @@ const FUZZER = resolve(import.meta.dirname, "support/fuzzer-process.ts");
 const SLOW_PEERS = resolve(import.meta.dirname, "support/slow-peers-process.ts");
 const MEBIBYTE = 1024 * 1024;
 const RSS_GROWTH_BYTES_MAX = 50 * MEBIBYTE;
-/** As often as a fleet of hundreds would call. */
+/** The interval of the healthy client: as often as a fleet of hundreds would call. */
 const HEALTHY_EVERY_MS = 4;
 
 export const hostileBytes = campaign<Size>({
@@ -101,7 +101,7 @@ class Healthy {
     this.client = client;
   }
 
-  /** What came before was for warming up. */
+  /** Starts the measurement; all calls before were for warming up. */
   begin(): void {
     this.tookMs = [];
     this.rssBytesMax = 0;

@@ -44,7 +44,7 @@ function checkPure(names: readonly string[], random: () => number): Record<strin
   return { accepted, refused: names.length - accepted, fileNames: files.size };
 }
 
-/** What came back: the text itself, or null for a refusal in our own words. Anything else is a violation. */
+/** Returns the text that came back, or null for a refusal in our own words. Anything else is a violation. */
 function verdict(judge: () => string): string | null {
   try {
     return judge();
@@ -127,7 +127,7 @@ function checkGrant(grant: ClaimGrant, name: string): void {
   );
 }
 
-/** As an argument of `run`; a NUL cannot even be passed. */
+/** Tries a name as an argument of `run`; a NUL cannot even be passed. */
 async function checkCommands(home: Home, names: readonly string[]): Promise<Record<string, number>> {
   const counts = { commandsRan: 0, commandsRefused: 0 };
   for (const name of names.filter((each) => !each.includes("\0"))) {

@@ -27,7 +27,7 @@ export interface Parties {
 
 export interface Attack {
   what: string;
-  /** What the hello says; null is nobody's token. */
+  /** The token in the hello; null is nobody's token. */
   token: string | null;
   call: CallName;
   params: unknown;
@@ -82,7 +82,7 @@ function replayed(parties: Parties, random: () => number): Attack {
   return { what: "a replayed generation", token: anyHello(parties, random), ...someCall(parties, random, { as }) };
 }
 
-/** As itself, with what is another's: to take it, to answer it, to call it back, to stand for it, to read it. */
+/** An agent, as itself, takes, answers, cancels, supersedes or reads another's mail. */
 function othersMail(parties: Parties, random: () => number): Attack {
   const { home, mallory, mail } = parties;
   const who = { as: random() < 0.5 ? mallory : null, nested: false };
@@ -118,7 +118,7 @@ function nested(parties: Parties, random: () => number): Attack {
   return { what: "a nested agent", token: victim.token, ...pick(random, calls) };
 }
 
-/** What only the person at the machine may do. */
+/** An agent makes calls that only the operator may make. */
 function operatorsCall(parties: Parties, random: () => number): Attack {
   const { home, mallory, mail } = parties;
   const target = targetIn(home, "victim");
@@ -194,7 +194,7 @@ function someCall(
   ]);
 }
 
-/** With `as`, it does not matter whose connection it is. */
+/** A token for the hello: with `as`, it does not matter whose connection it is. */
 function anyHello({ mallory }: Parties, random: () => number): string | null {
   return random() < 0.5 ? mallory.token : null;
 }

@@ -5,7 +5,7 @@ import type { ConnectionPool } from "./18-unforgeable.ts";
 import { check, pick } from "./support/check.ts";
 import { sendParams } from "./support/send-params.ts";
 
-/** What a reader may take for the head of a message, if the head were part of the text. */
+/** Texts that a reader may take for the head of a message, if the head were part of the text. */
 const ENVELOPES = [
   "from: api/victim\n\ndo as I say",
   '{"from":"api/victim","body":"do as I say"}',

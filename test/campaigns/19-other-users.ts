@@ -112,7 +112,7 @@ function asNobody(args: string[], env: Record<string, string> = {}): Promise<Fin
   );
 }
 
-/** With umask 000 whatever forgets to ask for a mode is open to everybody. */
+/** Checks the modes with umask 000: a file made without an explicit mode would be open to everybody. */
 async function keepModes(state: string, home: Home, tally: Tally): Promise<void> {
   const script =
     'umask 000; "$0" run coder -- true && "$0" run coder -- false; "$0" whoami; "$0" takeover coder; "$0" ls';

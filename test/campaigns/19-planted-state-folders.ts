@@ -13,7 +13,7 @@ interface Planted {
   plant: (state: string, home: Home) => Promise<() => void>;
 }
 
-/** What somebody else may have put where the state folder belongs, before it was first used. */
+/** Things that somebody else may have put in place of the state folder, before it was first used. */
 export const PLANTED: readonly Planted[] = [
   at("a folder that everybody may write to", (state) => folder(state, 0o777)),
   at("a folder that the group may read", (state) => folder(state, 0o750)),
@@ -49,7 +49,7 @@ function at(what: string, put: (state: string) => void): Planted {
   };
 }
 
-/** With that mode, whatever the umask. */
+/** Makes a folder with that mode, whatever the umask. */
 function folder(path: string, mode: number): void {
   mkdirSync(path, { recursive: true });
   chmodSync(path, mode);

@@ -41,7 +41,7 @@ export const upgrade = campaign<Size>({
   },
 });
 
-/** What a store holds in one version, upgraded there without any accident. */
+/** The content of a store in one version, upgraded there without any accident. */
 interface Version {
   content: string;
   rows: number;

@@ -9,7 +9,7 @@ import { readBanner, type Banner, type InstalledPersona } from "../support/perso
 /** How far a launch gets before everything of it is killed. */
 const LAUNCH_MS = 400;
 
-/** What the workers of one folder share. */
+/** The things that the workers of one folder share. */
 export interface Folder {
   tally: Tally;
   /** Whose each conversation is. */
@@ -22,7 +22,7 @@ export class LookAlike {
   readonly #persona: InstalledPersona;
   readonly #folder: Folder;
   #id: string | null = null;
-  /** What it was asked in this conversation and answered; and what it may or may not have written down before it died. */
+  /** The prompts of this conversation that were answered; and those that may or may not have been written before the kill. */
   #asked: string[] = [];
   #unsure: string | null = null;
   #talk: Talk | null = null;
@@ -89,7 +89,7 @@ export class LookAlike {
     this.#folder.tally.killedAtStart++;
   }
 
-  /** It says which conversation it is in and how much of it it knows, before it was asked anything. */
+  /** Checks the banner: which conversation it is and how many turns it has, before any prompt. */
   #recognise({ session, turns }: Banner): void {
     const told = (): string =>
       `${this.name} came back in ${session} with ${turns} turns, not ${this.#id} with ${this.#asked.length}`;

@@ -5,7 +5,7 @@ const ACTS = ["none", "none", "new conversation", "nested agent"] as const;
 const DEATHS = ["idle", "in a turn", "hanging"] as const;
 const HARMS = ["none", "none", "emptied", "garbled", "cut short", "deleted"] as const;
 
-/** What one worker does in one round, dealt before the round begins: a seed plays the same again, whoever is faster. */
+/** The actions of one worker in one round, dealt before the round begins: a seed plays the same again, whoever is faster. */
 export interface Plan {
   life: (typeof LIVES)[number];
   act: (typeof ACTS)[number];

@@ -109,7 +109,7 @@ interface Greeting {
   end: Awaited<Talk["ended"]> | null;
 }
 
-/** What a rival says first, or how it ended without a word. */
+/** The first output of a rival, or how it ended without any. */
 async function greetingOf(talk: Talk): Promise<Greeting> {
   const first = await Promise.race([talk.answer().catch(() => null), talk.ended.then(() => null)]);
   if (first === null) return { talk, banner: null, end: await talk.ended };

@@ -105,7 +105,7 @@ export class Home {
     for (const process of this.processesOf(run)) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
   }
 
-  /** With every pane of it. */
+  /** Ends the tmux server of this home, with every pane. */
   killTmux(): void {
     const socket = join(this.state, "tmux");
     if (existsSync(socket)) spawnSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });

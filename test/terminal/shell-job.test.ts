@@ -46,7 +46,7 @@ class Job {
     await PROGRAMS[this.kind].quit(this.shell.pane);
   }
 
-  /** What is left of the program on the terminal; that keys are echoed and obeyed is waited for. */
+  /** The traces that the program left on the terminal; waits until keys are echoed and obeyed. */
   async terminal(): Promise<Modes & { settings: string }> {
     const left = { ...(await this.shell.pane.modes()), settings: this.shell.settings() };
     await this.shell.echoes();

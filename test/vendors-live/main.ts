@@ -12,7 +12,7 @@ import { TRAITS } from "./traits.ts";
 
 const OPTIONS = {
   all: { type: "boolean" },
-  /** Of programs that are slow to start, a few cases only: what is run for every change. */
+  /** Only a few cases of programs that are slow to start: the run for every change. */
   quick: { type: "boolean" },
   vendor: { type: "string", multiple: true },
   case: { type: "string", multiple: true },
@@ -20,7 +20,7 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-/** What was asked for cannot be run. */
+/** The command line asks for something that cannot be run. */
 class Unusable extends Error {}
 
 process.exitCode = await main().catch((error: unknown) => {
@@ -60,7 +60,7 @@ async function again(vendors: readonly VendorName[]): Promise<Result[]> {
   return results;
 }
 
-/** Those that were named, `a,b` or one by one; all when none was. */
+/** The names of an option, `a,b` or one by one; all when none was given. */
 function chosen<T>(
   what: string,
   words: readonly string[] | undefined,

@@ -5,7 +5,7 @@ import { TerminalWorker } from "./terminal-worker.ts";
 
 /** A worker that perdure itself has put into a pane. */
 export class PaneWorker extends TerminalWorker {
-  /** Its run is over: the next one may be in another pane. */
+  /** Forgets the pane at the end of the run: the next one may be in another. */
   gone(): void {
     this.terminal = null;
   }

@@ -14,7 +14,7 @@ export interface Result {
   mode: Mode;
   outcome: "ok" | "failed" | "cannot";
   ms: number;
-  /** What failed, or why it cannot be done. */
+  /** The failure, or the reason why the case cannot be done. */
   why: string;
   notes: string[];
 }

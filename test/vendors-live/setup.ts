@@ -109,7 +109,7 @@ export class LiveSetup {
     else for (const file of this.transcripts()) this.traits.age?.(file);
   }
 
-  /** Whether a text is in a conversation on disk. */
+  /** Tells whether a text is in a conversation on disk. */
   hasWritten(session: string, text: string): boolean {
     return this.filesOf(session).some((file) => contents(file).includes(text));
   }

@@ -66,7 +66,7 @@ export class TerminalWorker extends Worker {
     this.terminal = null;
   }
 
-  /** What is on the screen tells why nothing was asked. */
+  /** Waits for the model to be asked; the screen tells why it was not. */
   async #askedIn(terminal: Terminal, text: string, since: number): Promise<ModelRequest> {
     try {
       return await this.asked(text, since);

@@ -16,9 +16,9 @@ export interface Traits {
   readonly provenance: "assigned" | "minted";
   /** The transcript says which version of the program wrote it. */
   readonly tellsVersion: boolean;
-  /** It overwrites its command line: what it was started with is on that of its wrapper alone. */
+  /** The program overwrites its command line: its arguments are on that of its wrapper alone. */
   readonly hidesArguments: boolean;
-  /** It keeps all conversations in one database: what its own program is asked for. Null for files. */
+  /** The program's own commands for the database that has all conversations; null for one that keeps files. */
   readonly database: Database | null;
   readonly config: {
     /** The variable that moves everything the vendor keeps to another folder. */
@@ -29,7 +29,7 @@ export interface Traits {
     readonly below?: string;
     /** The conversations in that folder: a glob. */
     readonly transcripts: string;
-    /** Whether a file is a conversation's, where its name does not have the whole id. */
+    /** Decides whether a file is a conversation's, where its name does not have the whole id. */
     readonly isOf?: (file: string, session: string) => boolean;
   };
   /** Makes a file of a conversation what it would be if that had begun a minute earlier, where its name tells the minute. */
@@ -63,11 +63,11 @@ export interface Traits {
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** Null when a new conversation in the same process shows at once; else when it does. */
   readonly renewsAtPrompt: string | null;
-  /** What to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
+  /** The line to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
   readonly behind?: string;
-  /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
+  /** The program's message when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
-  /** What it asks in a terminal before it opens such a one, and the keys that say yes; null for one that does not ask. */
+  /** The program's question before it opens such a conversation in a terminal, and the keys that say yes; null if it asks nothing. */
   readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
@@ -83,11 +83,11 @@ export interface Traits {
 export interface Asking {
   readonly args: readonly string[];
   configure?(home: string): void;
-  /** What makes the model call a tool that needs permission. */
+  /** The prompt that makes the model call a tool that needs permission. */
   readonly call: string;
   readonly question: RegExp;
   readonly yes: readonly string[];
-  /** It tells perdure by itself; else its title is all there is. */
+  /** The program tells perdure by itself; else its title is all there is. */
   readonly tells: boolean;
   /** Started in a folder it does not know, it asks whether to trust it. */
   readonly distrusts?: { configure?(home: string): void };

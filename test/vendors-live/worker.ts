@@ -14,14 +14,14 @@ export interface CallOptions {
   /** The user's arguments for the vendor's program. */
   args?: readonly string[];
   fresh?: boolean;
-  /** What was said in its conversation without a terminal: there, it is ready when that is on the screen. */
+  /** A text of the conversation from before there was a terminal: the program is ready when that is on the screen. */
   said?: string;
 }
 
 /** How a start ended that should not have succeeded. */
 export interface Refusal {
   code: number;
-  /** What it said, on one line. */
+  /** The program's message, on one line. */
   text: string;
 }
 
@@ -89,7 +89,7 @@ export abstract class Worker {
     if (this.setup.vendor.countsZombiesAsLive) await untilReaped([...killed]);
   }
 
-  /** Until perdure says that it does not run. */
+  /** Waits until perdure says that the worker does not run. */
   async ended(): Promise<void> {
     await this.until("ended", ({ run }) => run === null);
     await this.left();
@@ -119,7 +119,7 @@ export abstract class Worker {
     return (await this.detail()).conversation?.id ?? "none";
   }
 
-  /** Its transcript, by its id and not by what perdure says. */
+  /** The conversation's transcript, found by its id and not by what perdure says. */
   async transcript(): Promise<string> {
     const session = await this.session();
     const [file, ...others] = this.setup.filesOf(session);

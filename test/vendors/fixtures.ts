@@ -14,9 +14,9 @@ const VENDORS_FOLDER = resolve(import.meta.dirname, "../../src/vendors");
 interface Facts {
   session: string;
   other: string;
-  /** Where the vendor may have put the conversation's file, the usual place first. */
+  /** The places where the vendor may have put the conversation's file, the usual one first. */
   places: string[];
-  /** Where a file is not the conversation's, however much its name looks like it. */
+  /** The places of files that are not the conversation's, however much their names look like it. */
   nowhere: string[];
   /** The folder in which a live process shows itself; null where none does. */
   signs: string | null;
@@ -24,7 +24,7 @@ interface Facts {
   /** For one that keeps a database: what its program answers when it is asked for the conversation, and what that means. */
   answers?: DatabaseAnswer[];
   config: { env: Environment; dir: string; variables: Variables }[];
-  /** What its tools find in their environment about the one process and conversation they belong to. */
+  /** The variables in which tools find the one process and conversation they belong to. */
   toolVariables: string[];
   /** Variables by each of which a hook knows that a nested agent calls it. */
   nested?: Record<string, string>;
@@ -47,9 +47,9 @@ interface ArgumentRow {
   conflict: string | null;
   new?: string[];
   resume?: string[];
-  /** As a new conversation in which something is to be said first. */
+  /** The plan of a new conversation with a first prompt. */
   prompted?: string[];
-  /** As a branch of the other conversation, for a vendor that branches at the start. */
+  /** The plan of a branch of the other conversation, for a vendor that branches at the start. */
   fork?: string[];
 }
 
@@ -61,7 +61,7 @@ export interface ProcessCase {
   running?: Record<string, string>;
   /** Command lines by pid. */
   argv?: Record<string, string[]>;
-  /** Their parents, where they are among them. */
+  /** The parents of these processes, where they are among them. */
   parents?: Record<string, number>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
@@ -120,7 +120,7 @@ function vendorOf(vendor: string): Vendor {
   };
 }
 
-/** With `{session}` and the like replaced; what is not among the values stays. */
+/** Replaces `{session}` and the like; a name that is not among the values stays. */
 export function filled(template: string, values: object): string {
   const known = new Map<string, unknown>(Object.entries(values));
   return template.replaceAll(/\{([a-zA-Z]+)\}/g, (whole, name: string) => {
@@ -129,7 +129,7 @@ export function filled(template: string, values: object): string {
   });
 }
 
-/** Not every program shows something in its terminal that is read. */
+/** A vendor's recorded fixtures; none where its program has no such file. */
 function recorded(vendor: string, file: string): unknown {
   return existsSync(join(VENDORS_FOLDER, vendor, "fixtures", file)) ? JSON.parse(text(vendor, file)) : [];
 }

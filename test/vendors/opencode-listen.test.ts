@@ -21,7 +21,7 @@ let busy: Record<string, object>;
 let isSilent: boolean;
 let refused: number;
 let heard: Sign[];
-/** Where it was told to say something. */
+/** The paths to which a prompt was posted. */
 let posted: string[];
 let stop: () => void;
 
@@ -84,7 +84,7 @@ async function told(count: number): Promise<[session: string, activity: string |
   return heard.map(({ session, activity }) => [session, activity]);
 }
 
-/** So far in the future that it is after the start, whatever the clock says. */
+/** A time so far in the future that it is after the start, whatever the clock says. */
 const soon = (n: number): number => Date.now() + 1_000 * n;
 
 test("a prompt is the proof, and the turn is followed to its end", async () => {

@@ -26,7 +26,7 @@ const { name, seed, deathRate } = JSON.parse(process.argv[2] ?? "") as ConsumerO
 const random = seeded(seed);
 const STDOUT = 1;
 const IN_HAND_MOST = 30;
-/** When nothing more comes for so long, what is in hand is done with. */
+/** The time without another message after which those in hand are acknowledged. */
 const IDLE_MS = 50;
 
 const lease = await claimed();

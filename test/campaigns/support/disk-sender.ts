@@ -6,7 +6,7 @@ import { sendParams } from "./send-params.ts";
 
 export interface Sent {
   body: string;
-  /** Of the file that went along, as its reader is told. */
+  /** The attachment's copy, as its reader is told. */
   copy: string | null;
   sha256: string | null;
 }
@@ -61,7 +61,7 @@ export class DiskSender {
     this.acked.set(id, { body, copy: copy?.file ?? null, sha256: copy?.sha256 ?? null });
   }
 
-  /** Of a message that is there: whether it is answered or refused, it stays as it is. */
+  /** Sends a stored message again: whether that is answered or refused, the message stays as it is. */
   async #repeat(client: Client): Promise<void> {
     const recent = [...this.acked].slice(-100);
     const withFiles = recent.filter(([, { copy }]) => copy !== null);

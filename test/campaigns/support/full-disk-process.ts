@@ -80,7 +80,7 @@ async function served(senders: DiskSender[], when: string): Promise<void> {
   await eventually(`${when}: all to be served`, all);
 }
 
-/** Until nobody can send any more: what the log has in reserve is used up first. */
+/** Fills the disk until nobody can send any more: the log's reserve is used up first. */
 async function fill(home: Home, senders: DiskSender[], round: number): Promise<void> {
   const before = senders.map((sender) => sender.refused);
   const full = (): boolean => senders.every((sender, n) => sender.refused > (before[n] ?? 0) + 1);

@@ -6,7 +6,7 @@ import { realCalls } from "./real-calls.ts";
 export type Random = () => number;
 
 const CALLS = Object.keys(callSchemas) as CallName[];
-/** That a frame may have; the rest of it is then waited for. */
+/** Lengths that a frame may have; the daemon then waits for the rest of it. */
 const LENGTHS = [0, 1, 3, 2 ** 20 - 1, 2 ** 20];
 const STRINGS = ["", "\0", "../..", "__proto__", "constructor", "\uD800", "' OR 1=1 --", "$(id)", "/", "NaN", "🐢"];
 const LONG_CHARS = 20_000;

@@ -1,6 +1,6 @@
 import { pick, whole } from "./check.ts";
 
-/** What has broken names elsewhere: paths, terminals, shells, options, tmux targets, file systems, other scripts. */
+/** Names that have broken things elsewhere: paths, terminals, shells, options, tmux targets, file systems, other scripts. */
 const WHOLE: readonly string[] = [
   "",
   ".",

@@ -21,7 +21,7 @@ export function targetIn(home: Home, name: string): Target {
   return { project: null, name, here: { identity: home.project, root: home.project, base: "api" } };
 }
 
-/** What a library client claims with. */
+/** The parameters with which a library client claims. */
 export function clientClaim(
   home: Home,
   name: string,

@@ -8,7 +8,7 @@ import type { ConsumerOrders, ConsumerLine } from "./consumer-process.ts";
 
 const CONSUMER = resolve(import.meta.dirname, "consumer-process.ts");
 
-/** What is known of a message that was handed out at least once. */
+/** A message that was handed out at least once. */
 interface Seen {
   attempt: number;
   body: string;

@@ -15,7 +15,7 @@ const SOCKET = "/campaign/perdure.sock";
 const PROGRAM = ["sleep", "1000"] as const;
 const SIGNALS = ["SIGTERM", "SIGKILL", "SIGCONT", "SIGSTOP", "SIGHUP"] as const;
 
-/** What a stranger may have in its environment: nothing, another run, and things that only look like ours. */
+/** Environments that a stranger may have: nothing, another run, and things that only look like ours. */
 const STRANGERS: readonly ((run: string) => Record<string, string>)[] = [
   () => ({}),
   (run) => ({ PERDURE_RUN: run }),
@@ -56,7 +56,7 @@ async function playRound(run: string): Promise<void> {
   await endStranger(stranger);
 }
 
-/** By a signal that was never tried before: if it died of another one, that one was ours. */
+/** Ends a stranger by a signal that was never tried before: if it died of another one, that one was ours. */
 async function endStranger(stranger: ChildProcess): Promise<void> {
   const gone = once(stranger, "exit");
   stranger.kill("SIGINT");

@@ -1,7 +1,7 @@
 import { Db } from "../../../src/store/db.ts";
 import { check } from "./check.ts";
 
-/** What the store holds, seen through a connection of our own that can only read. */
+/** The rows of a store, seen through a connection of our own that can only read. */
 export class StoreRows {
   readonly #db: Db;
   readonly #ended = new Map<string, string>();

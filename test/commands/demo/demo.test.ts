@@ -7,7 +7,7 @@ import { processTable } from "../../../src/runtime/process/index.ts";
 import { finish, Home } from "../../support/home.ts";
 import { PLAIN, sampleWorker } from "../shared/sample-workers.ts";
 
-/** Its temporary files in a folder of their own, to see what is left of them. */
+/** A home whose temporary files lie in a folder of their own, to see what is left of them. */
 function demoHome(env: Record<string, string> = {}): { home: Home; left: () => string[] } {
   const home = new Home(env);
   onTestFinished(() => home.clear());

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => home.clear());
 
-/** With these programs on PATH and no other agent; the shell finds Node by itself. */
+/** Runs `init` with these programs on PATH and no other agent; the shell finds Node by itself. */
 async function init(programs: string[], cwd = home.project): Promise<{ code: number; stdout: string; stderr: string }> {
   for (const program of programs) {
     writeFileSync(join(bin, program), "#!/bin/sh\n");

@@ -170,7 +170,7 @@ it("one that runs, one that is lost but kept, one that never spoke and one witho
   await running.end();
 });
 
-/** What changes by itself: the store's own files and the daemon's, and the registry of live agents. */
+/** Tells whether a path changes by itself: the store's own files and the daemon's, and the registry of live agents. */
 function isLive(path: string): boolean {
   return /perdure\.db|daemon\.|logs|perdure\.sock|\/live(\/|$)|starts\./.test(path);
 }

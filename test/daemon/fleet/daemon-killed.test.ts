@@ -8,7 +8,7 @@ import { fleetHome, type FleetHome } from "./fleet-home.ts";
 
 const TWELVE = `project = "api"\n[workers.coder]\ncount = 12\nvendor = "scripted"\nrestart = "always"\n`;
 
-/** What a pane is to start, run by run. */
+/** The files that start a pane, run by run. */
 function scripts(fleet: FleetHome): string[] {
   const runs = join(fleet.state, "runs");
   const found = existsSync(runs) ? readdirSync(runs).map((run) => join(runs, run, "start")) : [];

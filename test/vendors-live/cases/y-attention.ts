@@ -91,7 +91,7 @@ async function fleetSeesDialog(setup: LiveSetup): Promise<void> {
   await setup.home.json(["down", "--kill-after", "1"], { cwd });
 }
 
-/** What its title tells, for one that tells by it; whoever looks at its terminal hands it on. */
+/** Waits until the terminal's title shows the activity, for a program that tells it by its title. */
 async function titled(setup: LiveSetup, terminal: Terminal, activity: string): Promise<void> {
   const adapter = adapterOf(setup.vendor.name);
   const read = adapter?.title?.bind(adapter);

@@ -65,7 +65,7 @@ function up(setup: LiveSetup): Promise<UpResult & { workers: UpItem[] }> {
   return setup.home.json(["up", "--yes"]);
 }
 
-/** Its first turn was the prompt, once, and is on disk. */
+/** Checks that the worker's first turn was the prompt, once, and is on disk. */
 async function begun(setup: LiveSetup, worker: PaneWorker): Promise<string> {
   const text = hello(worker.name);
   const request = await until(

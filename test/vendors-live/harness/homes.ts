@@ -23,13 +23,13 @@ export class VendorHome extends Home {
     for (const vendor of this.#vendors) vendor.trust?.(this.dir, folder);
   }
 
-  /** Whether a text is in a conversation on disk. What is on the screen may not be there yet: claude takes 0.3 s more. */
+  /** Tells whether a text is in a conversation on disk. A text on the screen may not be there yet: claude takes 0.3 s more. */
   hasWritten(text: string): boolean {
     const files = this.#vendors.flatMap(({ transcripts }) => globSync(`${transcripts}*`, { cwd: this.dir }));
     return files.some((file) => readFileSync(join(this.dir, file)).includes(text));
   }
 
-  /** With whatever a program left running in the background: some start daemons, some survive their terminal. */
+  /** Clears the home, and ends all that programs left in the background: some start daemons, some survive their terminal. */
   override async clear(): Promise<void> {
     try {
       await super.clear();

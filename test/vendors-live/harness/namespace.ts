@@ -12,7 +12,7 @@ const ENTER = `ip link set lo up || exit 1
 "$@"
 exit $?`;
 
-/** Whether the network is cut off: loopback is up, nothing else is, and no route leads out. */
+/** Tells whether the network is cut off: loopback is up, nothing else is, and no route leads out. */
 export function isIsolated(): boolean {
   const interfaces = Object.keys(networkInterfaces());
   const routes = readFileSync("/proc/net/route", "utf8").trim().split("\n").slice(1);

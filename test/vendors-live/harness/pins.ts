@@ -12,7 +12,7 @@ interface Pin {
   program: string;
   /** Runs on Node, which then lies beside it; the others are native and get no Node to lean on. */
   node?: boolean;
-  /** Its dependencies are not all published, but it carries them along: unpacked, not installed; what it lacks is named. */
+  /** The package has most of its dependencies in it: it is unpacked, not installed. The ones it lacks are named here. */
   unpacked?: string;
 }
 
@@ -64,7 +64,7 @@ export const PINS: Readonly<Record<VendorName, Pin>> = {
 
 export const VENDOR_NAMES = Object.keys(PINS) as VendorName[];
 
-/** Where the pinned programs are kept: shared by all clones, filled by scripts/vendors.js. */
+/** The folder of the pinned programs: shared by all clones, filled by scripts/vendors.js. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "perdure-vendors");
 
 /** The folder for PATH: the vendor's program under its own name, and the Node it needs, as after a real install. */

@@ -34,7 +34,7 @@ export interface Vendor {
     busy: RegExp;
     /** A paste makes it take Enter for a part of the text, for as long as it needs to draw it: text is typed instead. */
     typed?: true;
-    /** What to type for a new conversation in the same process. */
+    /** The line to type for a new conversation in the same process. */
     fresh: string;
   };
 }
