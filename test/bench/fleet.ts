@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { scripted } from "../../src/vendors/scripted/index.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetHome } from "../daemon/fleet/fleet-home.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { BIN } from "../support/home.ts";
 import { memory } from "./memory.ts";
 import type { Row } from "./report.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
 import { Home } from "../support/home.ts";
-import { sendParams } from "../campaigns/support/send-params.ts";
+import { sendParams } from "../support/send-params.ts";
 import { echoServer } from "./claiming.ts";
 import { memory } from "./memory.ts";
 import type { Row } from "./report.ts";

@@ -5,10 +5,10 @@ import type { MessageRecord } from "../../src/protocol/records/mail.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { Sender } from "./01-sender.ts";
-import { check, eventually, percentile, whole, within } from "./support/check.ts";
+import { check, eventually, percentile, whole, within } from "../support/check.ts";
 import { daemonsOf, killDaemons } from "./support/daemons.ts";
-import { clientClaim, inHome } from "./support/in-home.ts";
-import { isUnavailable, projectRefOf } from "./support/send-params.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { isUnavailable, projectRefOf } from "../support/send-params.ts";
 
 interface Size {
   kills: number;

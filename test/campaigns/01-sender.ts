@@ -3,9 +3,9 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import type { Admitted } from "../../src/protocol/records/mail.ts";
 import type { ClaimGrant } from "../../src/protocol/records/worker.ts";
 import type { Home } from "../support/home.ts";
-import { check, pick, whole } from "./support/check.ts";
-import { clientClaim } from "./support/in-home.ts";
-import { askedToWaitMs, isUnavailable, sendParams } from "./support/send-params.ts";
+import { check, pick, whole } from "../support/check.ts";
+import { clientClaim } from "../support/in-home.ts";
+import { askedToWaitMs, isUnavailable, sendParams } from "../support/send-params.ts";
 
 interface Sent {
   id: string;

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, whole } from "./support/check.ts";
-import { inHome } from "./support/in-home.ts";
-import { sendParams } from "./support/send-params.ts";
+import { check, whole } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
 import { Strace, straceRefused, systemCalls } from "./support/strace.ts";
 
 interface Size {

@@ -3,9 +3,9 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, pick, whole, within } from "./support/check.ts";
-import { clientClaim, inHome } from "./support/in-home.ts";
-import { sendParams } from "./support/send-params.ts";
+import { check, eventually, pick, whole, within } from "../support/check.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
 import { MailboxReader } from "./support/mailbox-reader.ts";
 import { StoreRows } from "./support/store-rows.ts";
 

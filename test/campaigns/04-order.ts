@@ -4,10 +4,10 @@ import { connect } from "../../src/library/perdure.ts";
 import type { Lease } from "../../src/library/lease.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, pick, whole, within } from "./support/check.ts";
+import { check, eventually, pick, whole, within } from "../support/check.ts";
 import { killDaemons } from "./support/daemons.ts";
-import { inHome } from "./support/in-home.ts";
-import { askedToWaitMs } from "./support/send-params.ts";
+import { inHome } from "../support/in-home.ts";
+import { askedToWaitMs } from "../support/send-params.ts";
 import { MailboxReader } from "./support/mailbox-reader.ts";
 import { StoreRows } from "./support/store-rows.ts";
 

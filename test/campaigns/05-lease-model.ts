@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { claim, displace, ended, standing, type Lease } from "../../src/core/lease.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 
 type Step =
   | { do: "claim" }

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Home } from "../support/home.ts";
-import { check } from "./support/check.ts";
-import { clientClaim } from "./support/in-home.ts";
+import { check } from "../support/check.ts";
+import { clientClaim } from "../support/in-home.ts";
 import type { RacerOrders } from "./support/racer-process.ts";
 
 const RACER = resolve(import.meta.dirname, "support/racer-process.ts");

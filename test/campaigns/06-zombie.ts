@@ -8,10 +8,10 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole, within } from "./support/check.ts";
+import { check, eventually, whole, within } from "../support/check.ts";
 import type { CallOrder } from "./support/caller-process.ts";
-import { clientClaim, inHome, targetIn } from "./support/in-home.ts";
-import { sendParams, projectRefOf } from "./support/send-params.ts";
+import { clientClaim, inHome, targetIn } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
 import { CALLER, RemoteCaller } from "./support/remote-caller.ts";
 import { StoreRows } from "./support/store-rows.ts";
 

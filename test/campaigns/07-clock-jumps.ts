@@ -10,7 +10,7 @@ import { dropOldRows } from "../../src/store/retention.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { SimulatedMail, type MailTally } from "./07-mail-clocks.ts";
 import { SimulatedDaemon, type Tally } from "./07-simulated-daemon.ts";
-import { check, whole } from "./support/check.ts";
+import { check, whole } from "../support/check.ts";
 
 interface Size {
   schedules: number;

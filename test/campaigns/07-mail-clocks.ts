@@ -12,7 +12,7 @@ import { closeStore, openStore } from "../../src/store/open.ts";
 import { insertProject } from "../../src/store/projects.ts";
 import { insertWorker } from "../../src/store/workers.ts";
 import { Writer } from "../../src/store/writer.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface MailTally {
   sent: number;

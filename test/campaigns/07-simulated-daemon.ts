@@ -3,7 +3,7 @@ import { nextEpoch } from "../../src/core/epoch.ts";
 import { claim, ended, standing, type Lease } from "../../src/core/lease.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { epochKey, formatRunId } from "../../src/protocol/run-id.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface Tally {
   runs: number;

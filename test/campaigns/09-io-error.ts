@@ -4,10 +4,10 @@ import { asPerdureError } from "../../src/protocol/errors.ts";
 import { isAlive, processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole, within } from "./support/check.ts";
+import { check, eventually, whole, within } from "../support/check.ts";
 import { failureIn, type Failure } from "./09-trace.ts";
-import { inHome } from "./support/in-home.ts";
-import { sendParams } from "./support/send-params.ts";
+import { inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
 import { checkIntegrity, checkKept, keptMail, saltOfLog } from "./support/store-checks.ts";
 import { Strace, straceRefused } from "./support/strace.ts";
 

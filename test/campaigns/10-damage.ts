@@ -14,9 +14,9 @@ import { connect } from "../../src/client/connect.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole } from "./support/check.ts";
-import { sendParams } from "./support/send-params.ts";
-import { inHome } from "./support/in-home.ts";
+import { check, eventually, whole } from "../support/check.ts";
+import { sendParams } from "../support/send-params.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   messages: number;

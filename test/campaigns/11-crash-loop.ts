@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RESTART_BUDGET } from "../../src/limits/index.ts";
 import type { EventRecord, RunRecord } from "../../src/protocol/records/worker.ts";
-import { FleetHome } from "../daemon/fleet/fleet-home.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { RestartModel, type RestartTally } from "./11-restart-model.ts";
-import { check, eventually } from "./support/check.ts";
+import { check, eventually } from "../support/check.ts";
 
 interface Size {
   models: number;

@@ -15,7 +15,7 @@ import {
   RESTART_WAIT_MS_MAX,
   RESTART_WINDOW_MS,
 } from "../../src/limits/index.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface RestartTally {
   starts: number;

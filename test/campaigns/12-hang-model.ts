@@ -1,6 +1,6 @@
 import { heardAt, hungFor, listen, type Silence } from "../../src/core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface HangTally {
   looks: number;

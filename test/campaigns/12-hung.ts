@@ -1,10 +1,10 @@
 import { RUN_POLL_MS } from "../../src/limits/index.ts";
 import type { EventRecord, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetHome } from "../daemon/fleet/fleet-home.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { HangModel, type HangTally } from "./12-hang-model.ts";
-import { check, eventually } from "./support/check.ts";
+import { check, eventually } from "../support/check.ts";
 
 interface Size {
   rounds: number;

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { isAlive, liveRuns, processTable } from "../../src/runtime/process/index.ts";
-import { FleetHome } from "../daemon/fleet/fleet-home.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
-import { check, eventually, pick, whole } from "./support/check.ts";
+import { check, eventually, pick, whole } from "../support/check.ts";
 
 interface Size {
   kills: number;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { campaign } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 
 interface Size {
   rounds: number;

@@ -8,10 +8,10 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import { Db } from "../../src/store/db.ts";
 import { campaign } from "../support/campaign.ts";
 import { finish, type Home } from "../support/home.ts";
-import { check, percentile, within } from "./support/check.ts";
+import { check, percentile, within } from "../support/check.ts";
 import type { FuzzFigures } from "./support/fuzzer-process.ts";
-import { inHome, targetIn } from "./support/in-home.ts";
-import { sendParams } from "./support/send-params.ts";
+import { inHome, targetIn } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
 import { checkIntegrity, checkKept, keptMail } from "./support/store-checks.ts";
 
 interface Size {

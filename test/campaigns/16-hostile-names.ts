@@ -6,10 +6,10 @@ import { formatRunId, parseRunId } from "../../src/protocol/run-id.ts";
 import type { ClaimGrant, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, whole } from "./support/check.ts";
+import { check, whole } from "../support/check.ts";
 import { hostileName } from "./support/hostile-names.ts";
-import { clientClaim, inHome } from "./support/in-home.ts";
-import { entriesBelow } from "./support/tree.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { entriesBelow } from "../support/tree.ts";
 
 interface Size {
   names: number;

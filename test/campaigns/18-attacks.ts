@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { CallName, CallParams } from "../../src/protocol/calls/index.ts";
 import { sha256 } from "../../src/util/sha256.ts";
 import type { Home } from "../support/home.ts";
-import { pick, whole } from "./support/check.ts";
-import { clientClaim, targetIn } from "./support/in-home.ts";
-import { sendParams, projectRefOf } from "./support/send-params.ts";
+import { pick, whole } from "../support/check.ts";
+import { clientClaim, targetIn } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
 
 export interface Proof {
   run: string;

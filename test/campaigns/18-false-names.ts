@@ -2,8 +2,8 @@ import type { Client } from "../../src/client/connect.ts";
 import { BIN, finish } from "../support/home.ts";
 import type { Parties } from "./18-attacks.ts";
 import type { ConnectionPool } from "./18-unforgeable.ts";
-import { check, pick } from "./support/check.ts";
-import { sendParams } from "./support/send-params.ts";
+import { check, pick } from "../support/check.ts";
+import { sendParams } from "../support/send-params.ts";
 
 /** Texts that a reader may take for the head of a message, if the head were part of the text. */
 const ENVELOPES = [

@@ -6,9 +6,9 @@ import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { attack, type Attack, type Parties, type Proof } from "./18-attacks.ts";
 import { sendUnderFalseNames } from "./18-false-names.ts";
-import { check } from "./support/check.ts";
-import { clientClaim, inHome } from "./support/in-home.ts";
-import { sendParams, projectRefOf } from "./support/send-params.ts";
+import { check } from "../support/check.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
 import { StoreRows } from "./support/store-rows.ts";
 
 interface Size {

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { campaign, seeded } from "../support/campaign.ts";
 import { BIN, finish, type Finished, type Home } from "../support/home.ts";
 import { NOBODY, PLANTED } from "./19-planted-state-folders.ts";
-import { check } from "./support/check.ts";
-import { inHome } from "./support/in-home.ts";
-import { entriesBelow } from "./support/tree.ts";
+import { check } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
+import { entriesBelow } from "../support/tree.ts";
 
 interface Size {
   rounds: number;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { check, whole, within } from "./support/check.ts";
+import { check, whole, within } from "../support/check.ts";
 import type { LockOrder } from "./support/lock-process.ts";
 
 const LOCKER = resolve(import.meta.dirname, "support/lock-process.ts");

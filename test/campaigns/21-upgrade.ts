@@ -11,8 +11,8 @@ import { schemaVersion } from "../../src/store/migrate.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check } from "./support/check.ts";
-import { inHome } from "./support/in-home.ts";
+import { check } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
 import { SYNTHETIC } from "./support/synthetic-migrations.ts";
 
 interface Size {

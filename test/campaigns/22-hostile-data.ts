@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../support/home.ts";
-import { check, pick } from "./support/check.ts";
+import { check, pick } from "../support/check.ts";
 import { InstalledPersona } from "../support/persona.ts";
 import { hostileFileName, hostileText } from "./22-payload.ts";
 

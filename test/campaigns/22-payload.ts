@@ -1,4 +1,4 @@
-import { pick, whole } from "./support/check.ts";
+import { pick, whole } from "../support/check.ts";
 
 /** Sequences that terminals obey, or that change how a line reads. The plain colours are ours, too: in data they are not. */
 const SEQUENCES = [

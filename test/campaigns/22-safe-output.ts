@@ -5,8 +5,8 @@ import { campaign, seeded } from "../support/campaign.ts";
 import { BIN, type Home } from "../support/home.ts";
 import { MARK, obeyed } from "./22-payload.ts";
 import { plantHostileData, type Listing } from "./22-hostile-data.ts";
-import { check, pick, within } from "./support/check.ts";
-import { inHome } from "./support/in-home.ts";
+import { check, pick, within } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
 
 type Mode = "plain" | "coloured" | "json";
 const MODES: readonly Mode[] = ["plain", "coloured", "json"];

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plan } from "./23-plan.ts";
-import { check, whole } from "./support/check.ts";
+import { check, whole } from "../support/check.ts";
 import type { InstalledPersona } from "../support/persona.ts";
 
 type Harm = Exclude<Plan["harm"], "none">;

@@ -3,10 +3,10 @@ import type { Home } from "../support/home.ts";
 import { LookAlike } from "./23-look-alike.ts";
 import { newTally, planner, type Tally } from "./23-plan.ts";
 import { raceRuns } from "./23-two-runs.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 import { InstalledPersona } from "../support/persona.ts";
 import { VENDORS, type Vendor } from "../support/persona-facts.ts";
-import { inHome } from "./support/in-home.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   workers: number;

@@ -3,7 +3,7 @@ import type { Talk } from "../support/talk.ts";
 import { seeded } from "../support/campaign.ts";
 import { damageTranscript } from "./23-damage-transcript.ts";
 import type { Plan, Tally } from "./23-plan.ts";
-import { check, whole, within } from "./support/check.ts";
+import { check, whole, within } from "../support/check.ts";
 import { readBanner, type Banner, type InstalledPersona } from "../support/persona.ts";
 
 /** How far a launch gets before everything of it is killed. */

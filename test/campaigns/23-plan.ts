@@ -1,4 +1,4 @@
-import { whole } from "./support/check.ts";
+import { whole } from "../support/check.ts";
 
 const LIVES = ["prompted", "prompted", "prompted", "unprompted", "killed at its start"] as const;
 const ACTS = ["none", "none", "new conversation", "nested agent"] as const;

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Talk } from "../support/talk.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, within } from "./support/check.ts";
+import { check, eventually, within } from "../support/check.ts";
 import { InstalledPersona, readBanner } from "../support/persona.ts";
 import { ClaimProxy } from "../support/claim-proxy.ts";
 

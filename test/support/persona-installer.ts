@@ -2,7 +2,7 @@ import { afterEach } from "vitest";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { InstalledPersona } from "./persona.ts";
 import type { Vendor } from "./persona-facts.ts";
-import { eventually } from "../campaigns/support/check.ts";
+import { eventually } from "./check.ts";
 import { Home } from "./home.ts";
 
 /** Returns a function that installs a vendor's persona in a new home; the homes are cleared after every test of the file. */

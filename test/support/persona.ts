@@ -9,9 +9,9 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { readIfThere } from "../../src/state/files.ts";
 import { Talk } from "./talk.ts";
 import type { Home } from "./home.ts";
-import { check, eventually, within } from "../campaigns/support/check.ts";
+import { check, eventually, within } from "./check.ts";
 import { PERSONA_FACTS, type PersonaFacts, type Vendor } from "./persona-facts.ts";
-import { targetIn } from "../campaigns/support/in-home.ts";
+import { targetIn } from "./in-home.ts";
 
 const AGENT = resolve(import.meta.dirname, "../../bin/perdure-scripted.js");
 /** Separates the words of one start in the log; no word of ours contains it. */

@@ -3,7 +3,7 @@ import { connect } from "../../../src/library/perdure.ts";
 import type { Lease } from "../../../src/library/lease.ts";
 import type { ReceivedMessage } from "../../../src/library/mailbox.ts";
 import { seeded } from "../../support/campaign.ts";
-import { isUnavailable } from "./send-params.ts";
+import { isUnavailable } from "../../support/send-params.ts";
 
 // Reads one worker's mail with the library, and tells on stdout what it was offered and what it has acknowledged. It dies
 // of its own SIGKILL at chosen points: told before acknowledged, so whatever counts as read was seen by somebody.

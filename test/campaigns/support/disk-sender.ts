@@ -1,8 +1,8 @@
 import { connect, type Client } from "../../../src/client/connect.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
-import { check, pick, whole, within } from "./check.ts";
-import { sendParams } from "./send-params.ts";
+import { check, pick, whole, within } from "../../support/check.ts";
+import { sendParams } from "../../support/send-params.ts";
 
 export interface Sent {
   body: string;

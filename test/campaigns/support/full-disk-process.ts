@@ -17,9 +17,9 @@ import type { ErrorBody } from "../../../src/protocol/errors.ts";
 import { isErrno } from "../../../src/state/files.ts";
 import { seeded } from "../../support/campaign.ts";
 import type { Home } from "../../support/home.ts";
-import { check, eventually, pick } from "./check.ts";
+import { check, eventually, pick } from "../../support/check.ts";
 import { DiskSender, type Sent } from "./disk-sender.ts";
-import { inHome, targetIn } from "./in-home.ts";
+import { inHome, targetIn } from "../../support/in-home.ts";
 import { checkIntegrity, keptMail } from "./store-checks.ts";
 
 // Run in a mount namespace: [rounds] [commandsEvery] [seed]. Prints its figures.

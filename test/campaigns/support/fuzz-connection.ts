@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { FrameReader } from "../../../src/protocol/frames.ts";
-import { check, within } from "./check.ts";
+import { check, within } from "../../support/check.ts";
 
 interface Response {
   id: number;

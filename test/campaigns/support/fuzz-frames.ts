@@ -1,6 +1,6 @@
 import { callSchemas, type CallName } from "../../../src/protocol/calls/index.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
-import { pick, whole } from "./check.ts";
+import { pick, whole } from "../../support/check.ts";
 import { realCalls } from "./real-calls.ts";
 
 export type Random = () => number;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { encodeFrame } from "../../../src/protocol/frames.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
 import { seeded } from "../../support/campaign.ts";
-import { check, whole, within } from "./check.ts";
+import { check, whole, within } from "../../support/check.ts";
 import { FuzzConnection } from "./fuzz-connection.ts";
 import { brokenBytes, garbageCall, truncated, vainCall, type Random } from "./fuzz-frames.ts";
 

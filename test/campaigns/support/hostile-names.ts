@@ -1,4 +1,4 @@
-import { pick, whole } from "./check.ts";
+import { pick, whole } from "../../support/check.ts";
 
 /** Names that have broken things elsewhere: paths, terminals, shells, options, tmux targets, file systems, other scripts. */
 const WHOLE: readonly string[] = [

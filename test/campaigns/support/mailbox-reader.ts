@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Home } from "../../support/home.ts";
-import { check } from "./check.ts";
+import { check } from "../../support/check.ts";
 import type { ConsumerOrders, ConsumerLine } from "./consumer-process.ts";
 
 const CONSUMER = resolve(import.meta.dirname, "consumer-process.ts");

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { isAlive, processTable, type ProcessId } from "../../../src/runtime/process/index.ts";
 import { signalRunProcess } from "../../../src/runtime/process/signal.ts";
 import { seeded } from "../../support/campaign.ts";
-import { check, pick } from "./check.ts";
+import { check, pick } from "../../support/check.ts";
 
 // Runs inside a pid namespace of its own. A process of a run dies, a stranger gets its pid, and we still have the old
 // identity in hand: whatever we send then must reach nobody.

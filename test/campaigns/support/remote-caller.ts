@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import type { CallName, CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
-import { check, Violation, within } from "./check.ts";
+import { check, Violation, within } from "../../support/check.ts";
 import type { Answer, Order } from "./caller-process.ts";
 
 export const CALLER = resolve(import.meta.dirname, "caller-process.ts");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { encodeFrame } from "../../../src/protocol/frames.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
 import { seeded } from "../../support/campaign.ts";
-import { pick, whole } from "./check.ts";
+import { pick, whole } from "../../support/check.ts";
 
 // [socket] [count] [seed]. Holds so many connections that say next to nothing, until its input ends.
 

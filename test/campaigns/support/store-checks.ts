@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { Db } from "../../../src/store/db.ts";
-import { check } from "./check.ts";
+import { check } from "../../support/check.ts";
 
 /** Checks that every acknowledged message is in the store as it was sent, over a connection of our own. */
 export function checkKept(state: string, acked: ReadonlyMap<string, string>, when: string): void {

@@ -1,5 +1,5 @@
 import { Db } from "../../../src/store/db.ts";
-import { check } from "./check.ts";
+import { check } from "../../support/check.ts";
 
 /** The rows of a store, seen through a connection of our own that can only read. */
 export class StoreRows {

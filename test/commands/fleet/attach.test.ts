@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { BIN } from "../../support/home.ts";
 import { Tmux } from "../../terminal/tmux.ts";
-import { fleetHome } from "../../daemon/fleet/fleet-home.ts";
+import { fleetHome } from "../../support/fleet-home.ts";
 
 const ONE = `[workers.coder]\nvendor = "scripted"\n`;
 

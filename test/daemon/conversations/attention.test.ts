@@ -11,7 +11,7 @@ import type { RunRow } from "../../../src/store/runs.ts";
 import { insertWorker } from "../../../src/store/workers.ts";
 import { adapterOf, type Adapter } from "../../../src/vendors/index.ts";
 import { screen } from "../../vendors/fixtures.ts";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();

@@ -5,7 +5,7 @@ import { STRANGER_LOOK_MS } from "../../../src/limits/index.ts";
 import type { Vendor } from "../../support/persona-facts.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { VENDORS, type Vendor } from "../../support/persona-facts.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import type { Talk } from "../../support/talk.ts";

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { finish } from "../../support/home.ts";
-import { fleetHome, type FleetHome } from "./fleet-home.ts";
+import { fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const TWELVE = `project = "api"\n[workers.coder]\ncount = 12\nvendor = "scripted"\nrestart = "always"\n`;
 

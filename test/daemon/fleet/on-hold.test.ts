@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { byName, fleetHome } from "./fleet-home.ts";
+import { byName, fleetHome } from "../../support/fleet-home.ts";
 
 it("an agent that says it has no login, or no budget left, is held with its words: 0 restarts, until up", async () => {
   const fleet = fleetHome(`

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { processTable } from "../../../src/runtime/process/index.ts";
-import { eventually } from "../../campaigns/support/check.ts";
-import { byName, fleetHome, type FleetHome } from "./fleet-home.ts";
+import { eventually } from "../../support/check.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const TWO = `[defaults]\nvendor = "scripted"\n[workers.a]\n[workers.b]\n`;
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { EventRecord } from "../../../src/protocol/records/worker.ts";
-import { byName, fleetHome, type FleetHome } from "./fleet-home.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 async function events(fleet: FleetHome, type: string): Promise<EventRecord[]> {
   const { stdout } = await fleet.perdure(["events", "--json"]);

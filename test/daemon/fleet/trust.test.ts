@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { fleetHome } from "./fleet-home.ts";
+import { fleetHome } from "../../support/fleet-home.ts";
 
 const ONE = `
 [workers.coder]

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { UpItem } from "../../../src/protocol/records/fleet.ts";
-import { byName, fleetHome, type FleetHome } from "./fleet-home.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const SIX = `
 project = "api"

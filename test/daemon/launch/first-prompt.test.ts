@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 

@@ -8,7 +8,7 @@ import type { LaunchOrder } from "../../../src/protocol/records/worker.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
-import { targetIn } from "../../campaigns/support/in-home.ts";
+import { targetIn } from "../../support/in-home.ts";
 import { finish } from "../../support/home.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 

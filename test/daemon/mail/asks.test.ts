@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { connect } from "../../../src/index.ts";
 import type { MessageRecord } from "../../../src/protocol/records/mail.ts";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import { mailHomes, type MailHome } from "./mail-home.ts";
 
 const mailHome = mailHomes();

@@ -7,8 +7,8 @@ import type { CallParams, CallResults } from "../../../src/protocol/calls/index.
 import type { ClaimGrant } from "../../../src/protocol/records/worker.ts";
 import type { MailStep, MessageRecord } from "../../../src/protocol/records/mail.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
-import { sendParams, projectRefOf } from "../../campaigns/support/send-params.ts";
-import { eventually } from "../../campaigns/support/check.ts";
+import { sendParams, projectRefOf } from "../../support/send-params.ts";
+import { eventually } from "../../support/check.ts";
 import { finish, Home, type Finished } from "../../support/home.ts";
 
 /** Returns a function that makes a home with stopped workers of these names; the homes are cleared after every test. */

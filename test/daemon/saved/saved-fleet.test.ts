@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { byName, fleetHome, type FleetHome } from "../fleet/fleet-home.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const TWO = `
 [defaults]

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { SavedRecord } from "../../../src/protocol/records/findings.ts";
-import { eventually } from "../../campaigns/support/check.ts";
+import { eventually } from "../../support/check.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { sessionIdIn, personaInstaller } from "../../support/persona-installer.ts";
 

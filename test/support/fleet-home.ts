@@ -2,11 +2,11 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { DownItem, PaneRecord, UpItem, UpResult } from "../../../src/protocol/records/fleet.ts";
-import type { WorkerDetail, WorkerSummary } from "../../../src/protocol/records/worker.ts";
-import { processTable, type ProcessInfo } from "../../../src/runtime/process/index.ts";
-import { eventually } from "../../campaigns/support/check.ts";
-import { Home, type Finished } from "../../support/home.ts";
+import type { DownItem, PaneRecord, UpItem, UpResult } from "../../src/protocol/records/fleet.ts";
+import type { WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
+import { processTable, type ProcessInfo } from "../../src/runtime/process/index.ts";
+import { eventually } from "./check.ts";
+import { Home, type Finished } from "./home.ts";
 
 /** A home whose project has a fleet file, with a real daemon, real tmux and scripted agents. */
 export class FleetHome extends Home {
@@ -102,7 +102,7 @@ export class FleetHome extends Home {
 
   /** Starts the daemon as the user's systemd would. */
   service(): void {
-    const unit = [join(import.meta.dirname, "../../../dist/daemon.cjs"), "--service"];
+    const unit = [join(import.meta.dirname, "../../dist/daemon.cjs"), "--service"];
     spawn(process.execPath, unit, { env: this.env, stdio: "ignore", detached: true }).unref();
   }
 

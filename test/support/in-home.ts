@@ -1,7 +1,7 @@
-import { newToken } from "../../../src/client/claim.ts";
-import type { Target } from "../../../src/protocol/calls/index.ts";
-import { isAlive, processTable } from "../../../src/runtime/process/index.ts";
-import { Home } from "../../support/home.ts";
+import { newToken } from "../../src/client/claim.ts";
+import type { Target } from "../../src/protocol/calls/index.ts";
+import { isAlive, processTable } from "../../src/runtime/process/index.ts";
+import { Home } from "./home.ts";
 
 /** A home for one campaign, cleared whatever happens in it. */
 export async function inHome<T>(play: (home: Home) => Promise<T>, env: Record<string, string> = {}): Promise<T> {

@@ -1,6 +1,6 @@
-import type { CallParams, Place } from "../../../src/protocol/calls/index.ts";
-import { isPerdureError } from "../../../src/protocol/errors.ts";
-import type { Home } from "../../support/home.ts";
+import type { CallParams, Place } from "../../src/protocol/calls/index.ts";
+import { isPerdureError } from "../../src/protocol/errors.ts";
+import type { Home } from "./home.ts";
 
 /** The project of a home, as a client stands in it. */
 export function projectRefOf(home: Pick<Home, "project">): Place {
