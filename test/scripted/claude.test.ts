@@ -116,7 +116,7 @@ test.each([
   expect(home.files(".claude")).toEqual(before);
 });
 
-test("its formats name the session in every line", async () => {
+test("every line of the output formats names the session", async () => {
   const stream = ["-p", "--output-format", "stream-json", "--verbose", "--name", "coder", "--permission-mode", "plan"];
   const { stdout } = await home.run([...stream, "--session-id", ID, "hi"]);
   const events = stdout
@@ -142,7 +142,7 @@ test("a resumed session keeps its title", async () => {
   await talk.end();
 });
 
-test("two lines called claude on PATH are enough; CLAUDE_CONFIG_DIR moves everything", () => {
+test("a two-line script called claude on PATH is enough; CLAUDE_CONFIG_DIR moves everything", () => {
   const shim = join(home.dir, "claude");
   writeFileSync(shim, `#!/bin/sh\nPERDURE_SCRIPTED_PERSONA=claude exec ${SCRIPTED} "$@"\n`, { mode: 0o755 });
   const { status, stdout } = spawnSync("claude", ["-p", "--session-id", ID, "hi"], {

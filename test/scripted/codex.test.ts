@@ -108,7 +108,7 @@ test.each([
   expect(readFileSync(join(home.dir, home.rolloutOf(id)), "utf8")).toBe(text);
 });
 
-test("wrong-id and late happen once, although it is exec'd twice", async () => {
+test("wrong-id and late happen once, although the agent is exec'd twice", async () => {
   const id = await home.mint("coder");
   const began = performance.now();
   const { stdout } = await home.run(["exec", "--json", "--script", "late 300; wrong-id", "resume", id, "x"]);

@@ -39,7 +39,7 @@ test("a transcript begins with the first prompt, and holds the turns", async () 
   expect(await talk.end()).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("it tells that it lives, as long as it does", async () => {
+test("the presence file is there as long as the agent lives", async () => {
   const talk = home.open(["--session-id", "one", "--name", "coder"]);
   await talk.answer();
   const stat = readFileSync(`/proc/${talk.pid}/stat`, "utf8");
@@ -77,7 +77,7 @@ test("a resumed session knows what was said, from anywhere", async () => {
   expect(home.files(`${HOME}/sessions`)).toEqual([`${HOME}/sessions/one.jsonl`]);
 });
 
-test("at a terminal it is the same: a prompt, an answer, Ctrl-D", async () => {
+test("a terminal works like a pipe: a prompt, an answer, Ctrl-D", async () => {
   const child = spawn("script", ["-qec", `${SCRIPTED} --session-id one`, "/dev/null"], {
     cwd: home.work,
     env: { PATH: process.env.PATH, HOME: home.dir, LANG: "C.UTF-8" },
@@ -91,7 +91,7 @@ test("at a terminal it is the same: a prompt, an answer, Ctrl-D", async () => {
   expect(home.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
 });
 
-test("without an id it takes a random one", async () => {
+test("a session without a given id gets a random one", async () => {
   for (const prompt of ["a", "b"]) await home.run(["-p", prompt]);
   const files = home.files(`${HOME}/sessions`);
   expect(new Set(files).size).toBe(2);

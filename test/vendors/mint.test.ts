@@ -79,7 +79,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
 
 const REAL = join(binFolder("codex"), "codex");
 
-test("the real one does the same, cut off from the network", async ({ skip }) => {
+test("the real codex does the same, cut off from the network", async ({ skip }) => {
   skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
   const id = await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
   const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
@@ -88,7 +88,7 @@ test("the real one does the same, cut off from the network", async ({ skip }) =>
   expect(codex.holders(place, processTable())).toEqual([]);
 });
 
-test("it says other things too, before and between its answers", async () => {
+test("other messages before and between the answers are skipped", async () => {
   const talk = `read a; echo 'starting up'; echo '{"method":"warning"}'; echo '{"id":99,"result":{}}'; echo '{"id":1,"result":{}}'
     read a; read a; echo '{"id":2,"result":{"thread":{"id":"t-1"}}}'
     read a; echo '[]'; echo '{"id":3,"result":null}'; cat > /dev/null`;
@@ -116,11 +116,11 @@ test.each([
   expect(await noneLeft()).toBe(true);
 });
 
-test("one that cannot be started at all", async () => {
+test("an app-server that cannot be started is an error", async () => {
   await expect(mint([join(home.dir, "nowhere", "codex")])).rejects.toMatchObject(REFUSED);
 });
 
-test("one that never answers is given up in time", async () => {
+test("an app-server that never answers is given up in time", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const ends: unknown[] = [];
   const minted = fake("cat > /dev/null").catch((error: unknown) => ends.push(error));

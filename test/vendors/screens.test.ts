@@ -4,7 +4,7 @@ import { dialogOn } from "../../src/vendors/shared/screen.ts";
 import { screen, VENDORS } from "./fixtures.ts";
 
 describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
-  test("what it shows in a terminal has been recorded, if that is read", () => {
+  test("a vendor whose screen is read has recorded screens", () => {
     const reads = (adapter.dialogs ?? adapter.held) !== undefined;
     expect(screens.some(({ dialog, held }) => (dialog ?? held) !== null)).toBe(reads);
     expect(titles.length > 0).toBe(adapter.title !== undefined);
@@ -20,7 +20,7 @@ describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
     expect(adapter.title?.(title)).toEqual(shows);
   });
 
-  test("what another vendor's screen says is not its own", () => {
+  test("another vendor's screen is not recognised", () => {
     const others = VENDORS.filter((other) => other.vendor !== vendor);
     const texts = others.flatMap((other) => other.screens.map((each) => screen(other.vendor, each.screen)));
     const held = texts.map((text) => ({ own: whyHeld(vendor, text), anybody: whyHeld(null, text) }));
@@ -29,7 +29,7 @@ describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
   });
 });
 
-describe("a program that nobody knows", () => {
+describe("an unknown program", () => {
   const said = (...lines: string[]): string => ["working", "still working", ...lines, ""].join("\n");
   test.each([
     ["login", "Error: not logged in"],
@@ -54,12 +54,12 @@ describe("a program that nobody knows", () => {
     expect(whyHeld(null, said(line))).toBeNull();
   });
 
-  test("in colour, and as a terminal is sent it", () => {
+  test("that has no login is recognised in colour, as a terminal is sent it", () => {
     const line = "Error: not logged in";
     expect(whyHeld(null, `working\r\n\u001B[31m${line}\u001B[0m\r\n`)).toEqual({ kind: "login", line });
   });
 
-  test("nothing by what it said before it went on", () => {
+  test("is not on hold for words before its last lines", () => {
     expect(whyHeld(null, said("Error: not logged in", "one", "two", "three"))).toBeNull();
     expect(whyHeld(null, "")).toBeNull();
   });

@@ -49,7 +49,7 @@ test.each(["new scripted", "is killed, as a crash", "One command"])(
   },
 );
 
-test("without tmux it says so, and shows one agent in the foreground", async () => {
+test("without tmux the demo says so, and shows one agent in the foreground", async () => {
   const { home, left } = demoHome();
   const programs = join(home.dir, "bin");
   mkdirSync(programs);
@@ -65,7 +65,7 @@ test("without tmux it says so, and shows one agent in the foreground", async () 
   expect(left()).toEqual([]);
 });
 
-test("it fails, and clears up, when something does not hold", async () => {
+test("the demo fails, and clears up, when something does not hold", async () => {
   const { home, left } = demoHome();
   const programs = join(home.dir, "bin");
   mkdirSync(programs);

@@ -22,7 +22,7 @@ it("attach shows the worker's terminal, and leaving it leaves the worker", async
   expect(await fleet.untilIdle()).toMatchObject([{ run: { id: before?.run?.id } }]);
 });
 
-it("inside another tmux it nests and says so first; --window opens it beside", async () => {
+it("attach inside another tmux nests and says so first; --window opens a window beside", async () => {
   const fleet = fleetHome(ONE);
   await fleet.up();
   await fleet.untilIdle();
@@ -40,7 +40,7 @@ it("inside another tmux it nests and says so first; --window opens it beside", a
   expect(await windows()).toBe(opened + 2);
 });
 
-it("without a terminal, or a pane, it says what to do instead", async () => {
+it("attach without a terminal, or of a worker without a pane, says what to do instead", async () => {
   const fleet = fleetHome(ONE);
   await fleet.perdure(["trust", "--yes"]);
   expect(await fleet.perdure(["attach", "coder"])).toMatchObject({ code: 3 });
@@ -57,7 +57,7 @@ it("without a terminal, or a pane, it says what to do instead", async () => {
   child.kill();
 });
 
-it("what an earlier run showed last is there, by its number or its id", async () => {
+it("logs shows the last screen of an earlier run, by its number or its id", async () => {
   const plain = `[workers.plain]\ncommand = ["sh", "-c", "echo plain words; sleep 60"]\n`;
   const fleet = fleetHome(`${ONE}${plain}`, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();

@@ -128,7 +128,7 @@ test("claude's title is not asked: it looks the same while it works and while it
   expect(watch.activity).toBeNull();
 });
 
-test("with an agent: that it asks, and that it was answered, is among the events and in the listing", async () => {
+test("an agent's question and its answer are among the events and in the listing", async () => {
   const persona = installPersona("scripted");
   const talk = await persona.begin("coder");
   await persona.untilProved("coder");

@@ -45,7 +45,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect((await persona.untilProved("coder")).attention).toBeNull();
   });
 
-  it("may be begun anew meanwhile", async () => {
+  it("may begin a new conversation meanwhile", async () => {
     const persona = installPersona(vendor);
     const id = await withSecret(persona);
     const stranger = persona.runDirectly(byHand(persona, id));

@@ -26,7 +26,7 @@ it("a branch begins with all that was said, under an id of its own, and the stem
   expect(sessions.map((each) => [each.id, each.forkedFrom, each.rotatedFrom])).toEqual([[id, from, null]]);
 });
 
-it("killed before its first word, it branches again, under the same id", async () => {
+it("a branch that was killed before its first prompt is made again, under the same id", async () => {
   const persona = installPersona("scripted");
   const stem = await persona.begin("coder");
   await stem.say("one");
@@ -39,7 +39,7 @@ it("killed before its first word, it branches again, under the same id", async (
   expect((await persona.resume("twin")).banner).toEqual({ session: id, turns: 1 });
 });
 
-it("what cannot be branched is refused, and leaves no name behind", async () => {
+it("a fork that cannot be made is refused, and leaves no name behind", async () => {
   const persona = installPersona("scripted");
   await persona.home.perdure(["run", "plain", "--", "true"]);
   expect(await persona.home.perdure(["fork", "plain", "twin"])).toMatchObject({ code: 2 });

@@ -89,7 +89,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect(readFileSync(file, "utf8").startsWith(before)).toBe(true);
   });
 
-  it("or may take the change as it is", async () => {
+  it("the operator may also take the change as it is", async () => {
     const persona = installPersona(vendor);
     const { id, file } = await ended(persona, "one", "two");
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("one", "eno"));
@@ -102,7 +102,7 @@ describe.each(VENDORS)("%s", (vendor) => {
   });
 });
 
-it("is copied while an agent works, not only at its end", async () => {
+it("a conversation is copied while the agent works, not only at its end", async () => {
   const persona = installPersona("scripted");
   const talk = await persona.begin("coder");
   await talk.say("one");

@@ -27,7 +27,7 @@ it("a window that a person opens in the fleet's tmux is nobody's run, and outliv
   for (const pid of [inSession, apart]) process.kill(pid, "SIGKILL");
 });
 
-it("the tmux server killed under it: everybody comes back, whatever code a lost terminal led to", async () => {
+it("after the tmux server was killed every worker comes back, whatever code a lost terminal led to", async () => {
   const fleet = fleetHome(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
   const before = byName(await fleet.untilIdle());
@@ -41,7 +41,7 @@ it("the tmux server killed under it: everybody comes back, whatever code a lost 
   expect(await fleet.transcript("a")).toContain("before");
 });
 
-it("tmux stopped while a worker dies: it is started once tmux answers again", async () => {
+it("a worker that dies while tmux is stopped is restarted once tmux answers again", async () => {
   const fleet = fleetHome(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
   const before = byName(await fleet.untilIdle());
@@ -54,7 +54,7 @@ it("tmux stopped while a worker dies: it is started once tmux answers again", as
   expect(back.session?.id).toBe(before.a?.session?.id);
 });
 
-it("two saved sessions stay two, however often one goes from one to the other", async () => {
+it("two saved sessions stay apart, however often the fleet switches between them", async () => {
   const fleet = fleetHome(TWO);
   const where = async (): Promise<(string | undefined)[]> =>
     (await fleet.untilIdle()).map(({ session }) => session?.id);
@@ -85,7 +85,7 @@ it("two saved sessions stay two, however often one goes from one to the other", 
   expect(await fleet.perdure(["up", "--resume", "friday", "--allow-fresh", "nobody"])).toMatchObject({ code: 3 });
 });
 
-it("killed in the middle of a restart, the daemon's successor finishes it", async () => {
+it("a restart whose daemon was killed is finished by the next daemon", async () => {
   const script = "trap 'echo heard TERM' TERM; while :; do sleep 1; done";
   const fleet = fleetHome(`[workers.deaf]\ncommand = ["sh", "-c", ${JSON.stringify(script)}]\n`);
   await fleet.up();
@@ -97,7 +97,7 @@ it("killed in the middle of a restart, the daemon's successor finishes it", asyn
   expect(after.run?.id).not.toBe(before.run?.id);
 });
 
-it("one that cannot be furnished is refused; the others come up", async () => {
+it("a worker whose worktree cannot be made is refused; the others come up", async () => {
   const fleet = fleetHome(`${TWO}[workers.c]\nworktree = true\n`);
   const { workers, ...result } = await fleet.up();
   expect(result).toMatchObject({ started: 2, refused: 1 });

@@ -22,7 +22,7 @@ it("a killed worker comes back by itself, in its conversation", async () => {
   expect(await events(fleet, "worker.backing-off")).toHaveLength(1);
 });
 
-it("its prompt is the first turn of what it begins with, and of nothing its user has cleared", async () => {
+it("the prompt is the first turn of the worker's first conversation, and of none after /clear", async () => {
   const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\nprompt = "hello.md"\n`);
   writeFileSync(join(fleet.project, "hello.md"), "Do the work.");
   await fleet.up();
@@ -50,7 +50,7 @@ restart = "always"
   expect(byName(await fleet.workers()).once).toMatchObject({ state: "stopped", restarts: 0, generation: 1 });
 });
 
-it("one that was stopped or taken over is left alone, until up", async () => {
+it("a worker that was stopped or taken over is left alone, until up", async () => {
   const fleet = fleetHome(`
 [defaults]
 vendor = "scripted"

@@ -23,7 +23,7 @@ it("an untrusted fleet file starts nothing, and says what it would run without t
   expect(await fleet.untilIdle()).toMatchObject([{ name: "coder", mode: "tmux" }]);
 });
 
-it("a changed one starts nothing either, and shows what changed", async () => {
+it("a changed fleet file starts nothing either, and shows what changed", async () => {
   const fleet = fleetHome(ONE);
   await fleet.up();
   const [before] = await fleet.untilIdle();

@@ -109,7 +109,7 @@ it("a daemon that was started for the fleet brings it back by itself after a reb
   expect(now["coder-2"]?.session?.id).toBe(before["coder-2"]);
 });
 
-it("a file that changes while they run: up leaves them alone, and says who runs what it said before", async () => {
+it("up leaves running workers alone when the fleet file changed, and says who still runs the old entry", async () => {
   const entries = (a: string, b = ""): string =>
     `[workers.a]\nvendor = "scripted"\n${a}\n[workers.b]\ncommand = ["sleep", "${b || 60}"]\n`;
   const fleet = fleetHome(entries(""));

@@ -31,7 +31,7 @@ it("a program with a declared way to begin and to go on is told its id, and come
   expect((await home.perdure(["ls"])).stdout).toContain("custom (unproved)");
 });
 
-it("without both declarations, or a command, it is refused", async () => {
+it("a custom program without both declarations, or a command, is refused", async () => {
   const { home } = installPersona("scripted");
   for (const words of [
     ["--", "true"],

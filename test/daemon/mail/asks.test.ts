@@ -22,7 +22,7 @@ it("an ask is answered after the answering worker and the daemon were killed and
   expect((await mail.home.perdure(["inbox"])).stdout).toBe("");
 });
 
-it("two who ask each other are told, not left waiting", async () => {
+it("two workers that ask each other are refused, not left waiting", async () => {
   const mail = await mailHome("a", "b");
   const [a, b] = [await mail.lease("a"), await mail.lease("b")];
   const params = {
@@ -136,12 +136,12 @@ it("an answer is the worker's, not the run's that lost its name while it waited"
   expect((await mail.runInside("asker", `${mail.perdure} inbox`)).stdout).toContain("yes");
 });
 
-it("whoever asks himself is told", async () => {
+it("an ask to oneself is refused", async () => {
   const mail = await mailHome("coder");
   expect(await mail.runInside("coder", `${mail.perdure} ask coder 'are you there?'`)).toMatchObject({ code: 4 });
 });
 
-it("several are asked at once", async () => {
+it("one ask goes to several workers at once", async () => {
   const mail = await mailHome("a", "b");
   const both = mail.home.json<{ answers: { id: string; reply: { from: string; body: string } }[] }>([
     "ask",

@@ -44,7 +44,7 @@ it("an unknown name is refused with the nearest ones; one that perdure.toml decl
   expect((await home.perdure(["send", "--group", "triplets", "x"])).stderr).toContain("there are: twins");
 });
 
-it("everybody is everybody else", async () => {
+it("a message to all goes to every worker but the sender", async () => {
   const mail = await mailHome("coder", "planner", "tester");
   const { home } = mail;
   const said = await mail.runInside("coder", `${mail.perdure} send @all hello --id h`);

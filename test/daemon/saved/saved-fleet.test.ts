@@ -43,7 +43,7 @@ it("up --session, /clear, down, another session, and back: each in friday's late
   expect(await conversation(fleet, "planner")).toBe(friday.planner);
 });
 
-it("with one damaged, nothing starts: exit 5 and every reason; --allow-fresh lets that one begin anew", async () => {
+it("with one damaged conversation nothing starts: exit 5 and every reason; --allow-fresh lets that worker begin anew", async () => {
   const fleet = fleetHome(TWO);
   await fleet.up("--session", "friday");
   const before = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };

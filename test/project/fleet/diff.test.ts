@@ -54,7 +54,7 @@ vendor = "claude"
   ]);
 });
 
-test("a first time, and one whose old text makes no sense any more, shows everything", () => {
+test("a fleet file without an old text, or with an unreadable one, shows everything", () => {
   const all = [
     '+ project = "api"',
     "+ [defaults]",
@@ -163,7 +163,7 @@ test("no way to write env shows a value, whatever it is compared with", () => {
   );
 });
 
-test("most of what the property makes is TOML", () => {
+test("most texts that the property test makes are valid TOML", () => {
   const texts = fc.sample(written, 500);
   expect(texts.filter(isToml).length).toBeGreaterThan(350);
 });

@@ -89,7 +89,7 @@ test("no file, and a file without workers, is no fleet", () => {
   expect(project.read('project = "shop"\n[workers]\n')).toBeNull();
 });
 
-test("one of a kind has the plain name, for mail and for the fleet alike", () => {
+test("an entry with a count of one has the plain name, for mail and for the fleet alike", () => {
   const text =
     '[defaults]\nvendor = "x"\ngroup = "g"\n[workers.one]\ncount = 1\n[workers.two]\ncount = 2\n[workers.three]\n';
   const names = ["one", "two-1", "two-2", "three"];
@@ -127,7 +127,7 @@ test("the words of a prompt are filled in once, each worker with its own", () =>
   expect(project.worker('[workers.solo]\nvendor = "x"\nprompt = "p.md"\n').prompt).toContain("with nobody;");
 });
 
-test("from a worktree it is the main tree's fleet, and the same places", () => {
+test("in a worktree the main tree's fleet is read, with the same places", () => {
   project.repository();
   const tree = join(project.home.dir, "tree");
   project.home.git(["worktree", "add", "-q", tree]);

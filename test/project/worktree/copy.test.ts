@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => project.home.clear());
 
-test("a new one gets its copies, with their modes, and never over what git checked out", async () => {
+test("a new worktree gets its copies, with their modes, and never over what git checked out", async () => {
   project.filledRepository();
   chmodSync(join(project.root, ".env"), 0o600);
   project.write("local/deep/key.pem", "key\n");

@@ -27,7 +27,7 @@ afterEach(async () => {
   await project.home.clear();
 });
 
-test("it is made once from what is checked out, on a branch of its own, as a tree of the same project", async () => {
+test("a worktree is made once from what is checked out, on a branch of its own, as a tree of the same project", async () => {
   project.filledRepository();
   project.write("main.txt", "not committed\n");
   expect(await makeWorktree(project.root, coder)).toEqual({ created: true });
@@ -41,7 +41,7 @@ test("it is made once from what is checked out, on a branch of its own, as a tre
   expect(await makeWorktree(project.root, coder)).toEqual({ created: false });
 });
 
-test("one that is there is kept to the byte: changes, staged and not, strays, another branch, a copy that was removed", async () => {
+test("an existing worktree is kept to the byte: changes, staged and not, strays, another branch, a copy that was removed", async () => {
   project.filledRepository();
   await makeWorktree(project.root, { ...coder, copy: [".env"] });
   project.git(["switch", "-q", "-c", "elsewhere"], coder.path);
@@ -67,7 +67,7 @@ test("a branch that is there is used again, where it was", async () => {
   expect(project.git(["rev-parse", "HEAD"], coder.path)).toBe(first);
 });
 
-test("it is made from a worktree's point of view like from the main one, and inside a git hook", async () => {
+test("a worktree can be made from another worktree, and inside a git hook", async () => {
   project.filledRepository();
   await makeWorktree(project.root, coder);
   vi.stubEnv("GIT_DIR", join(project.home.dir, "nowhere"));
@@ -94,7 +94,7 @@ test("inside somebody else's repository the worktrees keep out of its status", a
   expect(findProject(own.path)).toMatchObject({ root: parts, identity: findProject(parts).identity });
 });
 
-test("what is in its place is left alone: a file, a folder with something in it, another repository, a link", async () => {
+test("things in the worktree's place are left alone: a file, a folder with something in it, another repository, a link", async () => {
   project.filledRepository();
   const there: (() => void)[] = [
     () => writeFileSync(coder.path, "a file"),
@@ -146,7 +146,7 @@ test("without git's help the reason and the next step are told", async () => {
   expect(await failing()).toMatchObject({ code: "unavailable", hint: expect.stringMatching(/install git/) as string });
 });
 
-test("one that git was killed in the middle of is not taken for whole", async () => {
+test("a worktree whose making was killed is not taken for whole", async () => {
   project.filledRepository();
   await makeWorktree(project.root, coder);
   writeFileSync(join(project.root, ".git/worktrees/coder/locked"), "initializing\n");

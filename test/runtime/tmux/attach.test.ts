@@ -17,21 +17,21 @@ const AT: AttachRequest = {
   where: "here",
 };
 
-test("in our own server it only switches, and nothing is nested", () => {
+test("attach inside our own server only switches the client, and nests nothing", () => {
   const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
   expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
   expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
   expect(plan).toMatchObject({ unset: [], tell: null });
 });
 
-test("in somebody's own tmux the nesting is told, with the ways around it", () => {
+test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
   expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
   expect(attachPlan(AT).tell).toBeNull();
 });
 
-test("whether its keys have to be pressed twice is told by the prefix around, and only from within a tmux", () => {
+test("attach says that keys have to be pressed twice only inside a tmux with the same prefix", () => {
   const twice = (more: Partial<AttachRequest>): string | undefined =>
     /@perdure_twice'? (\w+)/.exec(attachPlan({ ...AT, ...more }).argv.join(" "))?.[1];
   const around = { insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-b" };

@@ -165,7 +165,7 @@ test("a zero byte is refused", () => {
   expect(() => quoteWord("a\0b")).toThrow(/zero byte/);
 });
 
-test("what a pane prints is no word of tmux's", () => {
+test("the output of a pane is not taken for tmux's own protocol", () => {
   const heard: unknown[] = [];
   let nonce: string | null = "n0nce";
   const reader = new ReplyReader({

@@ -16,7 +16,7 @@ afterEach(() => fixture.clear());
 const isWait = (line: string): boolean => line.includes("is ending");
 const RETRY = { code: "unavailable", retryable: true };
 
-test("looking starts no server; there are no panes then", async () => {
+test("listing panes starts no server, and finds none", async () => {
   const server = fixture.server();
   expect(await server.panes()).toEqual([]);
   await server.removePane("%1");

@@ -29,7 +29,7 @@ test("a worker is the pane's own process, in its folder, marked from its first i
   expect(seen).toMatchObject({ run: "host.api.backend.1", exitStatus: null, exitSignal: null, group: null, title: "" });
 });
 
-test("fifty at once, in three projects, each in a window of its own", async () => {
+test("fifty workers of three projects start at once, each in a window of its own", async () => {
   const server = fixture.server();
   const names = Array.from({ length: 50 }, (_, index) => `w${index}`);
   const started = await Promise.all(
@@ -47,7 +47,7 @@ test("fifty at once, in three projects, each in a window of its own", async () =
   }
 });
 
-test("places that are not where they were expected are found by looking again", async () => {
+test("panes that are not where they were expected are found by listing again", async () => {
   const server = fixture.server();
   await server.ensure();
   fixture.tmux("set-option", "-g", "base-index", "3");
@@ -87,7 +87,7 @@ test("an ended worker's pane keeps how it ended and what it said; its next start
   });
 });
 
-test("killed by a signal is told as such", async () => {
+test("a worker that was killed by a signal is reported as such", async () => {
   const server = fixture.server();
   const { pane } = await server.start(fixture.request("w", sh("kill -9 $$")));
   const look = async () =>
