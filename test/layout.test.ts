@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
@@ -148,3 +148,14 @@ function importsOf(text: string): string[] {
 function roomOf(file: string): string {
   return file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/\.ts$/, "");
 }
+
+/** Folders of test/ that follow no folder of src, because they concern all of it. CONTRIBUTING.md says what each is for. */
+const TESTS_APART = new Set(["bench", "campaigns", "docs", "scripts", "support", "terminal", "vendors-live"]);
+
+test("every folder with tests is a folder of src, or one of those apart", () => {
+  const folders = new Set(globSync("**/*.test.ts", { cwd: "test" }).map((file) => dirname(file)));
+  const strays = [...folders].filter((folder) => {
+    return !TESTS_APART.has(folder.split("/")[0] ?? "") && !existsSync(join("src", folder));
+  });
+  expect(strays).toEqual([]);
+});

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { VERBS } from "../../../src/commands/verbs.ts";
-import type { ErrorBody } from "../../../src/protocol/errors.ts";
-import { BIN, finish } from "../../support/home.ts";
-import type { BadInput } from "./row.ts";
-import { BAD_INPUTS } from "./rows.ts";
-import { BadInputHome } from "./bad-input-home.ts";
+import { VERBS } from "../../src/commands/verbs.ts";
+import type { ErrorBody } from "../../src/protocol/errors.ts";
+import { BIN, finish } from "../support/home.ts";
+import type { BadInput } from "./bad-input/row.ts";
+import { BAD_INPUTS } from "./bad-input/rows.ts";
+import { BadInputHome } from "./bad-input/bad-input-home.ts";
 
 const fixture = new BadInputHome();
 const { home } = fixture;

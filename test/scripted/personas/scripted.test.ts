@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SCRIPTED, ScriptedHome } from "./scripted-home.ts";
-import { Talk } from "../support/talk.ts";
+import { SCRIPTED, ScriptedHome } from "../scripted-home.ts";
+import { Talk } from "../../support/talk.ts";
 
 const HOME = ".local/share/perdure-scripted";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { ScriptedHome } from "./scripted-home.ts";
-import type { Talk } from "../support/talk.ts";
+import { ScriptedHome } from "../scripted-home.ts";
+import type { Talk } from "../../support/talk.ts";
 
 interface RpcMessage {
   id?: number;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { slugOf } from "../../src/scripted/personas/claude/transcripts.ts";
-import { ScriptedHome } from "./scripted-home.ts";
+import { slugOf } from "../../../src/scripted/personas/claude/transcripts.ts";
+import { ScriptedHome } from "../scripted-home.ts";
 
 const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";
 

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { slugOf } from "../../src/scripted/personas/claude/transcripts.ts";
-import { SCRIPTED, ScriptedHome } from "./scripted-home.ts";
+import { slugOf } from "../../../src/scripted/personas/claude/transcripts.ts";
+import { SCRIPTED, ScriptedHome } from "../scripted-home.ts";
 
 const ID = "0c5fd5ef-9d38-4f93-a571-8f4a7a1f0b51";
 const OTHER = "5b2a7d0e-6f0b-4a53-9d8f-0d6e7d1c2b3a";
