@@ -75,7 +75,7 @@ async function fleetPicture(home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   save("ls.svg", "perdure: seven agents, their states, and who needs you", [`${PROMPT} perdure`, ...lines]);
 }
 
-/** From the moment at which everything is killed. */
+/** The part of the demo from the moment at which everything is killed. */
 async function demoPicture(_home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   await pane.line("clear; perdure demo");
   await pane.shows(/Now with yours/);
@@ -86,7 +86,7 @@ async function demoPicture(_home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   save("demo.svg", "perdure demo: everything is killed, one command brings it back", lines.slice(from, to));
 }
 
-/** In a worker's own pane, as a person would. */
+/** Types a line in a worker's own pane, as a person would. */
 async function type(home: Home, name: string, line: string): Promise<void> {
   const { socket, pane } = await home.json<PaneRecord>(["attach", name]);
   for (const keys of [["-l", line], ["Enter"]]) execFileSync("tmux", ["-S", socket, "send-keys", "-t", pane, ...keys]);

@@ -13,7 +13,7 @@ interface Size {
   workers: number;
 }
 
-/** Instead of a second: four waits, doubled each time, are half a second. */
+/** The first wait, in place of a second: four waits, doubled each time, are half a second. */
 const WAIT_MS = "30";
 const SHOWN_WITHIN_MS = 1_000;
 

@@ -15,7 +15,7 @@ interface Size {
   busy: number;
 }
 
-/** Instead of minutes. */
+/** The time after which an agent counts as hung, in place of minutes. */
 const BOUND_MS = 4_000;
 const TWO_POLLS_MS = 2 * RUN_POLL_MS;
 

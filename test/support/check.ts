@@ -1,4 +1,4 @@
-/** The first violation ends a campaign; whoever plays it prints the seed beside this sentence. */
+/** A broken promise. The first one ends a campaign; the runner prints the seed beside its message. */
 export class Violation extends Error {
   override readonly name = "Violation";
 }
@@ -7,7 +7,7 @@ export function check(holds: boolean, violation: string | (() => string)): asser
   if (!holds) throw new Violation(typeof violation === "string" ? violation : violation());
 }
 
-/** For a state that another process reaches by itself and announces to nobody. Says what was waited for. */
+/** Waits for a state that another process reaches by itself and announces to nobody. The error says what was waited for. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -20,7 +20,7 @@ export async function eventually(
   }
 }
 
-/** A hang is a violation too, and one that would otherwise show no seed. */
+/** Waits for a promise up to a deadline: a hang is a violation too, and one that would otherwise show no seed. */
 export async function within<T>(what: string, waited: Promise<T>, ms = 60_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

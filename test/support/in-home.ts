@@ -3,7 +3,7 @@ import type { Target } from "../../src/protocol/calls/index.ts";
 import { isAlive, processTable } from "../../src/runtime/process/index.ts";
 import { Home } from "./home.ts";
 
-/** A home for one campaign, cleared whatever happens in it. */
+/** Plays a campaign in a home, which is cleared whatever happens in it. */
 export async function inHome<T>(play: (home: Home) => Promise<T>, env: Record<string, string> = {}): Promise<T> {
   const home = new Home(env);
   try {

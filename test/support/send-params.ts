@@ -2,12 +2,12 @@ import type { CallParams, Place } from "../../src/protocol/calls/index.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { Home } from "./home.ts";
 
-/** The project of a home, as a client stands in it. */
+/** The reference to a home's project, as a client in it sends it. */
 export function projectRefOf(home: Pick<Home, "project">): Place {
   return { identity: home.project, root: home.project, base: "api" };
 }
 
-/** One message to one worker, as whoever the connection belongs to unless told. */
+/** The parameters of `send` for one message to one worker; the sender is the connection's unless `more.as` says otherwise. */
 export function sendParams(
   home: Pick<Home, "project">,
   to: string,
@@ -32,12 +32,12 @@ export function sendParams(
   };
 }
 
-/** The daemon is not there, or left before it answered. */
+/** Tells whether the daemon is not there, or left before it answered. */
 export function isUnavailable(error: unknown): boolean {
   return isPerdureError(error) && error.code === "unavailable";
 }
 
-/** For how long a sender was told to wait; null when that is not what it was told. */
+/** The time that a sender was told to wait; null for another error. */
 export function askedToWaitMs(error: unknown): number | null {
   if (!isPerdureError(error) || error.code !== "too-fast") return null;
   const waitMs = error.details?.waitMs;

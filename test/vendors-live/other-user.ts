@@ -10,7 +10,7 @@ import type { Result } from "./run-cases.ts";
 export const OTHER_UID = 65_534;
 const DROP = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
 
-/** The same pass by somebody who is not root: its results, or why that cannot be. */
+/** Runs the same cases as a user who is not root: the results, or why that cannot be. */
 export async function asOtherUser(
   vendors: readonly VendorName[],
   script: string,

@@ -161,7 +161,7 @@ export class LiveSetup {
     return this.home.perdure([...words], { cwd: how.cwd ?? this.home.project, env, timeout: RUN_TIMEOUT_MS });
   }
 
-  /** Runs in the background to its end. */
+  /** Starts perdure in the background. */
   spawn(words: readonly string[], how: CallOptions): ReturnType<VendorHome["spawn"]> {
     const env = this.#environment(how);
     return this.home.spawn([...words], { cwd: how.cwd ?? this.home.project, env, timeout: RUN_TIMEOUT_MS });

@@ -86,7 +86,7 @@ export class TerminalWorker extends Worker {
     return this.terminal;
   }
 
-  /** In a terminal of its own. */
+  /** Opens a terminal for this worker. */
   protected async start(): Promise<Terminal> {
     const { name, interactive } = this.setup.vendor;
     const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.setup.traits.interactive];

@@ -89,7 +89,7 @@ export interface Asking {
   readonly yes: readonly string[];
   /** The program tells perdure by itself; else its title is all there is. */
   readonly tells: boolean;
-  /** Started in a folder it does not know, it asks whether to trust it. */
+  /** The program asks whether to trust a folder that it does not know. */
   readonly distrusts?: { configure?(home: string): void };
 }
 

@@ -9,7 +9,7 @@ import type { LiveSetup } from "./setup.ts";
 export interface CallOptions {
   cwd?: string;
   env?: Readonly<Record<string, string | null>>;
-  /** Instead of the bare name. */
+  /** The worker's address, in place of the bare name. */
   address?: string;
   /** The user's arguments for the vendor's program. */
   args?: readonly string[];
@@ -64,7 +64,7 @@ export abstract class Worker {
   /** After the run has ended by itself or by somebody else's hand. */
   protected abstract left(): Promise<void>;
 
-  /** From now on perdure is called like this. */
+  /** Changes how perdure is called from now on. */
   from(how: CallOptions): this {
     this.how = { args: this.how.args ?? [], ...how };
     return this;

@@ -10,7 +10,7 @@ export class StoreRows {
     this.#db = new Db(file, { readOnly: true });
   }
 
-  /** Everything a claim, a release, an end or a mail could change. */
+  /** All rows that a claim, a release, an end or a message could change. */
   dump(): string {
     return ["workers", "runs", "epochs", "tombstones", "messages", "message_steps", "mailboxes"]
       .map((table) => this.#table(table))

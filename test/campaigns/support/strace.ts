@@ -55,7 +55,7 @@ export interface SystemCall {
   line: "whole" | "begun" | "resumed";
 }
 
-/** In the order in which they began and ended. */
+/** The system calls of a trace, in the order in which they began and ended. */
 export async function* systemCalls(file: string): AsyncGenerator<SystemCall> {
   const begun = new Map<string, string>();
   const UNFINISHED = " <unfinished ...>";

@@ -96,7 +96,7 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** For people, too. */
+/** Checks the text for people, too. */
 async function expectText(setup: LiveSetup, worker: Worker, second: string): Promise<void> {
   const { stdout } = await setup.perdure(["history", worker.name, "--long"]);
   assert.ok(stdout.includes(second), stdout);

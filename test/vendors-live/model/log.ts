@@ -16,7 +16,7 @@ export interface ModelRequest {
   readonly body: unknown;
   readonly model: string;
   readonly stream: boolean;
-  /** All that was said, with what the program added. */
+  /** All messages, with those that the program added. */
   readonly messages: readonly Message[];
   /** The user's words, one text a turn. */
   readonly turns: readonly string[];
