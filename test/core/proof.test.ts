@@ -13,7 +13,7 @@ test.each([
   expect(observe({ session: "a", proved }, session)).toEqual({ kind });
 });
 
-/** The run's standing after a finding. */
+/** What a finding means for the run and its worker. */
 function follow(standing: Standing, session: string, { kind }: Finding): Standing {
   if (kind === "known") return standing;
   if (kind === "mismatch") return { ...standing, proved: false };

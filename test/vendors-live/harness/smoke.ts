@@ -15,7 +15,7 @@ import { VENDORS } from "./vendors/index.ts";
 
 const AT_ONCE = 2;
 
-interface Bed {
+interface SmokeSetup {
   model: Model;
   home: VendorHome;
   vendor: Vendor;
@@ -62,7 +62,7 @@ async function smoke(name: VendorName): Promise<Row> {
   return row;
 }
 
-async function headless({ model, home, vendor }: Bed, row: Row): Promise<void> {
+async function headless({ model, home, vendor }: SmokeSetup, row: Row): Promise<void> {
   const ask = async (what: string, session: readonly string[], turns: string[]): Promise<ModelRequest> => {
     const since = performance.now();
     const { code, stdout, stderr } = await runIn(home, headlessCommand(vendor, session, turns.at(-1) ?? ""));
@@ -75,7 +75,7 @@ async function headless({ model, home, vendor }: Bed, row: Row): Promise<void> {
   await ask("resumed", vendor.session.resume(sessionOf(vendor, first) ?? id), ["headless one", "headless two"]);
 }
 
-async function interactive({ model, home, vendor }: Bed, row: Row): Promise<void> {
+async function interactive({ model, home, vendor }: SmokeSetup, row: Row): Promise<void> {
   const tmux = await Tmux.start(home);
   const open = async (what: string, session: readonly string[], turns: string[]): Promise<ModelRequest> => {
     const since = performance.now();
