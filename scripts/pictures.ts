@@ -1,12 +1,12 @@
 // docs/ls.svg and docs/demo.svg: what the real commands show in a real terminal. The agents are the built-in one, some of
-// them in another vendor's clothes, as in the tests.
+// them with another vendor's persona, as in the tests.
 import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import type { PaneRecord } from "../src/protocol/records/fleet.ts";
 import type { WorkerState, WorkerSummary } from "../src/protocol/records/worker.ts";
-import { Costume } from "../test/campaigns/support/costume.ts";
+import { InstalledPersona } from "../test/support/persona.ts";
 import { BIN, Home } from "../test/support/home.ts";
 import { Tmux, type Pane } from "../test/terminal/tmux.ts";
 import { terminalSvg } from "./svg.ts";
@@ -37,7 +37,7 @@ await inTerminal(demoPicture);
 async function inTerminal(draw: (home: Home, pane: Pane, tmux: Tmux) => Promise<void>): Promise<void> {
   const home = new Home();
   const bin = join(home.dir, "bin");
-  for (const vendor of ["claude", "codex"] as const) new Costume(home, vendor);
+  for (const vendor of ["claude", "codex"] as const) new InstalledPersona(home, vendor);
   symlinkSync(BIN, join(bin, "perdure"));
   const tmux = await Tmux.start(home);
   try {
@@ -75,7 +75,7 @@ async function fleetPicture(home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   save("ls.svg", "perdure: seven agents, their states, and who needs you", [`${PROMPT} perdure`, ...lines]);
 }
 
-/** From the moment at which everything is killed. */
+/** The part of the demo from the moment at which everything is killed. */
 async function demoPicture(_home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   await pane.line("clear; perdure demo");
   await pane.shows(/Now with yours/);
@@ -86,13 +86,13 @@ async function demoPicture(_home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   save("demo.svg", "perdure demo: everything is killed, one command brings it back", lines.slice(from, to));
 }
 
-/** In a worker's own pane, as a person would. */
+/** Types a line in a worker's own pane, as a person would. */
 async function type(home: Home, name: string, line: string): Promise<void> {
   const { socket, pane } = await home.json<PaneRecord>(["attach", name]);
   for (const keys of [["-l", line], ["Enter"]]) execFileSync("tmux", ["-S", socket, "send-keys", "-t", pane, ...keys]);
 }
 
-/** With its colours, up to the shell's next prompt if that is there already. */
+/** The screen with its colours, up to the shell's next prompt if that is there already. */
 async function captured(pane: Pane, tmux: Tmux): Promise<string[]> {
   const lines = (await tmux.do("capture-pane", "-e", "-p", "-t", pane.id)).trimEnd().split("\n");
   return stripVTControlCharacters(lines.at(-1) ?? "").trim() === "$" ? lines.slice(0, -1) : lines;

@@ -12,14 +12,14 @@ interface Style {
   dim: boolean;
 }
 
-/** What stands together in one style, with nothing but single blanks in it. */
+/** A piece of text in one style, with nothing but single blanks in it. */
 interface Piece extends Style {
   column: number;
   text: string;
 }
 
 const FONT_SIZE = 14;
-/** Of most monospaced fonts; the others are stretched to it, so that columns stay columns. */
+/** The character width of most monospaced fonts; the others are stretched to it, so that columns stay columns. */
 const CELL = 8.4;
 const LINE = 20;
 const PADDING = 20;
@@ -32,7 +32,7 @@ text{font:${FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans
 .black{fill:#6e7681}.red{fill:#ff7b72}.green{fill:#56d364}.yellow{fill:#e3b341}
 .blue{fill:#79c0ff}.magenta{fill:#d2a8ff}.cyan{fill:#56d4dd}.white{fill:#fff}`;
 
-/** From what `tmux capture-pane -e` says. */
+/** Draws the output of `tmux capture-pane -e`. */
 export function terminalSvg(screen: string, { title, columns }: Look): string {
   const lines = piecesOf(screen.trimEnd());
   const width = Math.ceil(columns * CELL + 2 * PADDING);

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { binFolder, CACHE, PINS, VENDOR_NAMES } from "../test/vendors-live/bed/pins.ts";
+import { binFolder, CACHE, PINS, VENDOR_NAMES } from "../test/vendors-live/harness/pins.ts";
 
 const AT_ONCE = 2;
 const ABANDONED_AFTER_MS = 3_600_000;
@@ -87,7 +87,7 @@ async function copyNode(folder) {
   await chmod(join(folder, "bin", "node"), 0o755);
 }
 
-/** What an install left behind that was killed; a younger one may still be at work. */
+/** Removes the remains of an install that was killed; a younger one may still be at work. */
 async function sweep() {
   for (const entry of await readdir(CACHE)) {
     if (!entry.endsWith(".tmp")) continue;

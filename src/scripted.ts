@@ -2,60 +2,91 @@ import { own } from "./util/own.ts";
 import { Agent } from "./scripted/agent.ts";
 import { converse } from "./scripted/converse.ts";
 import { takeFlag } from "./scripted/flags.ts";
-import { HELD_VARIABLE } from "./scripted/held.ts";
 import { Input, nothing, stdinLines, stdinWhole } from "./scripted/input.ts";
-import { Refusal, type Launch, type Voice } from "./scripted/persona.ts";
-import { LAYOUTS } from "./scripted/personas/index.ts";
-import type { Program } from "./scripted/orders.ts";
-import { readScript, type Script } from "./scripted/script.ts";
+import { interactiveOutput } from "./scripted/outputs.ts";
+import { REEXEC_VARIABLE, Refusal, type Persona, type ScriptedLaunch } from "./scripted/persona.ts";
+import { claude } from "./scripted/personas/claude/index.ts";
+import { codex } from "./scripted/personas/codex/index.ts";
+import { scripted } from "./scripted/personas/scripted.ts";
+import { print, printError } from "./scripted/print.ts";
 import { leaveOnSignals } from "./scripted/signals.ts";
-import { personalVoice } from "./scripted/voices.ts";
-import { say, sayAside } from "./scripted/write.ts";
 
-/** perdure's own small agent: what the demo shows, and what tests start in place of a vendor's program. */
+const PERSONAS: Readonly<Record<string, Persona>> = { scripted, claude, codex };
+
+/** The scripted agent: `perdure demo` shows it, and tests start it in place of a vendor's program. */
 async function main(argv: string[]): Promise<number> {
   const env = { ...process.env };
-  delete process.env[HELD_VARIABLE];
-  const layout = takeFlag(argv, "--layout");
-  const told = takeFlag(layout.rest, "--script");
-  const program = programOf(layout.value ?? env.PERDURE_SCRIPTED_LAYOUT ?? "scripted");
-  const script = readScript(told.value ?? env.PERDURE_SCRIPT ?? "");
-  if (program.layout.title !== null) process.title = program.layout.title;
+  delete process.env[REEXEC_VARIABLE];
+  const { name, rest } = takePersona(argv);
+  const { value: scriptFlag, rest: args } = takeFlag(rest, "--script");
+  const persona = personaOf(name ?? env.PERDURE_SCRIPTED_PERSONA ?? "scripted");
+  const script = readScript(scriptFlag ?? env.PERDURE_SCRIPT ?? "");
+  if (persona.title !== null) process.title = persona.title;
 
-  const again = env[HELD_VARIABLE] !== undefined;
+  const again = env[REEXEC_VARIABLE] !== undefined;
   if (!again && script.lateMs > 0) await new Promise((resolve) => setTimeout(resolve, script.lateMs));
-  const launch = program.layout.read(told.rest, env);
+  const launch = persona.read(args, env);
   if ("serve" in launch) return launch.serve(stdinLines());
-  if (!again && script.wrongId) launch.session = { kind: "new", id: launch.sessions.mint() };
-  return play(launch, program, script);
+  if (!again && script.wrongId) launch.session = { kind: "new", id: launch.conversations.mint() };
+  return play(launch, persona, script);
 }
 
-async function play(launch: Launch, program: Program, script: Script): Promise<number> {
+/** `--layout` is the former name of `--persona`, and still works. */
+function takePersona(argv: string[]): { name: string | null; rest: string[] } {
+  const persona = takeFlag(argv, "--persona");
+  const layout = takeFlag(persona.rest, "--layout");
+  return { name: persona.value ?? layout.value, rest: layout.rest };
+}
+
+function personaOf(name: string): Persona {
+  const persona = own(PERSONAS, name);
+  if (persona !== undefined) return persona;
+  throw new Refusal(`There is no persona ${JSON.stringify(name)}; there are: ${Object.keys(PERSONAS).join(", ")}.`, 2);
+}
+
+/** A parsed `--script`: the lines to hear before any input, and how to misbehave at the launch itself. */
+interface Script {
+  lines: string[];
+  /** The agent takes another id than the one it was asked for, and says nothing about it. */
+  wrongId: boolean;
+  /** The agent shows no sign of life for so long. */
+  lateMs: number;
+}
+
+/** `late 200; wrong-id; hello; /crash 3` */
+function readScript(text: string): Script {
+  const items = text
+    .split(";")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+  const late = items.map((item) => /^late (\d+)$/.exec(item)?.[1]).find((ms) => ms !== undefined);
+  return {
+    lines: items.filter((item) => !/^(wrong-id|late \d+)$/.test(item)),
+    wrongId: items.includes("wrong-id"),
+    lateMs: Number(late ?? 0),
+  };
+}
+
+async function play(launch: ScriptedLaunch, persona: Persona, script: Script): Promise<number> {
   const given = launch.prompt === null ? script.lines : [...script.lines, launch.prompt];
-  const voice: Voice = launch.headless ?? personalVoice(program.name);
-  const agent = new Agent(launch, voice, new Input(given, incomingOf(launch)));
-  launch.settle?.(agent.view.session);
+  const output = launch.headless ?? interactiveOutput(persona.name);
+  const agent = new Agent(launch, output, new Input(given, incomingOf(launch)));
+  launch.beforeStart?.(agent.snapshot.session);
   leaveOnSignals(() => agent.leave("signal"));
-  return converse(agent, program, launch.headless !== null);
+  return converse(agent, persona, launch.headless !== null);
 }
 
-function incomingOf({ headless, prompt }: Launch): AsyncIterator<string> {
+function incomingOf({ headless, prompt }: ScriptedLaunch): AsyncIterator<string> {
   if (headless === null) return stdinLines();
   return prompt === null ? stdinWhole() : nothing();
-}
-
-function programOf(name: string): Program {
-  const layout = own(LAYOUTS, name);
-  if (layout !== undefined) return { name, layout };
-  throw new Refusal(`There is no layout ${JSON.stringify(name)}; there are: ${Object.keys(LAYOUTS).join(", ")}.`, 2);
 }
 
 // Everything is written by then: output is synchronous.
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
-    if (error instanceof Refusal) (error.exitCode === 0 ? say : sayAside)(error.message);
-    else sayAside(error instanceof Error ? String(error.stack) : String(error));
+    if (error instanceof Refusal) (error.exitCode === 0 ? print : printError)(error.message);
+    else printError(error instanceof Error ? String(error.stack) : String(error));
     process.exit(error instanceof Refusal ? error.exitCode : 1);
   },
 );

@@ -287,3 +287,23 @@ function roomOf(file: string): string {
 function roomWithin(file: string): string {
   return (file.split("/")[1] ?? "").replace(/\.ts$/, "");
 }
+
+/** Folders of test/ that follow no folder of src, because they concern all of it. CONTRIBUTING.md says what each is for. */
+const TESTS_APART = new Set([
+  "bench",
+  "campaigns",
+  "docs",
+  "scripts",
+  "support",
+  "terminal",
+  "upgrade",
+  "vendors-live",
+]);
+
+test("every folder with tests is a folder of src, or one of those apart", () => {
+  const folders = new Set(globSync("**/*.test.ts", { cwd: "test" }).map((file) => dirname(file)));
+  const strays = [...folders].filter((folder) => {
+    return !TESTS_APART.has(folder.split("/")[0] ?? "") && globSync(join("src", folder)).length === 0;
+  });
+  expect(strays).toEqual([]);
+});

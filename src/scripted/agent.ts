@@ -1,26 +1,35 @@
 import type { Input } from "./input.ts";
-import type { Conversation, Happening, Launch, Sessions, Status, View, Voice, Wanted } from "./persona.ts";
-import { sayAside } from "./write.ts";
+import type {
+  OpenConversation,
+  AgentEvent,
+  ScriptedLaunch,
+  ConversationStore,
+  AgentStatus,
+  AgentSnapshot,
+  AgentOutput,
+  SessionChoice,
+} from "./persona.ts";
+import { printError } from "./print.ts";
 
-/** A coding agent without a model: hears, answers, and keeps everything where its layout says. */
+/** A coding agent without a model: it reads prompts, answers, and keeps everything where its persona says. */
 export class Agent {
-  readonly voice: Voice;
+  readonly output: AgentOutput;
   readonly input: Input;
-  /** Set when it is to leave before its input ends. */
+  /** Set when the agent is to leave before its input ends. */
   exitCode: number | null = null;
-  readonly #launch: Launch;
-  #conversation: Conversation;
-  #status: Status = "idle";
+  readonly #launch: ScriptedLaunch;
+  #conversation: OpenConversation;
+  #status: AgentStatus = "idle";
   #left = false;
 
-  constructor(launch: Launch, voice: Voice, input: Input) {
+  constructor(launch: ScriptedLaunch, output: AgentOutput, input: Input) {
     this.#launch = launch;
-    this.voice = voice;
+    this.output = output;
     this.input = input;
-    this.#conversation = open(launch.sessions, launch.session);
+    this.#conversation = open(launch.conversations, launch.session);
   }
 
-  get view(): View {
+  get snapshot(): AgentSnapshot {
     const { id, file, name, turns } = this.#conversation;
     return {
       session: id,
@@ -34,63 +43,63 @@ export class Agent {
   }
 
   async begin(): Promise<void> {
-    this.show("idle");
-    await this.#tell({ kind: "start", source: this.#launch.session.kind === "resume" ? "resume" : "startup" });
-    this.voice.session(this.view, false);
+    this.setStatus("idle");
+    await this.#runHooks({ kind: "start", source: this.#launch.session.kind === "resume" ? "resume" : "startup" });
+    this.output.session(this.snapshot, false);
   }
 
   async prompt(text: string): Promise<void> {
-    this.show("busy");
-    await this.#tell({ kind: "prompt", text });
+    this.setStatus("busy");
+    await this.#runHooks({ kind: "prompt", text });
     this.#conversation.append({ role: "user", text }, process.cwd());
     const asked = this.#conversation.turns.filter(({ role }) => role === "user");
     const answer = `turns=${asked.length} first=${asked[0]?.text ?? ""} last=${asked.at(-1)?.text ?? ""}`;
     this.#conversation.append({ role: "agent", text: answer }, process.cwd());
-    this.voice.answer(answer, this.view);
-    await this.#tell({ kind: "stop", answer });
-    this.show("idle");
+    this.output.answer(answer, this.snapshot);
+    await this.#runHooks({ kind: "stop", answer });
+    this.setStatus("idle");
   }
 
-  /** Another conversation in the same process. One that cannot be opened changes nothing. */
-  async change(wanted: Wanted, reason: "clear" | "resume"): Promise<void> {
-    const next = open(this.#launch.sessions, wanted);
-    await this.#tell({ kind: "end", reason });
+  /** Goes to another conversation in the same process. One that cannot be opened changes nothing. */
+  async change(choice: SessionChoice, reason: "clear" | "resume"): Promise<void> {
+    const next = open(this.#launch.conversations, choice);
+    await this.#runHooks({ kind: "end", reason });
     this.#conversation = next;
-    this.show("idle");
-    await this.#tell({ kind: "start", source: reason });
-    this.voice.session(this.view, true);
+    this.setStatus("idle");
+    await this.#runHooks({ kind: "start", source: reason });
+    this.output.session(this.snapshot, true);
   }
 
-  /** Blocked until somebody answers; nobody there is a no. */
+  /** Asks, and is blocked until somebody answers; the end of input is a no. */
   async ask(question: string): Promise<boolean> {
-    this.show("blocked");
-    this.voice.notice(question);
+    this.setStatus("blocked");
+    this.output.notice(question);
     const answer = await this.input.next();
-    this.show("idle");
+    this.setStatus("idle");
     return /^y(es)?$/i.test(answer?.trim() ?? "");
   }
 
-  /** Tells the outside what it does and where it is now. */
-  show(status: Status): void {
+  /** Publishes the status, with the session and folder of this moment. */
+  setStatus(status: AgentStatus): void {
     this.#status = status;
-    this.#launch.presence?.show(this.view);
+    this.#launch.presence?.write(this.snapshot);
   }
 
-  /** Once, however many reasons there are. */
+  /** Runs the end hooks once, however many reasons to leave there are. */
   async leave(reason: "exit" | "signal"): Promise<void> {
     if (this.#left) return;
     this.#left = true;
-    this.#launch.presence?.leave();
-    await this.#tell({ kind: "end", reason });
+    this.#launch.presence?.remove();
+    await this.#runHooks({ kind: "end", reason });
   }
 
-  async #tell(event: Happening): Promise<void> {
-    const said = await this.#launch.listener?.(event, this.view);
-    if (said) sayAside(said);
+  async #runHooks(event: AgentEvent): Promise<void> {
+    const printed = await this.#launch.hooks?.(event, this.snapshot);
+    if (printed) printError(printed);
   }
 }
 
-function open(sessions: Sessions, wanted: Wanted): Conversation {
-  if (wanted.kind === "resume") return sessions.resume(wanted.id);
-  return sessions.begin(wanted.id ?? sessions.mint(), process.cwd());
+function open(conversations: ConversationStore, choice: SessionChoice): OpenConversation {
+  if (choice.kind === "resume") return conversations.resume(choice.id);
+  return conversations.begin(choice.id ?? conversations.mint(), process.cwd());
 }

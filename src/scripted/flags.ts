@@ -6,7 +6,7 @@ type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;
 
-/** A vendor's flags; each vendor has its own words for one it does not know. */
+/** Parses a vendor's flags; `refuse` words the error, because each vendor says it differently. */
 export function readFlags<T extends Options>(
   args: string[],
   options: T,
@@ -20,7 +20,7 @@ export function readFlags<T extends Options>(
   }
 }
 
-/** Takes `--flag value` or `--flag=value` out of the words, wherever it stands before a `--`: it is no vendor's flag. */
+/** Takes `--flag value` or `--flag=value` out of the words, wherever it stands before a `--`. For flags of the scripted agent, which no vendor has. */
 export function takeFlag(words: string[], flag: string): { value: string | null; rest: string[] } {
   const dashes = words.indexOf("--");
   const at = words.findIndex((word, index) => {

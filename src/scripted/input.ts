@@ -1,6 +1,6 @@
 import { isErrno } from "../state/files.ts";
 
-/** What the agent hears: first the lines given at the start, then what comes in. */
+/** The agent's input: first the lines given at the start, then those that come in. */
 export class Input {
   readonly #given: string[];
   readonly #incoming: AsyncIterator<string>;
@@ -10,7 +10,7 @@ export class Input {
     this.#incoming = incoming;
   }
 
-  /** Null at the end. */
+  /** The next line, or null at the end. */
   async next(): Promise<string | null> {
     const given = this.#given.shift();
     if (given !== undefined) return given;
@@ -29,7 +29,7 @@ export async function* stdinLines(): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** All of it as one prompt, for a headless run. */
+/** All of standard input as one prompt, for a headless run. */
 export async function* stdinWhole(): AsyncGenerator<string> {
   let whole = "";
   for await (const chunk of stdinChunks()) whole += chunk;

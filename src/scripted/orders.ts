@@ -1,21 +1,15 @@
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "./agent.ts";
-import { Refusal, type Layout } from "./persona.ts";
-import { runNested } from "./nested.ts";
+import { Refusal, type Persona } from "./persona.ts";
 import { ignoreSignals } from "./signals.ts";
-import { sayAside } from "./write.ts";
-
-/** What the agent runs as, so that it can run another of its kind. */
-export interface Program {
-  name: string;
-  layout: Layout;
-}
+import { printError } from "./print.ts";
 
 interface Order {
   words: string;
   does: string;
-  run(agent: Agent, argument: string, program: Program): Promise<void> | void;
+  run(agent: Agent, argument: string, persona: Persona): Promise<void> | void;
 }
 
 const clear: Order = {
@@ -24,7 +18,7 @@ const clear: Order = {
   run: (agent) => agent.change({ kind: "new", id: null }, "clear"),
 };
 
-/** Everything an agent does that matters to whoever holds its name, on demand. */
+/** Orders typed at the agent's prompt: on demand, everything an agent does that matters to perdure. */
 export const ORDERS: Readonly<Record<string, Order>> = {
   clear,
   new: clear,
@@ -37,28 +31,28 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     words: "",
     does: "asks, and waits for the next line",
     async run(agent) {
-      agent.voice.notice((await agent.ask("allow? [y/n]")) ? "allowed" : "denied");
+      agent.output.notice((await agent.ask("allow? [y/n]")) ? "allowed" : "denied");
     },
   },
   sleep: {
     words: "MS",
     does: "is busy for so long",
     async run(agent, argument) {
-      agent.show("busy");
+      agent.setStatus("busy");
       const ms = number(argument, 1_000);
       await new Promise((resolve) => setTimeout(resolve, ms));
-      agent.show("idle");
-      agent.voice.notice(`slept ${ms} ms`);
+      agent.setStatus("idle");
+      agent.output.notice(`slept ${ms} ms`);
     },
   },
   print: {
     words: "PROMPT",
     does: "has a nested headless agent answer",
-    async run(agent, prompt, program) {
-      agent.show("busy");
-      const answer = await runNested(program, prompt);
-      agent.show("idle");
-      agent.voice.notice(answer);
+    async run(agent, prompt, persona) {
+      agent.setStatus("busy");
+      const answer = await runNested(persona, prompt);
+      agent.setStatus("idle");
+      agent.output.notice(answer);
     },
   },
   cd: {
@@ -70,15 +64,15 @@ export const ORDERS: Readonly<Record<string, Order>> = {
       } catch (cause) {
         throw new Refusal(`cannot move to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`);
       }
-      agent.show("idle");
-      agent.voice.notice(`now in ${process.cwd()}`);
+      agent.setStatus("idle");
+      agent.output.notice(`now in ${process.cwd()}`);
     },
   },
   hang: {
     words: "",
     does: "is busy for ever and hears nothing; SIGTERM ends it",
     async run(agent) {
-      agent.show("busy");
+      agent.setStatus("busy");
       await forever();
     },
   },
@@ -87,24 +81,24 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     does: "ignores SIGTERM and SIGHUP from now on",
     run(agent) {
       ignoreSignals("SIGTERM", "SIGHUP");
-      agent.voice.notice("SIGTERM and SIGHUP are ignored from now on");
+      agent.output.notice("SIGTERM and SIGHUP are ignored from now on");
     },
   },
   garble: {
     words: "",
     does: "overwrites its transcript with garbage",
     run(agent) {
-      const { file } = agent.view;
+      const { file } = agent.snapshot;
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, Buffer.from("\0\u00ff{garbage\n", "latin1"));
-      agent.voice.notice(`garbled ${file}`);
+      agent.output.notice(`garbled ${file}`);
     },
   },
   login: {
     words: "",
     does: "fails to log in and leaves with 1",
     run(agent) {
-      sayAside("Not logged in. Please log in and start again.");
+      printError("Not logged in. Please log in and start again.");
       agent.exitCode = 1;
     },
   },
@@ -112,7 +106,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     words: "",
     does: "has used up its limit and leaves with 1",
     run(agent) {
-      sayAside("Usage limit reached. It resets tomorrow.");
+      printError("Usage limit reached. It resets tomorrow.");
       agent.exitCode = 1;
     },
   },
@@ -143,7 +137,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
       const rows = Object.entries(ORDERS).map(
         ([name, { words, does }]) => `  ${`/${name} ${words}`.padEnd(16)} ${does}`,
       );
-      agent.voice.notice(rows.join("\n"));
+      agent.output.notice(rows.join("\n"));
     },
   },
 };
@@ -154,7 +148,27 @@ function number(text: string, otherwise: number): number {
   throw new Refusal(`${JSON.stringify(text)} is not a number.`);
 }
 
-/** Until a signal comes: a promise alone would not keep Node from leaving. */
+/**
+ * Runs another agent of the same persona, headless, with this one's environment. A shell stays between the two, as in
+ * every agent's shell tool: that is how a nested agent differs from a worker process of the agent itself.
+ */
+async function runNested(persona: Persona, prompt: string): Promise<string> {
+  const { spawn } = process.getBuiltinModule("node:child_process"); // 5 ms of every start otherwise
+  const command = [process.execPath, process.argv[1] ?? "", "--persona", persona.name, ...persona.headless(prompt)];
+  // The script is the outer one's: the inner one would run it too, and so on.
+  const { PERDURE_SCRIPT: _, ...env } = process.env;
+  const child = spawn("/bin/sh", ["-c", '"$@"; exit $?', "sh", ...command], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let answer = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Refusal(`the nested agent ended with ${code}`);
+  return answer.trimEnd();
+}
+
+/** Waits until a signal comes: a promise alone would not keep Node from leaving. */
 function forever(): Promise<never> {
   setInterval(() => undefined, 60_000);
   return new Promise(() => undefined);

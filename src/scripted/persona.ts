@@ -1,100 +1,108 @@
 import type { Environment } from "../util/environment.ts";
 
-/** How one vendor's program looks from outside: its flags, its files, its output. One entry each in layouts/. */
-export interface Layout {
-  /** What the process calls itself; null leaves its command line as it is. */
+/** A persona is how one vendor's program looks from outside: its flags, its files, its output. Each has one entry in personas/. */
+export interface Persona {
+  name: string;
+  /** The process title; null leaves the command line as it is. */
   title: string | null;
   /** The words after the program's name for one headless prompt: how an agent of this kind starts another. */
   headless(prompt: string): string[];
-  /** What a command line asks for. Throws a Refusal where this vendor would refuse. */
-  read(argv: string[], env: Environment): Launch | Service;
+  /** Reads a command line. Throws a Refusal where this vendor would refuse. */
+  read(argv: string[], env: Environment): ScriptedLaunch | StdinServer;
 }
 
-export interface Launch {
-  session: Wanted;
+/** One start of the scripted agent, as its command line asks for it. */
+export interface ScriptedLaunch {
+  session: SessionChoice;
   name: string | null;
   model: string;
   /** The first prompt, if it was on the command line. */
   prompt: string | null;
-  /** How a headless run speaks; null for an interactive one. */
-  headless: Voice | null;
-  sessions: Sessions;
-  presence?: Presence;
-  listener?: Listener;
-  /** Called once with the id, before anything is shown or read: it may exec this process anew. */
-  settle?(session: string): void;
+  /** The output of a headless run; null for an interactive one. */
+  headless: AgentOutput | null;
+  conversations: ConversationStore;
+  presence?: PresenceFile;
+  hooks?: HookListener;
+  /** Called once with the session's id, before anything is shown or read; it may exec this process again (REEXEC_VARIABLE). */
+  beforeStart?(session: string): void;
 }
 
-/** Something that is no conversation, such as a server on standard input: runs to its end, with that exit code. */
-export interface Service {
+/**
+ * This variable is set for a process that `beforeStart` exec'd again, to the session's id: what happens once at a launch
+ * has happened already.
+ */
+export const REEXEC_VARIABLE = "PERDURE_SCRIPTED_REEXEC";
+
+/** A server on standard input instead of a conversation. It runs to its end and returns the exit code. */
+export interface StdinServer {
   serve(lines: AsyncIterable<string>): Promise<number>;
 }
 
-/** Without an id: a new one. */
-export type Wanted = { kind: "new"; id: string | null } | { kind: "resume"; id: string };
+/** The conversation a launch, or an order such as `/clear`, asks for. A new one without an id gets a minted one. */
+export type SessionChoice = { kind: "new"; id: string | null } | { kind: "resume"; id: string };
 
-export type Status = "idle" | "busy" | "blocked";
+export type AgentStatus = "idle" | "busy" | "blocked";
 
-export interface Turn {
+export interface ConversationTurn {
   role: "user" | "agent";
   text: string;
 }
 
-/** The vendor's conversations on disk. Both ways in throw a Refusal rather than give another conversation. */
-export interface Sessions {
+/** The vendor's conversations on disk. `begin` and `resume` throw a Refusal rather than give another conversation. */
+export interface ConversationStore {
   mint(): string;
-  begin(id: string, cwd: string): Conversation;
-  resume(id: string): Conversation;
+  begin(id: string, cwd: string): OpenConversation;
+  resume(id: string): OpenConversation;
 }
 
-export interface Conversation {
+export interface OpenConversation {
   readonly id: string;
   readonly file: string;
-  /** A title it was given in an earlier run. */
+  /** The title that an earlier run gave to this conversation. */
   readonly name: string | null;
-  readonly turns: readonly Turn[];
-  append(turn: Turn, cwd: string): void;
+  readonly turns: readonly ConversationTurn[];
+  append(turn: ConversationTurn, cwd: string): void;
 }
 
-/** What can be known of an agent at a moment. */
-export interface View {
+/** The agent's state at one moment, for its output, its hooks and its presence file. */
+export interface AgentSnapshot {
   session: string;
   file: string;
   cwd: string;
   name: string | null;
   model: string;
-  status: Status;
+  status: AgentStatus;
   turns: number;
 }
 
-/** Where the vendor tells other programs that this process lives. */
-export interface Presence {
-  show(view: View): void;
-  leave(): void;
+/** The file in which the vendor tells other programs that this process lives. */
+export interface PresenceFile {
+  write(snapshot: AgentSnapshot): void;
+  remove(): void;
 }
 
-/** Whoever the vendor tells what happens: its hooks. The answer is what they said, to be shown beside. */
-export type Listener = (event: Happening, view: View) => Promise<string>;
+/** The vendor's hooks: called at every event; the answer is what they printed, to be shown on standard error. */
+export type HookListener = (event: AgentEvent, snapshot: AgentSnapshot) => Promise<string>;
 
-export type Happening =
+export type AgentEvent =
   | { kind: "start"; source: "startup" | "resume" | "clear" }
   | { kind: "prompt"; text: string }
   | { kind: "stop"; answer: string }
   | { kind: "end"; reason: "exit" | "signal" | "clear" | "resume" };
 
-/** How it speaks: to a person, or in one of the vendors' formats. */
-export interface Voice {
-  /** At the start, and when the session changes. */
-  session(view: View, changed: boolean): void;
-  /** It waits for a line. */
+/** How the agent prints: for a person, or in one of the vendor's formats. */
+export interface AgentOutput {
+  /** Called at the start, and when the session changes. */
+  session(snapshot: AgentSnapshot, changed: boolean): void;
+  /** Called when the agent waits for a line. */
   ready(): void;
-  answer(text: string, view: View): void;
+  answer(text: string, snapshot: AgentSnapshot): void;
   notice(text: string): void;
-  /** After the last line. */
-  end(view: View): void;
+  /** Called after the last line. */
+  end(snapshot: AgentSnapshot): void;
 }
 
-/** What it will not do, in the words of the vendor it is dressed as, with that vendor's exit code. */
+/** The agent will not do something: the message has the words of the persona's vendor, and that vendor's exit code. */
 export class Refusal extends Error {
   readonly exitCode: number;
 

@@ -1,17 +1,17 @@
-import { sayAside } from "./write.ts";
+import { printError } from "./print.ts";
 
-/** With the exit code a shell would show for each. */
+/** The signals that end the agent, each with the exit code a shell would show. */
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof EXIT_CODES;
 
-/** Leaves in good order when told to go. */
+/** Makes those signals run `leave` before the process exits. */
 export function leaveOnSignals(leave: () => Promise<void>): void {
   for (const [signal, code] of Object.entries(EXIT_CODES)) {
     process.once(signal, () => {
       leave().then(
         () => process.exit(code),
         (error: unknown) => {
-          sayAside(String(error));
+          printError(String(error));
           process.exit(code);
         },
       );

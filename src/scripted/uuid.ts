@@ -1,11 +1,11 @@
 import { readIfThere } from "../state/files.ts";
 
-/** Random. Loading node:crypto would cost 6 ms of every start; Linux gives such ids away in a file. */
+/** A random UUID. Loading node:crypto would cost 6 ms of every start; Linux gives such ids away in a file. */
 export function uuid(): string {
   return readIfThere("/proc/sys/kernel/random/uuid")?.trim() ?? process.getBuiltinModule("node:crypto").randomUUID();
 }
 
-/** Version 7: sorted by time. */
+/** A UUID of version 7, which sorts by time. */
 export function timedUuid(): string {
   const time = Date.now().toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7${uuid().slice(15)}`;

@@ -1,7 +1,7 @@
 // Sixty senders at once, in a process of their own: prints how many messages a second were acknowledged.
 //   node burst.ts HOME PROJECT SENDERS EACH ROUND
 import { connect } from "../../src/client/connect.ts";
-import { sendParams } from "./mailing.ts";
+import { benchMessage } from "./mailing.ts";
 
 const [home = "", project = "", senders = "60", each = "200", round = "0"] = process.argv.slice(2);
 const env = { HOME: home, PATH: process.env.PATH ?? "" };
@@ -10,7 +10,7 @@ const since = performance.now();
 await Promise.all(
   clients.flatMap((client, sender) =>
     Array.from({ length: Number(each) }, (_, n) =>
-      client.call("send", sendParams(project, "reader", `burst-${round}-${sender}-${n}`)),
+      client.call("send", benchMessage(project, "reader", `burst-${round}-${sender}-${n}`)),
     ),
   ),
 );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { scripted } from "../../src/vendors/scripted/index.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { BIN } from "../support/home.ts";
 import { memory } from "./memory.ts";
 import type { Row } from "./report.ts";
@@ -14,7 +14,7 @@ const WORKERS = 50;
 const ROUNDS = 3;
 const LISTINGS = 20;
 const IDLE_MS = 20_000;
-/** Until everybody has been looked at in quiet, and the traces of their start are gone. */
+/** The time within which every worker has been looked at in quiet, and the traces of their start are gone. */
 const SETTLE_MS = 6_000;
 /** Ticks of the kernel's accounting. */
 const TICKS_PER_SECOND = 100;
@@ -24,11 +24,11 @@ const TOML = `project = "api"\n[workers.agent]\ncount = ${WORKERS}\nvendor = "sc
 
 /** Fifty agents without a model: brought up, listed, and left alone. */
 export async function fleets(): Promise<Row[]> {
-  const fleet = new FleetStage(TOML);
+  const fleet = new FleetHome(TOML);
   try {
     await fleet.perdure(["daemon", "start"]);
     const rows = await startedTogether(fleet);
-    await fleet.settled();
+    await fleet.untilIdle();
     return [...rows, listed(fleet), supervisorsMemory(fleet), await supervisorsTime(fleet)];
   } finally {
     await fleet.clear();
@@ -40,7 +40,7 @@ export async function fleets(): Promise<Row[]> {
  * the agent's program on their command line. Ours: one `perdure up` with its daemon there and no tmux server yet, until it has
  * returned and the same is true below our wrappers. In turn, round by round.
  */
-async function startedTogether(fleet: FleetStage): Promise<Row[]> {
+async function startedTogether(fleet: FleetHome): Promise<Row[]> {
   const alone: number[] = [];
   const ours: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -51,7 +51,7 @@ async function startedTogether(fleet: FleetStage): Promise<Row[]> {
     const server = serverPid(join(fleet.state, "tmux"));
     await until(`${WORKERS} agents of ours`, () => agents(below(server)) === WORKERS);
     ours.push(performance.now() - since);
-    await fleet.settled();
+    await fleet.untilIdle();
     if (round < ROUNDS - 1) await fleet.down();
   }
   const [value, floor] = [percentile(ours, 0.5), percentile(alone, 0.5)];
@@ -67,7 +67,7 @@ async function startedTogether(fleet: FleetStage): Promise<Row[]> {
   ];
 }
 
-async function tmuxAlone(fleet: FleetStage, socket: string): Promise<number> {
+async function tmuxAlone(fleet: FleetHome, socket: string): Promise<number> {
   const lines = Array.from({ length: WORKERS }, () => `new-window -d -t alone: -c '${fleet.project}' '${PROGRAM}'`);
   const file = `${socket}.conf`;
   writeFileSync(file, `new-session -d -s alone -x 200 -y 50 'sleep 600'\n${lines.join("\n")}\n`);
@@ -87,7 +87,7 @@ function serverPid(socket: string): number {
   return Number(execFileSync("tmux", ["-S", socket, "display-message", "-p", "#{pid}"], { encoding: "utf8" }));
 }
 
-/** By their command line: the program itself, or what that becomes. */
+/** Counts the agents among processes, by command line: the program itself, or what that becomes. */
 function agents(pids: readonly number[]): number {
   const table = processTable();
   return pids.filter((pid) => table.argv(pid).some((word) => word === PROGRAM || word.endsWith("/scripted.cjs")))
@@ -99,7 +99,7 @@ function below(server: number): number[] {
   return table.children(server).flatMap((wrapper) => table.children(wrapper));
 }
 
-function listed(fleet: FleetStage): Row {
+function listed(fleet: FleetHome): Row {
   const [times = []] = interleave(LISTINGS, [command(BIN, ["ls"], { cwd: fleet.project, env: fleet.env })]);
   const value = percentile(times, 0.5);
   return {
@@ -113,7 +113,7 @@ function listed(fleet: FleetStage): Row {
 }
 
 /** Everything of ours that is there for fifty workers, beside the daemon: wrappers, tmux, and our client to it. */
-function supervisorsMemory(fleet: FleetStage): Row {
+function supervisorsMemory(fleet: FleetHome): Row {
   const pids = supervisors(fleet).filter((pid) => pid !== fleet.daemonPid());
   const value = pids.reduce((sum, pid) => sum + memory(`/proc/${pid}/smaps_rollup`, "Pss"), 0) / WORKERS / 1000;
   return {
@@ -126,7 +126,7 @@ function supervisorsMemory(fleet: FleetStage): Row {
   };
 }
 
-async function supervisorsTime(fleet: FleetStage): Promise<Row> {
+async function supervisorsTime(fleet: FleetHome): Promise<Row> {
   const pids = supervisors(fleet);
   const ticks = (): number => pids.reduce((sum, pid) => sum + ticksOf(pid), 0);
   await sleep(SETTLE_MS);
@@ -145,7 +145,7 @@ async function supervisorsTime(fleet: FleetStage): Promise<Row> {
 }
 
 /** The daemon, its client to tmux, tmux, and a wrapper per worker; not the agents. */
-function supervisors(fleet: FleetStage): number[] {
+function supervisors(fleet: FleetHome): number[] {
   const table = processTable();
   const daemon = fleet.daemonPid() ?? 0;
   const server = serverPid(join(fleet.state, "tmux"));

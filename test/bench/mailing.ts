@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
 import { Home } from "../support/home.ts";
-import { letter } from "../campaigns/support/mail.ts";
+import { sendParams } from "../support/send-params.ts";
 import { echoServer } from "./claiming.ts";
 import { memory } from "./memory.ts";
 import type { Row } from "./report.ts";
@@ -30,15 +30,15 @@ export async function mails(): Promise<Row[]> {
   }
 }
 
-export function sendParams(project: string, to: string, id: string | null): CallParams<"send"> {
-  return letter({ project }, to, "x".repeat(200), { id });
+export function benchMessage(project: string, to: string, id: string | null): CallParams<"send"> {
+  return sendParams({ project }, to, "x".repeat(200), { id });
 }
 
 async function latency(home: Home): Promise<Row[]> {
   const client = await connect({ env: home.env });
   const floor = await echoServer(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const send = async (): Promise<void> => {
-    await client.call("send", sendParams(home.project, "reader", null));
+    await client.call("send", benchMessage(home.project, "reader", null));
   };
   await interleaveAsync(WARM_UP, [floor.once, send]);
   const all = await stretches(STRETCHES, ROUNDS, [floor.once, send]);
@@ -84,7 +84,7 @@ async function registered(home: Home): Promise<Row[]> {
   const since = performance.now();
   for (let at = 0; at < names.length; at += 1_000) {
     const some = names.slice(at, at + 1_000);
-    await client.call("send", { ...sendParams(home.project, "", null), to: some, declared: some });
+    await client.call("send", { ...benchMessage(home.project, "", null), to: some, declared: some });
   }
   const seconds = (performance.now() - since) / 1000;
   const resolve = async (): Promise<void> => {
@@ -119,7 +119,7 @@ async function restarted(home: Home): Promise<Row> {
       await Promise.all(
         Array.from({ length: 500 }, (_, n) => {
           const to = `worker-${(at + n) % REGISTERED}`;
-          return client.call("send", sendParams(home.project, to, `stored-${at + n}`));
+          return client.call("send", benchMessage(home.project, to, `stored-${at + n}`));
         }),
       );
     }

@@ -2,7 +2,7 @@ export interface Row {
   what: string;
   ours: string;
   floor: string;
-  /** What is compared with the goal: a ratio within this run, or an amount. */
+  /** The figure that is compared with the goal: a ratio within this run, or an amount. */
   value: number;
   goal: number;
   /** The same figure of the floor: what the machine does to everybody is nobody's failure, though it misses the goal. */

@@ -5,10 +5,10 @@ import type { MessageRecord } from "../../src/protocol/records/mail.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { Sender } from "./01-sender.ts";
-import { check, eventually, percentile, whole, within } from "./support/check.ts";
+import { check, eventually, percentile, whole, within } from "../support/check.ts";
 import { daemonsOf, killDaemons } from "./support/daemons.ts";
-import { clientClaim, inHome } from "./support/house.ts";
-import { isGone, placeIn } from "./support/mail.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { isUnavailable, projectRefOf } from "../support/send-params.ts";
 
 interface Size {
   kills: number;
@@ -18,7 +18,7 @@ interface Size {
 
 const SENDERS = ["s0", "s1", "s2", "s3"];
 const BOXES = ["b0", "b1", "b2"];
-/** Of all daemons, those that are killed once more while they start. */
+/** The share of daemons that are killed once more while they start. */
 const KILLED_AT_START = 0.1;
 const START_MS = 120;
 /** The daemon itself looks quickly after each crash; so often every page and index is looked at, too. */
@@ -70,12 +70,12 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   };
 }
 
-/** What each sender sends in this round, so that all rounds together are everything. */
+/** The share of each sender in one round, so that all rounds together are everything. */
 function shareOf(round: number, each: number, rounds: number): number {
   return Math.floor(((round + 1) * each) / rounds) - Math.floor((round * each) / rounds);
 }
 
-interface Stage {
+interface Context {
   home: Home;
   senders: readonly Sender[];
   random: () => number;
@@ -84,8 +84,8 @@ interface Stage {
 }
 
 /** All senders are at it when the daemon dies; they finish their share with the next one. */
-async function playRound(stage: Stage, share: number): Promise<void> {
-  const { home, senders, random } = stage;
+async function playRound(context: Context, share: number): Promise<void> {
+  const { home, senders, random } = context;
   const killAt = whole(random, share * senders.length);
   const { promise: due, resolve } = Promise.withResolvers<void>();
   let acked = 0;
@@ -102,15 +102,15 @@ async function playRound(stage: Stage, share: number): Promise<void> {
     if (random() < 0.7) await sleep(random() * 4);
     let killedAtMs = performance.now();
     await killDaemons(home);
-    if (random() < KILLED_AT_START) killedAtMs = await killAtStart(stage);
-    stage.servingMs.push(await servingAgain(home, killedAtMs));
-    stage.tally.storeChecksOk++;
+    if (random() < KILLED_AT_START) killedAtMs = await killAtStart(context);
+    context.servingMs.push(await servingAgain(home, killedAtMs));
+    context.tally.storeChecksOk++;
   });
   await within(`a round of ${share * senders.length} messages`, Promise.all([sending, killing]), 120_000);
 }
 
 /** The senders start the next one by themselves; somewhere on its way it is killed, too. */
-async function killAtStart({ home, random, tally }: Stage): Promise<number> {
+async function killAtStart({ home, random, tally }: Context): Promise<number> {
   await eventually("a daemon to start", async () => {
     if (daemonsOf(home).length > 0) return true;
     (await connect({ env: home.env })).close(); // they were all done already
@@ -129,7 +129,7 @@ async function servingAgain(home: Home, killedAtMs: number): Promise<number> {
   let found = "pending";
   await eventually("the daemon's own check of the store", async () => {
     const client = await connect({ env: home.env }).catch((error: unknown) => {
-      if (isGone(error)) return null;
+      if (isUnavailable(error)) return null;
       throw error;
     });
     if (client === null) return false;
@@ -165,7 +165,7 @@ async function readAll(home: Home): Promise<MessageRecord[]> {
     const { run, generation, token } = await client.call("claim", clientClaim(home, box, process.pid));
     const as = { run, generation, token };
     for (;;) {
-      const place = { here: placeIn(home), project: null };
+      const place = { here: projectRefOf(home), project: null };
       const { messages } = await client.call("takeMail", {
         as,
         nested: false,

@@ -3,9 +3,9 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import type { Admitted } from "../../src/protocol/records/mail.ts";
 import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import type { Home } from "../support/home.ts";
-import { check, pick, whole } from "./support/check.ts";
-import { clientClaim } from "./support/house.ts";
-import { askedToWaitMs, isGone, letter } from "./support/mail.ts";
+import { check, pick, whole } from "../support/check.ts";
+import { clientClaim } from "../support/in-home.ts";
+import { askedToWaitMs, isUnavailable, sendParams } from "../support/send-params.ts";
 
 interface Sent {
   id: string;
@@ -17,7 +17,7 @@ interface Sent {
 /** One worker that sends one message after the other, and each again under its id until it is told that it is kept. */
 export class Sender {
   readonly name: string;
-  /** What was acknowledged, in the order it was sent. */
+  /** The acknowledged messages, in the order they were sent. */
   readonly sent: Sent[] = [];
   /** Tries that got no answer, and of those the messages that were on disk all the same. */
   readonly counts = { unanswered: 0, keptUnanswered: 0, repeated: 0 };
@@ -65,7 +65,7 @@ export class Sender {
         return seq;
       } catch (error) {
         const waitMs = askedToWaitMs(error);
-        if (waitMs === null && !isGone(error)) throw error;
+        if (waitMs === null && !isUnavailable(error)) throw error;
         if (waitMs === null) this.counts.unanswered++;
         else await sleep(waitMs);
       }
@@ -76,7 +76,7 @@ export class Sender {
   async #repeat(): Promise<void> {
     const { id, to, body, seq } = pick(this.#random, this.sent);
     const told = await this.#try(id, to, body).catch((error: unknown) => {
-      if (isGone(error)) return null;
+      if (isUnavailable(error)) return null;
       throw error;
     });
     if (told === null) return;
@@ -87,11 +87,11 @@ export class Sender {
   async #try(id: string, to: string, body: string): Promise<Admitted> {
     const client = await this.#connected();
     try {
-      const { messages } = await client.call("send", letter(this.#home, to, body, { id, as: this.#lease }));
+      const { messages } = await client.call("send", sendParams(this.#home, to, body, { id, as: this.#lease }));
       check(messages[0]?.id === id, `a send of ${id} was answered for ${messages[0]?.id}`);
       return messages[0];
     } catch (error) {
-      if (isGone(error)) this.#client = null;
+      if (isUnavailable(error)) this.#client = null;
       throw error;
     }
   }
@@ -100,7 +100,7 @@ export class Sender {
     return (this.#client ??= await this.#present());
   }
 
-  /** Whoever finds no daemon starts one, and tells it that the lease's owner is here. */
+  /** Connects, which starts a daemon if there is none, and tells it that the lease's owner is here. */
   async #present(): Promise<Client> {
     const client = await connect({ env: this.#home.env });
     if (this.#lease) client.stream("keepalive", this.#lease, () => undefined).catch(() => undefined);

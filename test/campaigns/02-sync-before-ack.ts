@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { connect } from "../../src/client/connect.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, whole } from "./support/check.ts";
-import { inHome } from "./support/house.ts";
-import { letterTo } from "./support/mailing.ts";
+import { check, whole } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
 import { Strace, straceRefused, systemCalls } from "./support/strace.ts";
 
 interface Size {
@@ -79,7 +79,7 @@ async function sendAll(home: Home, left: number[], random: () => number): Promis
   const client = await connect({ env: home.env, autostart: false });
   try {
     for (let next = left.shift(); next !== undefined; next = left.shift())
-      await client.call("send", letterTo(home, "coder", idOf(next), "x".repeat(1 + whole(random, 2_000))));
+      await client.call("send", sendParams(home, "coder", "x".repeat(1 + whole(random, 2_000)), { id: idOf(next) }));
   } finally {
     client.close();
   }

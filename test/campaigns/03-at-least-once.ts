@@ -3,11 +3,11 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, pick, whole, within } from "./support/check.ts";
-import { clientClaim, inHome } from "./support/house.ts";
-import { letter } from "./support/mail.ts";
-import { Reader } from "./support/readers.ts";
-import { Rows } from "./support/rows.ts";
+import { check, eventually, pick, whole, within } from "../support/check.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
+import { MailboxReader } from "./support/mailbox-reader.ts";
+import { StoreRows } from "./support/store-rows.ts";
 
 interface Size {
   messages: number;
@@ -31,9 +31,9 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
     const { run, generation, token } = await operator.call("claim", clientClaim(home, box, process.pid));
     await operator.call("release", { run, generation, token });
   }
-  const readers: Reader[] = BOXES.map((name, at) => {
+  const readers: MailboxReader[] = BOXES.map((name, at) => {
     const mayDie = (): boolean => readers.reduce((sum, { counts }) => sum + counts.deaths, 0) < size.deaths;
-    return new Reader(home, name, { seed: seed + 1_000_003 * (at + 1), deathRate: deathRateOf(size), mayDie });
+    return new MailboxReader(home, name, { seed: seed + 1_000_003 * (at + 1), deathRate: deathRateOf(size), mayDie });
   });
   const reading = Promise.all(readers.map((reader) => reader.read()));
   const writer = new Writer(home, operator, seeded(seed));
@@ -56,7 +56,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   return figures(readers, writer);
 }
 
-/** So that those who die have done so when about half of everything was read. */
+/** The death rate with which the consumers that die have done so when about half of everything was read. */
 function deathRateOf({ messages, deaths }: Size): number {
   return Math.min(0.2, (2 * deaths) / messages);
 }
@@ -84,7 +84,7 @@ class Writer {
     for (let n = 0; n < count; n++) {
       const [id, to] = [`m-${n}`, pick(this.#random, BOXES)];
       const body = `${id} ${"y".repeat(whole(this.#random, 200))}`;
-      await this.#client.call("send", letter(this.#home, to, body, { id }));
+      await this.#client.call("send", sendParams(this.#home, to, body, { id }));
       this.sent.set(id, { to, body });
       if (this.#random() < 0.2) await this.#contradict(`m-${whole(this.#random, n + 1)}`);
       if (this.#random() < 0.1) await this.#repeat(`m-${whole(this.#random, n + 1)}`);
@@ -100,10 +100,10 @@ class Writer {
     const { to, body } = this.#known(id);
     const other = BOXES.find((box) => box !== to) ?? to;
     const lie = pick(this.#random, [
-      letter(this.#home, to, `${body}.`, { id }),
-      letter(this.#home, to, "", { id }),
-      letter(this.#home, other, body, { id }),
-      letter(this.#home, to, body, { id, expectsReply: true }),
+      sendParams(this.#home, to, `${body}.`, { id }),
+      sendParams(this.#home, to, "", { id }),
+      sendParams(this.#home, other, body, { id }),
+      sendParams(this.#home, to, body, { id, expectsReply: true }),
     ]);
     const code = await this.#client.call("send", lie).then(
       () => "taken",
@@ -115,7 +115,7 @@ class Writer {
 
   async #repeat(id: string): Promise<void> {
     const { to, body } = this.#known(id);
-    const { messages } = await this.#client.call("send", letter(this.#home, to, body, { id }));
+    const { messages } = await this.#client.call("send", sendParams(this.#home, to, body, { id }));
     check(messages[0]?.again === true, `${id}, word for word, was taken for another message`);
     this.counts.repeats++;
   }
@@ -128,7 +128,7 @@ class Writer {
 }
 
 async function allRead(home: Home): Promise<void> {
-  const rows = new Rows(join(home.state, "perdure.db"));
+  const rows = new StoreRows(join(home.state, "perdure.db"));
   try {
     await eventually("every message to be read", () => rows.unread() === 0, HANG_MS);
   } finally {
@@ -137,7 +137,7 @@ async function allRead(home: Home): Promise<void> {
 }
 
 /** Every message was handed out with its own text, to its own box alone; and is in the store once, as read. */
-function checkNoneLost(home: Home, readers: readonly Reader[], sent: ReadonlyMap<string, Sent>): void {
+function checkNoneLost(home: Home, readers: readonly MailboxReader[], sent: ReadonlyMap<string, Sent>): void {
   for (const [id, { to, body }] of sent) {
     for (const { name, seen } of readers) {
       const there = seen.get(id);
@@ -145,14 +145,15 @@ function checkNoneLost(home: Home, readers: readonly Reader[], sent: ReadonlyMap
       else check(there?.body === body, `${id} was ${there === undefined ? "lost" : "handed out with another text"}`);
     }
   }
-  const rows = new Rows(join(home.state, "perdure.db"));
+  const rows = new StoreRows(join(home.state, "perdure.db"));
   const kept = rows.messages();
   rows.close();
   check(kept === sent.size, `${sent.size} messages were sent, ${kept} are in the store`);
 }
 
-function figures(readers: readonly Reader[], { sent, counts: said }: Writer): Record<string, number> {
-  const counted = (what: keyof Reader["counts"]): number => readers.reduce((sum, { counts }) => sum + counts[what], 0);
+function figures(readers: readonly MailboxReader[], { sent, counts: said }: Writer): Record<string, number> {
+  const counted = (what: keyof MailboxReader["counts"]): number =>
+    readers.reduce((sum, { counts }) => sum + counts[what], 0);
   check(counted("redelivered") > 0, "nobody died with a message in hand: nothing was proved");
   return {
     messages: sent.size,

@@ -4,12 +4,12 @@ import { connect } from "../../src/library/perdure.ts";
 import type { Lease } from "../../src/library/lease.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, pick, whole, within } from "./support/check.ts";
+import { check, eventually, pick, whole, within } from "../support/check.ts";
 import { killDaemons } from "./support/daemons.ts";
-import { inHome } from "./support/house.ts";
-import { askedToWaitMs } from "./support/mail.ts";
-import { Reader } from "./support/readers.ts";
-import { Rows } from "./support/rows.ts";
+import { inHome } from "../support/in-home.ts";
+import { askedToWaitMs } from "../support/send-params.ts";
+import { MailboxReader } from "./support/mailbox-reader.ts";
+import { StoreRows } from "./support/store-rows.ts";
 
 interface Size {
   messagesEach: number;
@@ -36,7 +36,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   const kills = new Kills(home, size, random);
   const readers = BOXES.map((name, at) => {
     const mayDie = (): boolean => kills.consumersLeft();
-    return new Reader(home, name, { seed: seed + 1_000_003 * (at + 1), deathRate: 0.01, mayDie });
+    return new MailboxReader(home, name, { seed: seed + 1_000_003 * (at + 1), deathRate: 0.01, mayDie });
   });
   kills.readers = readers;
   const reading = Promise.all(readers.map((reader) => reader.read()));
@@ -64,7 +64,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   }
 }
 
-/** What one sender sent to each box, in its order. */
+/** The messages of one sender to each box, in its order. */
 interface Sent {
   from: string;
   to: Map<string, string[]>;
@@ -99,7 +99,7 @@ async function sendOne(lease: Lease, box: string, id: string): Promise<void> {
 
 /** Spread over the whole of the sending, by how much was sent and not by the clock. */
 class Kills {
-  readers: Reader[] = [];
+  readers: MailboxReader[] = [];
   daemons = 0;
   readonly #home: Home;
   readonly #size: Size;
@@ -144,7 +144,7 @@ class Kills {
 }
 
 async function allRead(home: Home): Promise<void> {
-  const rows = new Rows(join(home.state, "perdure.db"));
+  const rows = new StoreRows(join(home.state, "perdure.db"));
   try {
     await eventually("everything to be read", () => rows.unread() === 0, HANG_MS);
   } finally {
@@ -153,7 +153,7 @@ async function allRead(home: Home): Promise<void> {
 }
 
 /** The first time each message was handed out is what an agent acts on. */
-function checkOrder(readers: readonly Reader[], sent: readonly Sent[]): void {
+function checkOrder(readers: readonly MailboxReader[], sent: readonly Sent[]): void {
   for (const reader of readers) {
     for (const { from, to } of sent) {
       const wanted = to.get(reader.name) ?? [];
@@ -166,7 +166,7 @@ function checkOrder(readers: readonly Reader[], sent: readonly Sent[]): void {
 }
 
 /** Neighbours that came the other way round. */
-function inversionsIn({ name, firsts }: Reader, sent: readonly Sent[]): number {
+function inversionsIn({ name, firsts }: MailboxReader, sent: readonly Sent[]): number {
   const places = sent.map(({ from, to }) => {
     const rank = new Map((to.get(name) ?? []).map((id, at) => [id, at]));
     return (firsts.get(from) ?? []).map((id) => rank.get(id) ?? -1);
@@ -174,8 +174,9 @@ function inversionsIn({ name, firsts }: Reader, sent: readonly Sent[]): number {
   return places.flatMap((ranks) => ranks.filter((rank, at) => at > 0 && rank < (ranks[at - 1] ?? 0))).length;
 }
 
-function figures(readers: readonly Reader[], sent: readonly Sent[], kills: Kills): Record<string, number> {
-  const counted = (what: keyof Reader["counts"]): number => readers.reduce((sum, { counts }) => sum + counts[what], 0);
+function figures(readers: readonly MailboxReader[], sent: readonly Sent[], kills: Kills): Record<string, number> {
+  const counted = (what: keyof MailboxReader["counts"]): number =>
+    readers.reduce((sum, { counts }) => sum + counts[what], 0);
   return {
     senders: sent.length,
     messages: sent.reduce((sum, { to }) => sum + [...to.values()].flat().length, 0),

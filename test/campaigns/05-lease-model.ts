@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { claim, displace, ended, standing, type Lease } from "../../src/core/lease.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 
 type Step =
   | { do: "claim" }
@@ -22,8 +22,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export function leaseAgainstModel(histories: number, seed: number): Record<string, number> {
   let steps = 0;
   const holds = fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), (history) => {
-    const world = new World();
-    for (const each of history) world.play(each);
+    const model = new LeaseModel();
+    for (const each of history) model.play(each);
     steps += history.length;
   });
   fc.assert(holds, { numRuns: histories, seed });
@@ -39,7 +39,7 @@ interface ModelRun {
 }
 
 /** The naive model: every run that ever was, and who of them still stands for the name. */
-class World {
+class LeaseModel {
   #lease: Lease = { phase: "free", generation: 0 };
   readonly #runs: ModelRun[] = [];
   #highest = 0;

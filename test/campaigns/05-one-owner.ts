@@ -2,7 +2,7 @@ import { campaign } from "../support/campaign.ts";
 import { raceClients } from "./05-race-clients.ts";
 import { raceCommands } from "./05-race-commands.ts";
 import { leaseAgainstModel } from "./05-lease-model.ts";
-import { inHome } from "./support/house.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   grants: number;

@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Home } from "../support/home.ts";
-import { check } from "./support/check.ts";
-import { clientClaim } from "./support/house.ts";
-import type { RacerOrders } from "./support/racer.ts";
+import { check } from "../support/check.ts";
+import { clientClaim } from "../support/in-home.ts";
+import type { RacerOrders } from "./support/racer-process.ts";
 
-const RACER = resolve(import.meta.dirname, "support/racer.ts");
+const RACER = resolve(import.meta.dirname, "support/racer-process.ts");
 const RACERS = 8;
 /** Some owners die instead of letting go: a dead holder must be replaced at once, and never before. */
 const DEATH_RATE = 0.01;

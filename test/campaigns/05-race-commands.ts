@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { finish, type Finished, type Home } from "../support/home.ts";
-import { check, within } from "./support/check.ts";
+import { check, within } from "../support/check.ts";
 
 const RIVALS = 8;
 /** Says that it owns the name, notes whether somebody else does too, and stays until its stdin ends. */

@@ -8,12 +8,12 @@ import { processTable } from "../../src/runtime/process/index.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole, within } from "./support/check.ts";
-import type { CallOrder } from "./support/caller.ts";
-import { clientClaim, inHome, targetIn } from "./support/house.ts";
-import { letter, placeIn } from "./support/mail.ts";
-import { CALLER, Puppet } from "./support/puppet.ts";
-import { Rows } from "./support/rows.ts";
+import { check, eventually, whole, within } from "../support/check.ts";
+import type { CallOrder } from "./support/caller-process.ts";
+import { clientClaim, inHome, targetIn } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
+import { CALLER, RemoteCaller } from "./support/remote-caller.ts";
+import { StoreRows } from "./support/store-rows.ts";
 
 interface Size {
   clients: number;
@@ -36,13 +36,15 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   const random = seeded(seed);
   const tally = { refused: 0 };
   const operator = await connect({ env: home.env });
-  const rows = new Rows(join(home.state, "perdure.db"));
-  const client = new Puppet(spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }));
-  const stage: Stage = { home, operator, rows, tally, random };
+  const rows = new StoreRows(join(home.state, "perdure.db"));
+  const client = new RemoteCaller(
+    spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }),
+  );
+  const context: Context = { home, operator, rows, tally, random };
   try {
-    for (let round = 0; round < size.clients; round++) await displacedClient(stage, client, `c${round % NAMES}`);
+    for (let round = 0; round < size.clients; round++) await displacedClient(context, client, `c${round % NAMES}`);
     await client.exit(0);
-    for (let round = 0; round < size.runs; round++) await displacedRun(stage, `r${round % NAMES}`);
+    for (let round = 0; round < size.runs; round++) await displacedRun(context, `r${round % NAMES}`);
     rows.checkEnded();
   } finally {
     client.child.kill("SIGKILL");
@@ -52,40 +54,40 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   return { zombieClients: size.clients, zombieRuns: size.runs, attemptsRefused: tally.refused, rowsChanged: 0 };
 }
 
-interface Stage {
+interface Context {
   home: Home;
   operator: Client;
-  rows: Rows;
+  rows: StoreRows;
   tally: { refused: number };
   random: () => number;
 }
 
 /** A library client is stopped, loses its name to us, and goes on believing it has it. */
-async function displacedClient(stage: Stage, puppet: Puppet, name: string): Promise<void> {
-  const { home, operator, rows } = stage;
-  const pid = puppet.child.pid ?? 0;
-  const old = await puppet.call("claim", clientClaim(home, name, pid));
+async function displacedClient(context: Context, caller: RemoteCaller, name: string): Promise<void> {
+  const { home, operator, rows } = context;
+  const pid = caller.child.pid ?? 0;
+  const old = await caller.call("claim", clientClaim(home, name, pid));
   // On offer to it: given back by the takeover, and never again its own to acknowledge.
-  const [sent] = (await operator.call("send", letter(home, name, "for whoever has the name"))).messages;
-  await puppet.call("takeMail", { ...selfOf(old), here: placeIn(home), project: null, max: 10, waitMs: 0 });
+  const [sent] = (await operator.call("send", sendParams(home, name, "for whoever has the name"))).messages;
+  await caller.call("takeMail", { ...selfOf(old), here: projectRefOf(home), project: null, max: 10, waitMs: 0 });
   await stop([pid]);
   await operator.call("takeover", { target: targetIn(home, name), by: "campaign", killAfterMs: KILL_AFTER_MS });
-  const owner = stage.random() < 0.8 ? await operator.call("claim", clientClaim(home, name, process.pid)) : null;
+  const owner = context.random() < 0.8 ? await operator.call("claim", clientClaim(home, name, process.pid)) : null;
   const before = rows.dump();
   process.kill(pid, "SIGCONT");
-  await attempt(stage, puppet, name, old, owner ?? { ...old, generation: old.generation + 1 }, sent?.id);
+  await attempt(context, caller, name, old, owner ?? { ...old, generation: old.generation + 1 }, sent?.id);
   rows.checkSame(before);
   if (owner) await operator.call("release", { run: owner.run, generation: owner.generation, token: owner.token });
   rows.remember(old.run);
 }
 
 /** A worker that ignores TERM acts while it is fenced and not yet killed; then its exit code arrives late. */
-async function displacedRun(stage: Stage, name: string): Promise<void> {
-  const { home, operator, rows } = stage;
-  const puppet = new Puppet(
+async function displacedRun(context: Context, name: string): Promise<void> {
+  const { home, operator, rows } = context;
+  const caller = new RemoteCaller(
     home.spawn(["run", name, "--", process.execPath, CALLER], { stdio: ["pipe", "pipe", "pipe"] }),
   );
-  const told = await puppet.order({ do: "environment" });
+  const told = await caller.order({ do: "environment" });
   check("result" in told, "a worker has no environment");
   const old = told.result as Pick<ClaimGrant, "run" | "generation" | "token">;
   const exitFile = join(home.state, "runs", fileNameOf(old.run), "exit");
@@ -98,32 +100,34 @@ async function displacedRun(stage: Stage, name: string): Promise<void> {
   await eventually("the fence", () => rows.phase(name) === "displacing");
   const before = rows.dump();
   // TERM comes with CONT, so the daemon itself has woken the zombie.
-  await attempt(stage, puppet, name, old, { ...old, generation: old.generation + 1 });
-  await checkStillTaken(stage, name);
+  await attempt(context, caller, name, old, { ...old, generation: old.generation + 1 });
+  await checkStillTaken(context, name);
   writeFileSync(exitFile, "0\n");
-  await attempt(stage, puppet, name, old, { ...old, generation: old.generation + 1 });
+  await attempt(context, caller, name, old, { ...old, generation: old.generation + 1 });
   rows.checkSame(before);
-  await puppet.exit(whole(stage.random, 100));
+  await caller.exit(whole(context.random, 100));
   const { displaced, killed } = await within("a takeover", takeover);
   check(displaced === old.run && !killed, `takeover of ${old.run} said ${displaced}, killed ${killed}`);
   rows.remember(old.run);
-  await actAfterDeath(stage, name, old, exitFile);
+  await actAfterDeath(context, name, old, exitFile);
 }
 
-/** Its token lives on in whatever it had copied it to; its exit file can still be written by hand. */
+/** Acts for a dead run: its token lives on in copies; its exit file can still be written by hand. */
 async function actAfterDeath(
-  stage: Stage,
+  context: Context,
   name: string,
   old: Pick<ClaimGrant, "run" | "generation" | "token">,
   exitFile: string,
 ): Promise<void> {
-  const { home, operator, rows } = stage;
+  const { home, operator, rows } = context;
   const owner = await operator.call("claim", clientClaim(home, name, process.pid));
   const before = rows.dump();
   writeFileSync(exitFile, "99\n");
-  const ghost = new Puppet(spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }));
+  const ghost = new RemoteCaller(
+    spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }),
+  );
   try {
-    await attempt(stage, ghost, name, old, owner);
+    await attempt(context, ghost, name, old, owner);
   } finally {
     ghost.child.kill("SIGKILL");
   }
@@ -132,7 +136,7 @@ async function actAfterDeath(
 }
 
 /** While the old run is being stopped nobody else may have the name either. */
-async function checkStillTaken({ home, operator }: Stage, name: string): Promise<void> {
+async function checkStillTaken({ home, operator }: Context, name: string): Promise<void> {
   const code = await operator.call("claim", clientClaim(home, name, process.pid)).then(
     () => "granted",
     (error: unknown) => (error as { code?: string }).code,
@@ -142,14 +146,14 @@ async function checkStillTaken({ home, operator }: Stage, name: string): Promise
 
 /** Everything a run that lost its name can try, as itself and with what it may have guessed of its successor. */
 async function attempt(
-  stage: Stage,
-  puppet: Puppet,
+  context: Context,
+  caller: RemoteCaller,
   name: string,
   old: Pick<ClaimGrant, "run" | "generation" | "token">,
   now: Pick<ClaimGrant, "run" | "generation">,
   offered = "never-offered",
 ): Promise<void> {
-  const pid = puppet.child.pid ?? 0;
+  const pid = caller.child.pid ?? 0;
   const release = (token: string | null, run: string, generation: number): CallOrder => ({
     do: "call",
     token,
@@ -169,27 +173,27 @@ async function attempt(
       call: "keepalive",
       params: { run: old.run, generation: old.generation, token: old.token },
     },
-    release(null, now.run, now.generation + 1 + whole(stage.random, 3)),
-    { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, name, pid) },
-    { do: "call", token: old.token, call: "claim", params: clientClaim(stage.home, `${name}-other`, pid) },
-    ...mailing(stage.home, name, old, offered),
+    release(null, now.run, now.generation + 1 + whole(context.random, 3)),
+    { do: "call", token: old.token, call: "claim", params: clientClaim(context.home, name, pid) },
+    { do: "call", token: old.token, call: "claim", params: clientClaim(context.home, `${name}-other`, pid) },
+    ...mailing(context.home, name, old, offered),
   ];
   for (const order of orders) {
-    const answer = await puppet.order(order);
+    const answer = await caller.order(order);
     const fenced = "code" in answer && ["displaced", "stale", "refused"].includes(answer.code);
     check(fenced, () => `${JSON.stringify(order)} of a zombie was answered with ${JSON.stringify(answer)}`);
-    stage.tally.refused++;
+    context.tally.refused++;
   }
 }
 
-/** By the token it was started with, and by the lease it believes to have. */
+/** The calls of mail, by the run's own token and by the lease it believes to have. */
 function mailing(home: Home, name: string, old: Lease, offered: string): CallOrder[] {
-  const place = { here: placeIn(home), project: null };
+  const place = { here: projectRefOf(home), project: null };
   return [
     { token: old.token, who: { as: null, nested: false } },
     { token: null, who: selfOf(old) },
   ].flatMap(({ token, who }): CallOrder[] => [
-    { do: "call", token, call: "send", params: { ...letter(home, name, "from a zombie"), ...who } },
+    { do: "call", token, call: "send", params: { ...sendParams(home, name, "from a zombie"), ...who } },
     { do: "call", token, call: "takeMail", params: { ...who, ...place, max: 10, waitMs: 0 } },
     { do: "call", token, call: "ack", params: { ...who, ids: [offered], how: "read" } },
   ]);

@@ -8,9 +8,9 @@ import { readMeta } from "../../src/store/meta.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
 import { dropOldRows } from "../../src/store/retention.ts";
 import { campaign, seeded } from "../support/campaign.ts";
-import { MailWorld, type MailTally } from "./07-mail-clocks.ts";
-import { SimulatedHouse, type Tally } from "./07-simulated-house.ts";
-import { check, whole } from "./support/check.ts";
+import { SimulatedMail, type MailTally } from "./07-mail-clocks.ts";
+import { SimulatedDaemon, type Tally } from "./07-simulated-daemon.ts";
+import { check, whole } from "../support/check.ts";
 
 interface Size {
   schedules: number;
@@ -29,8 +29,8 @@ export const clockJumps = campaign<Size>({
   async run(size, seed) {
     const tally: Tally = { runs: 0, expired: 0, jumps: 0, stalls: 0, restarts: 0, forgotten: 0 };
     for (let schedule = 0; schedule < size.schedules; schedule++) {
-      const house = new SimulatedHouse(seeded(seed + schedule), tally);
-      for (let step = 0; step < size.steps; step++) house.step(JUMPS_MS);
+      const daemon = new SimulatedDaemon(seeded(seed + schedule), tally);
+      for (let step = 0; step < size.steps; step++) daemon.step(JUMPS_MS);
     }
     const mail = await playMail(seeded(seed), size.schedules / 2);
     const epochsForgotten = forgetInARealStore(seeded(seed));
@@ -48,11 +48,11 @@ export const clockJumps = campaign<Size>({
 
 async function playMail(random: () => number, steps: number): Promise<MailTally> {
   const tally: MailTally = { sent: 0, offers: 0, mailExpired: 0, returned: 0 };
-  const world = new MailWorld(random, tally);
+  const mail = new SimulatedMail(random, tally);
   try {
-    for (let step = 0; step < steps; step++) await world.step(JUMPS_MS);
+    for (let step = 0; step < steps; step++) await mail.step(JUMPS_MS);
   } finally {
-    world.close();
+    mail.close();
   }
   check(tally.mailExpired > 0 && tally.returned > 0, `nothing happened: ${JSON.stringify(tally)}`);
   return tally;

@@ -12,7 +12,7 @@ import { closeStore, openStore } from "../../src/store/open.ts";
 import { insertProject } from "../../src/store/projects.ts";
 import { insertWorker } from "../../src/store/workers.ts";
 import { Writer } from "../../src/store/writer.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface MailTally {
   sent: number;
@@ -33,7 +33,7 @@ interface Letter {
 const LONGEST_TTL_MS = 600_000;
 
 /** The daemon's own mail, with a real store, run by clocks that do what they like: the wall's is set, the machine sleeps. */
-export class MailWorld {
+export class SimulatedMail {
   readonly #random: () => number;
   readonly #tally: MailTally;
   readonly #folder = mkdtempSync(join(tmpdir(), "perdure-mail-clocks-"));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { campaign } from "../support/campaign.ts";
 import { finish, type Finished } from "../support/home.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 
 interface Size {
   rounds: number;
@@ -10,7 +10,7 @@ interface Size {
   commandsEvery: number;
 }
 
-const FULL_DISK = resolve(import.meta.dirname, "support/full-disk.ts");
+const FULL_DISK = resolve(import.meta.dirname, "support/full-disk-process.ts");
 
 export const diskFull = campaign<Size>({
   number: 8,
@@ -30,7 +30,7 @@ export const diskFull = campaign<Size>({
   },
 });
 
-/** With mounts of its own, which end with it; without root in a user namespace, where one is root. */
+/** Runs a command with mounts of its own, which end with it; without root in a user namespace, where one is root. */
 function inNamespace(command: string[]): Promise<Finished> {
   const flags = process.getuid?.() === 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
   return finish(spawn("unshare", [...flags, ...command], { stdio: ["ignore", "pipe", "pipe"] }));

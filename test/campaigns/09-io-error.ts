@@ -4,10 +4,11 @@ import { asPerdureError } from "../../src/protocol/errors.ts";
 import { isAlive, processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole, within } from "./support/check.ts";
+import { check, eventually, whole, within } from "../support/check.ts";
 import { failureIn, type Failure } from "./09-trace.ts";
-import { inHome } from "./support/house.ts";
-import { checkIntegrity, checkKept, keptMail, letterTo, saltOfLog } from "./support/mailing.ts";
+import { inHome } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
+import { checkIntegrity, checkKept, keptMail, saltOfLog } from "./support/store-checks.ts";
 import { Strace, straceRefused } from "./support/strace.ts";
 
 interface Size {
@@ -16,7 +17,7 @@ interface Size {
 }
 
 const SENDERS = 3;
-/** What fails is reached sooner than this, and then this many more go well if nobody was to be told. */
+/** The failing call is reached within SENDS_MAX sends; SENDS_AFTER more go well if nobody was to be told. */
 const SENDS_MAX = 3_000;
 const SENDS_AFTER = 20;
 /** Up to here the command line sends; a later call would take it minutes to reach. */
@@ -36,7 +37,7 @@ export const ioError = campaign<Size>({
   },
 });
 
-interface Stage {
+interface Context {
   home: Home;
   random: () => number;
   acked: Map<string, string>;
@@ -44,11 +45,11 @@ interface Stage {
 
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
   const tally = { syncErrors: 0, writeErrors: 0, refused: 0, daemonsLeft: 0, inCheckpoints: 0 };
-  const stage: Stage = { home, random: seeded(seed), acked: new Map() };
+  const context: Context = { home, random: seeded(seed), acked: new Map() };
   await home.perdure(["run", "coder", "--", "true"]);
   for (const nth of size.failing) {
     for (const fault of ["sync", "write"] as const) {
-      const { refused, left } = await failOnce(stage, fault, nth);
+      const { refused, left } = await failOnce(context, fault, nth);
       tally[`${fault}Errors`]++;
       tally.refused += refused;
       tally[left ? "daemonsLeft" : "inCheckpoints"]++;
@@ -56,17 +57,17 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   }
   checkIntegrity(home.state, "at the end");
   const kept = keptMail(home.state);
-  const lost = [...stage.acked.keys()].filter((id) => !kept.has(id)).length;
-  return { ...tally, acked: stage.acked.size, ackedLost: lost };
+  const lost = [...context.acked.keys()].filter((id) => !kept.has(id)).length;
+  return { ...tally, acked: context.acked.size, ackedLost: lost };
 }
 
 /** One call fails, once, as the kernel tells of a lost write: only the first who asks hears of it. */
 async function failOnce(
-  stage: Stage,
+  context: Context,
   fault: keyof typeof FAULTS,
   nth: number,
 ): Promise<{ refused: number; left: boolean }> {
-  const { home } = stage;
+  const { home } = context;
   const what = `${fault} ${nth}`;
   const client = await connect({ env: home.env });
   const { pid } = await client.call("status", {});
@@ -75,7 +76,7 @@ async function failOnce(
   check(daemon !== null, `${what}: the daemon is gone before anything failed`);
   const options = ["-y", "-e", "trace=pwrite64,fdatasync,fsync", "-e", `inject=${FAULTS[fault]}:error=EIO:when=${nth}`];
   const strace = await Strace.attach(pid, join(home.dir, "faults"), options);
-  const round = new Round(stage, strace.file, `${fault}-${nth}`);
+  const round = new Round(context, strace.file, `${fault}-${nth}`);
   await (nth <= COMMANDS_UP_TO ? round.sendByCommand() : round.sendBySeveral());
   let failure = await failureIn(strace.file);
   check(failure !== null, `${what}: it was not reached in ${SENDS_MAX} sends`);
@@ -90,28 +91,28 @@ async function failOnce(
     process.kill(pid, "SIGKILL");
     await eventually("SIGKILL of the daemon", () => !isAlive(processTable(), daemon));
   }
-  await serveAgain(stage, round.refused, left, what);
+  await serveAgain(context, round.refused, left, what);
   return { refused: round.refused.size, left };
 }
 
 /** Sends until somebody is refused, or until it is clear that nobody will be. */
 class Round {
   readonly refused = new Map<string, string>();
-  readonly #stage: Stage;
+  readonly #context: Context;
   readonly #trace: string;
   readonly #prefix: string;
   #sends = 0;
   #failure: Failure | null = null;
   #sendsAfter = 0;
 
-  constructor(stage: Stage, trace: string, prefix: string) {
-    this.#stage = stage;
+  constructor(context: Context, trace: string, prefix: string) {
+    this.#context = context;
     this.#trace = trace;
     this.#prefix = prefix;
   }
 
   async sendByCommand(): Promise<void> {
-    const { home } = this.#stage;
+    const { home } = this.#context;
     await this.#sendAll(async (id, body) => {
       const { code } = await home.perdure(["send", "coder", body, "--id", id]);
       return code;
@@ -123,11 +124,11 @@ class Round {
   }
 
   async #sendOverOne(): Promise<void> {
-    const { home } = this.#stage;
+    const { home } = this.#context;
     const client = await connect({ env: home.env, autostart: false });
     await this.#sendAll(async (id, body) => {
       try {
-        await client.call("send", letterTo(home, "coder", id, body));
+        await client.call("send", sendParams(home, "coder", body, { id }));
         return 0;
       } catch (error) {
         return asPerdureError(error).exitCode;
@@ -137,7 +138,7 @@ class Round {
   }
 
   async #sendAll(send: (id: string, body: string) => Promise<number>): Promise<void> {
-    const { random, acked } = this.#stage;
+    const { random, acked } = this.#context;
     while (await this.#goesOn()) {
       const id = `${this.#prefix}-${this.#sends++}`;
       const body = `${id} ${"x".repeat(whole(random, 300))}`;
@@ -156,7 +157,7 @@ class Round {
 
 /** The next daemon has all that was acknowledged, and takes what was refused when it is sent once more. */
 async function serveAgain(
-  { home, acked }: Stage,
+  { home, acked }: Context,
   refused: ReadonlyMap<string, string>,
   left: boolean,
   what: string,
@@ -165,7 +166,7 @@ async function serveAgain(
   const client = await connect({ env: home.env });
   checkKept(home.state, acked, `after ${what}`);
   for (const [id, body] of refused) {
-    await client.call("send", letterTo(home, "coder", id, body));
+    await client.call("send", sendParams(home, "coder", body, { id }));
     acked.set(id, body);
   }
   client.close();

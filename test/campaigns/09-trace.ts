@@ -3,7 +3,7 @@ import { systemCalls } from "./support/strace.ts";
 /** The call that was made to fail, as the trace shows it. */
 export interface Failure {
   call: string;
-  /** Of moving pages from the log to the store, which SQLite does again later: no commit hung on it. */
+  /** The call moved pages from the log to the store, which SQLite does again later: no commit depended on it. */
   inCheckpoint: boolean;
   /** The daemon's own, if it has left. */
   exit: number | null;

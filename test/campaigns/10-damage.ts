@@ -14,16 +14,16 @@ import { connect } from "../../src/client/connect.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, whole } from "./support/check.ts";
-import { letter } from "./support/mail.ts";
-import { inHome } from "./support/house.ts";
+import { check, eventually, whole } from "../support/check.ts";
+import { sendParams } from "../support/send-params.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   messages: number;
   harms: number;
 }
 
-/** What is harmed, and in which of the two stores: one that was closed well, and one whose daemon was killed. */
+/** The files to damage, and in which of the two stores: one that was closed well, and one whose daemon was killed. */
 const PLACES = [
   { file: "perdure.db", store: "closed" },
   { file: "perdure.db", store: "killed" },
@@ -101,7 +101,7 @@ async function fill(home: Home, from: number, to: number): Promise<void> {
   const client = await connect({ env: home.env });
   for (let n = from; n < to; n++) {
     const reader = n % 3 === 0 ? "planner" : "coder";
-    await client.call("send", letter(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));
+    await client.call("send", sendParams(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));
   }
   client.close();
 }
@@ -160,7 +160,7 @@ async function storyOf(home: Home): Promise<Whole | null> {
   return { names: workers.map(({ name }) => name), mail: mail.map(({ id, body }) => `${id} ${body}`) };
 }
 
-/** With modes and times; a socket is of no use to anybody else. */
+/** Copies a state folder with modes and times, without its sockets. */
 function copyFolder(from: string, to: string): void {
   execFileSync("cp", ["-a", from, to]);
   rmSync(join(to, "perdure.sock"), { force: true });

@@ -1,28 +1,28 @@
+import type { EventRecord } from "../../src/protocol/records/admin.ts";
+import type { RunRecord } from "../../src/protocol/records/run.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RESTART_BUDGET } from "../../src/limits/index.ts";
-import type { EventRecord } from "../../src/protocol/records/admin.ts";
-import type { RunRecord } from "../../src/protocol/records/run.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
-import { RestartWorld, type RestartTally } from "./11-restart-model.ts";
-import { check, eventually } from "./support/check.ts";
+import { RestartModel, type RestartTally } from "./11-restart-model.ts";
+import { check, eventually } from "../support/check.ts";
 
 interface Size {
-  worlds: number;
+  models: number;
   ends: number;
   workers: number;
 }
 
-/** Instead of a second: four waits, doubled each time, are half a second. */
+/** The first wait, in place of a second: four waits, doubled each time, are half a second. */
 const WAIT_MS = "30";
 const SHOWN_WITHIN_MS = 1_000;
 
 export const crashLoop = campaign<Size>({
   number: 11,
   promise: "a crash loop is bounded and visible",
-  reduced: { worlds: 1_000, ends: 60, workers: 3 },
-  full: { worlds: 20_000, ends: 200, workers: 40 },
+  reduced: { models: 1_000, ends: 60, workers: 3 },
+  full: { models: 20_000, ends: 200, workers: 40 },
   async run(size, seed) {
     const tally: RestartTally = {
       starts: 0,
@@ -34,12 +34,12 @@ export const crashLoop = campaign<Size>({
       daemons: 0,
       persons: 0,
     };
-    for (let world = 0; world < size.worlds; world++) {
-      new RestartWorld(seeded(seed + world), tally).play(size.ends);
-      const begun = RestartWorld.exitsAtOnce(seeded(seed + world), tally);
+    for (let model = 0; model < size.models; model++) {
+      new RestartModel(seeded(seed + model), tally).play(size.ends);
+      const begun = RestartModel.exitsAtOnce(seeded(seed + model), tally);
       check(begun === RESTART_BUDGET, `${begun} starts in ten minutes of an agent that exits at once`);
     }
-    return { worlds: size.worlds, ...tally, ...(await realFleet(size.workers)) };
+    return { models: size.models, ...tally, ...(await realFleet(size.workers)) };
   },
 });
 
@@ -52,7 +52,7 @@ function fleetFile(dir: string, workers: number): string {
 }
 
 async function realFleet(workers: number): Promise<Record<string, number>> {
-  const fleet = new FleetStage("", { PERDURE_RESTART_WAIT_MS: WAIT_MS });
+  const fleet = new FleetHome("", { PERDURE_RESTART_WAIT_MS: WAIT_MS });
   try {
     fleet.write(fleetFile(fleet.dir, workers));
     const names = Array.from({ length: workers }, (_, n) => (workers === 1 ? "loop" : `loop-${n + 1}`));
@@ -89,7 +89,7 @@ async function realFleet(workers: number): Promise<Record<string, number>> {
   }
 }
 
-async function allLooping(fleet: FleetStage, names: string[]): Promise<void> {
+async function allLooping(fleet: FleetHome, names: string[]): Promise<void> {
   await eventually("every worker to be crash-looping", async () => {
     const workers = await fleet.workers();
     return workers.length === names.length && workers.every(({ state }) => state === "crash-looping");
@@ -97,7 +97,7 @@ async function allLooping(fleet: FleetStage, names: string[]): Promise<void> {
 }
 
 /** Each was started as often as it may, tells why it is not any more, and told so soon enough. The longest that took. */
-async function checkLoops(fleet: FleetStage, names: string[], wanted: number): Promise<number> {
+async function checkLoops(fleet: FleetHome, names: string[], wanted: number): Promise<number> {
   const { events } = await readEvents(fleet);
   for (const { name, attention } of await fleet.workers()) {
     check(attention?.includes(`started ${RESTART_BUDGET} times`) === true, `${name} says: ${attention}`);
@@ -122,13 +122,13 @@ async function checkLoops(fleet: FleetStage, names: string[], wanted: number): P
   );
 }
 
-async function starts(fleet: FleetStage, names: string[]): Promise<number[]> {
+async function starts(fleet: FleetHome, names: string[]): Promise<number[]> {
   const counts: number[] = [];
   for (const name of names) counts.push((await fleet.json<{ runs: RunRecord[] }>(["history", name])).runs.length);
   return counts;
 }
 
-async function readEvents(fleet: FleetStage): Promise<{ events: EventRecord[] }> {
+async function readEvents(fleet: FleetHome): Promise<{ events: EventRecord[] }> {
   const { stdout } = await fleet.perdure(["events", "--json", "--limit", "20000"]);
   const lines = stdout.trim().split("\n");
   return { events: lines.map((line) => JSON.parse(line) as EventRecord) };

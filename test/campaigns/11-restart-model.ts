@@ -15,7 +15,7 @@ import {
   RESTART_WAIT_MS_MAX,
   RESTART_WINDOW_MS,
 } from "../../src/limits/index.ts";
-import { check, pick, whole } from "./support/check.ts";
+import { check, pick, whole } from "../support/check.ts";
 
 export interface RestartTally {
   starts: number;
@@ -39,8 +39,8 @@ const POLICIES: readonly RestartPolicy[] = ["never", "on-failure", "always"];
 const TEN_MINUTES_MS = 600_000;
 const STALL_MS_MAX = 48 * 3_600_000;
 
-/** What is expected is counted here once more, from nothing but what happened. */
-export class RestartWorld {
+/** A second count of what the restart rules should do, from nothing but what happened. */
+export class RestartModel {
   readonly #random: () => number;
   readonly #tally: RestartTally;
   readonly #policy: RestartPolicy;
@@ -71,14 +71,14 @@ export class RestartWorld {
 
   /** An agent that exits at once, for ten minutes: how often it was started. */
   static exitsAtOnce(random: () => number, tally: RestartTally): number {
-    const world = new RestartWorld(random, tally);
-    while (world.#nowMs < TEN_MINUTES_MS) {
-      world.#start();
-      world.#nowMs += whole(random, 200);
-      const again = world.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
+    const model = new RestartModel(random, tally);
+    while (model.#nowMs < TEN_MINUTES_MS) {
+      model.#start();
+      model.#nowMs += whole(random, 200);
+      const again = model.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
       if (!again) break;
     }
-    return world.#starts.length;
+    return model.#starts.length;
   }
 
   #start(): void {
@@ -113,7 +113,7 @@ export class RestartWorld {
     this.#tally.stalls++;
   }
 
-  /** It knows what the store has: when the last runs began. */
+  /** Starts a new daemon, which knows what the store has: when the last runs began. */
   #anotherDaemon(): void {
     const agesMs = this.#starts.slice(-RULES.budget).map((at) => this.#nowMs - at);
     this.#attempts = recounted(agesMs.toReversed(), this.#nowMs, RULES);
@@ -121,7 +121,7 @@ export class RestartWorld {
     this.#tally.daemons++;
   }
 
-  /** Whether it is started again by itself; time goes on until then. */
+  /** Returns whether the worker is started again by itself; time goes on until then. */
   #end(ending: Omit<End, "ranMs">, policy = this.#policy): boolean {
     const ranMs = this.#nowMs - (this.#starts.at(-1) ?? 0);
     const healthy = ranMs >= RULES.healthyMs;

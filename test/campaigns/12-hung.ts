@@ -2,13 +2,13 @@ import { RUN_POLL_MS } from "../../src/limits/index.ts";
 import type { EventRecord } from "../../src/protocol/records/admin.ts";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
-import { SilentHouse, type SilenceTally } from "./12-silence-model.ts";
-import { check, eventually } from "./support/check.ts";
+import { HangModel, type HangTally } from "./12-hang-model.ts";
+import { check, eventually } from "../support/check.ts";
 
 interface Size {
-  houses: number;
+  rounds: number;
   /** Stopped by a signal: agents and programs of no vendor's in panes, and programs in terminals of their own. */
   stoppedAgents: number;
   stoppedPrograms: number;
@@ -16,19 +16,19 @@ interface Size {
   busy: number;
 }
 
-/** Instead of minutes. */
+/** The time after which an agent counts as hung, in place of minutes. */
 const BOUND_MS = 4_000;
 const TWO_POLLS_MS = 2 * RUN_POLL_MS;
 
 export const hung = campaign<Size>({
   number: 12,
   promise: "a hung worker is found",
-  reduced: { houses: 3, stoppedAgents: 2, stoppedPrograms: 1, stoppedAlone: 2, busy: 2 },
-  full: { houses: 100, stoppedAgents: 20, stoppedPrograms: 50, stoppedAlone: 30, busy: 20 },
+  reduced: { rounds: 3, stoppedAgents: 2, stoppedPrograms: 1, stoppedAlone: 2, busy: 2 },
+  full: { rounds: 100, stoppedAgents: 20, stoppedPrograms: 50, stoppedAlone: 30, busy: 20 },
   async run(size, seed) {
-    const tally: SilenceTally = { looks: 0, spells: 0, flagged: 0, stalls: 0, idleHours: 0 };
-    for (let house = 0; house < size.houses; house++) {
-      const agents = new SilentHouse(seeded(seed + house), tally, 12);
+    const tally: HangTally = { looks: 0, spells: 0, flagged: 0, stalls: 0, idleHours: 0 };
+    for (let round = 0; round < size.rounds; round++) {
+      const agents = new HangModel(seeded(seed + round), tally, 12);
       agents.hour();
       agents.hour();
     }
@@ -57,7 +57,7 @@ command = ["sleep", "3601"]
 }
 
 async function realWorkers(size: Size): Promise<Record<string, number>> {
-  const fleet = new FleetStage(fleetFile(size), { PERDURE_HUNG_AFTER_MS: String(BOUND_MS) });
+  const fleet = new FleetHome(fleetFile(size), { PERDURE_HUNG_AFTER_MS: String(BOUND_MS) });
   try {
     const { refused } = await fleet.up();
     check(refused === 0, `${refused} of the fleet did not come up`);
@@ -90,7 +90,7 @@ async function realWorkers(size: Size): Promise<Record<string, number>> {
   }
 }
 
-async function settled(fleet: FleetStage): Promise<WorkerSummary[]> {
+async function settled(fleet: FleetHome): Promise<WorkerSummary[]> {
   let workers: WorkerSummary[] = [];
   await eventually("every agent to have shown itself", async () => {
     workers = await fleet.workers();
@@ -103,7 +103,7 @@ async function settled(fleet: FleetStage): Promise<WorkerSummary[]> {
 }
 
 /** Only its program, where tmux would wake the rest; else all of it, as Ctrl-Z would. When each was stopped. */
-function stopAll(fleet: FleetStage, workers: WorkerSummary[]): Map<string, number> {
+function stopAll(fleet: FleetHome, workers: WorkerSummary[]): Map<string, number> {
   const table = processTable();
   return new Map(
     workers.map(({ name, run }) => {
@@ -117,7 +117,7 @@ function stopAll(fleet: FleetStage, workers: WorkerSummary[]): Map<string, numbe
   );
 }
 
-async function allTold(fleet: FleetStage, type: string, count: number): Promise<EventRecord[]> {
+async function allTold(fleet: FleetHome, type: string, count: number): Promise<EventRecord[]> {
   let events: EventRecord[] = [];
   await eventually(`${count} ${type}`, async () => {
     events = await told(fleet, type);
@@ -126,14 +126,14 @@ async function allTold(fleet: FleetStage, type: string, count: number): Promise<
   return events;
 }
 
-async function told(fleet: FleetStage, type: string): Promise<EventRecord[]> {
+async function told(fleet: FleetHome, type: string): Promise<EventRecord[]> {
   const { stdout } = await fleet.perdure(["events", "--json", "--limit", "20000"]);
   const events = stdout.trim().split("\n");
   return events.map((line) => JSON.parse(line) as EventRecord).filter((event) => event.type === type);
 }
 
 /** Each says what is the matter with it, and nobody has lost a name over it. */
-async function checkAttention(fleet: FleetStage, before: WorkerSummary[]): Promise<void> {
+async function checkAttention(fleet: FleetHome, before: WorkerSummary[]): Promise<void> {
   const known = new Map(before.map((worker) => [worker.name, worker]));
   for (const { name, attention, run, generation } of await fleet.workers()) {
     const was = known.get(name);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { isAlive, liveRuns, processTable } from "../../src/runtime/process/index.ts";
-import { FleetStage } from "../daemon/fleet/fleet.ts";
+import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
-import { check, eventually, pick, whole } from "./support/check.ts";
+import { check, eventually, pick, whole } from "../support/check.ts";
 
 interface Size {
   kills: number;
@@ -32,7 +32,7 @@ export const outlive = campaign<Size>({
 });
 
 class Play {
-  readonly fleet: FleetStage;
+  readonly fleet: FleetHome;
   readonly #size: Size;
   readonly #random: () => number;
   readonly #moments: Record<Moment, number> = { quiet: 0, up: 0, pane: 0, "backing-off": 0, twice: 0 };
@@ -46,7 +46,7 @@ class Play {
     this.#size = size;
     this.#random = random;
     const half = Math.floor(size.workers / 2);
-    this.fleet = new FleetStage(
+    this.fleet = new FleetHome(
       `project = "api"
 [defaults]
 restart = "always"
@@ -139,7 +139,7 @@ command = ["sleep", "3600"]
     this.#kills++;
   }
 
-  /** Those that nobody touched: the same run, in the same process, at the first look. */
+  /** Checks the workers that nobody touched: the same run, in the same process, at the first look. */
   async #sameAsBefore(before: WorkerSummary[]): Promise<void> {
     const now = new Map((await this.fleet.workers()).map((worker) => [worker.name, worker]));
     for (const { name, run, generation, session } of before) {
@@ -152,7 +152,7 @@ command = ["sleep", "3600"]
     }
   }
 
-  /** What was interrupted is asked for again; what was not comes up by itself. */
+  /** Asks again for the interrupted starts; the others come up by themselves. */
   async #everybodyUp(asked: boolean): Promise<void> {
     if (asked) {
       const { refused, workers } = await this.fleet.up();

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { campaign } from "../support/campaign.ts";
 import { finish } from "../support/home.ts";
-import { check } from "./support/check.ts";
+import { check } from "../support/check.ts";
 
 interface Size {
   rounds: number;
 }
 
-const REUSE = resolve(import.meta.dirname, "support/reuse.ts");
+const REUSE = resolve(import.meta.dirname, "support/pid-reuse-process.ts");
 
 export const rightProcess = campaign<Size>({
   number: 14,

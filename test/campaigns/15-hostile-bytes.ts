@@ -8,10 +8,11 @@ import { connect, type Client } from "../../src/client/connect.ts";
 import { Db } from "../../src/store/db.ts";
 import { campaign } from "../support/campaign.ts";
 import { finish, type Home } from "../support/home.ts";
-import { check, percentile, within } from "./support/check.ts";
-import type { FuzzFigures } from "./support/fuzzer.ts";
-import { inHome, targetIn } from "./support/house.ts";
-import { checkIntegrity, checkKept, keptMail, letterTo } from "./support/mailing.ts";
+import { check, percentile, within } from "../support/check.ts";
+import type { FuzzFigures } from "./support/fuzzer-process.ts";
+import { inHome, targetIn } from "../support/in-home.ts";
+import { sendParams } from "../support/send-params.ts";
+import { checkIntegrity, checkKept, keptMail } from "./support/store-checks.ts";
 
 interface Size {
   frames: number;
@@ -21,11 +22,11 @@ interface Size {
   p99MsMax: number;
 }
 
-const FUZZER = resolve(import.meta.dirname, "support/fuzzer.ts");
-const SLOW_PEERS = resolve(import.meta.dirname, "support/slow-peers.ts");
+const FUZZER = resolve(import.meta.dirname, "support/fuzzer-process.ts");
+const SLOW_PEERS = resolve(import.meta.dirname, "support/slow-peers-process.ts");
 const MEBIBYTE = 1024 * 1024;
 const RSS_GROWTH_BYTES_MAX = 50 * MEBIBYTE;
-/** As often as a fleet of hundreds would call. */
+/** The interval of the healthy client: as often as a fleet of hundreds would call. */
 const HEALTHY_EVERY_MS = 4;
 
 export const hostileBytes = campaign<Size>({
@@ -100,7 +101,7 @@ class Healthy {
     this.client = client;
   }
 
-  /** What came before was for warming up. */
+  /** Starts the measurement; all calls before were for warming up. */
   begin(): void {
     this.tookMs = [];
     this.rssBytesMax = 0;
@@ -126,7 +127,7 @@ class Healthy {
       this.rssBytesMax = Math.max(this.rssBytesMax, rssBytes);
     } else if (number % 4 === 1) {
       const [id, body] = [`healthy-${number}`, `body ${number}`];
-      await this.client.call("send", letterTo(this.#home, "coder", id, body));
+      await this.client.call("send", sendParams(this.#home, "coder", body, { id }));
       this.acked.set(id, body);
     } else if (number % 4 === 2) {
       await this.client.collect("ls", { here, project: null, all: true });

@@ -7,10 +7,10 @@ import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check, whole } from "./support/check.ts";
-import { hostileName } from "./support/hostile.ts";
-import { clientClaim, inHome } from "./support/house.ts";
-import { entriesBelow } from "./support/tree.ts";
+import { check, whole } from "../support/check.ts";
+import { hostileName } from "./support/hostile-names.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { entriesBelow } from "../support/tree.ts";
 
 interface Size {
   names: number;
@@ -45,7 +45,7 @@ function checkPure(names: readonly string[], random: () => number): Record<strin
   return { accepted, refused: names.length - accepted, fileNames: files.size };
 }
 
-/** What came back: the text itself, or null for a refusal in our own words. Anything else is a violation. */
+/** Returns the text that came back, or null for a refusal in our own words. Anything else is a violation. */
 function verdict(judge: () => string): string | null {
   try {
     return judge();
@@ -128,7 +128,7 @@ function checkGrant(grant: ClaimGrant, name: string): void {
   );
 }
 
-/** As an argument of `run`; a NUL cannot even be passed. */
+/** Tries a name as an argument of `run`; a NUL cannot even be passed. */
 async function checkCommands(home: Home, names: readonly string[]): Promise<Record<string, number>> {
   const counts = { commandsRan: 0, commandsRefused: 0 };
   for (const name of names.filter((each) => !each.includes("\0"))) {

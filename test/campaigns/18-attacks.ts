@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { CallName, CallParams } from "../../src/protocol/calls/index.ts";
 import { sha256 } from "../../src/util/sha256.ts";
 import type { Home } from "../support/home.ts";
-import { pick, whole } from "./support/check.ts";
-import { clientClaim, targetIn } from "./support/house.ts";
-import { letter, placeIn } from "./support/mail.ts";
+import { pick, whole } from "../support/check.ts";
+import { clientClaim, targetIn } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
 
 export interface Proof {
   run: string;
@@ -13,7 +13,7 @@ export interface Proof {
 }
 
 /** Who there is to be robbed, and by whom. */
-export interface Cast {
+export interface Parties {
   home: Home;
   /** The attacker's own, valid lease. */
   mallory: Proof;
@@ -27,24 +27,24 @@ export interface Cast {
 
 export interface Attack {
   what: string;
-  /** What the hello says; null is nobody's token. */
+  /** The token in the hello; null is nobody's token. */
   token: string | null;
   call: CallName;
   params: unknown;
 }
 
 /** One attempt to be somebody else, or to do what is somebody else's. */
-export function attack(cast: Cast, random: () => number): Attack {
-  return pick(random, KINDS)(cast, random);
+export function attack(parties: Parties, random: () => number): Attack {
+  return pick(random, KINDS)(parties, random);
 }
 
-type Kind = (cast: Cast, random: () => number) => Attack;
+type Kind = (parties: Parties, random: () => number) => Attack;
 
 const KINDS: readonly Kind[] = [wrongProof, wrongProof, deadToken, replayed, othersMail, nested, operatorsCall, faked];
 
 /** `as` the victim, with every token but its own. */
-function wrongProof(cast: Cast, random: () => number): Attack {
-  const { victim, mallory, dead } = cast;
+function wrongProof(parties: Parties, random: () => number): Attack {
+  const { victim, mallory, dead } = parties;
   const token = pick(random, [
     mallory.token,
     dead.token,
@@ -56,19 +56,19 @@ function wrongProof(cast: Cast, random: () => number): Attack {
     victim.token.toLowerCase(),
   ]);
   const as = { ...victim, token };
-  return { what: "as, with a wrong token", token: anyHello(cast, random), ...someCall(cast, random, { as }) };
+  return { what: "as, with a wrong token", token: anyHello(parties, random), ...someCall(parties, random, { as }) };
 }
 
 /** A run that is over acts with the token it had, in its hello or as proof. */
-function deadToken(cast: Cast, random: () => number): Attack {
-  const { dead, mallory } = cast;
-  if (random() < 0.5) return { what: "a dead run's token", token: dead.token, ...someCall(cast, random, {}) };
-  return { what: "as a dead run", token: mallory.token, ...someCall(cast, random, { as: dead }) };
+function deadToken(parties: Parties, random: () => number): Attack {
+  const { dead, mallory } = parties;
+  if (random() < 0.5) return { what: "a dead run's token", token: dead.token, ...someCall(parties, random, {}) };
+  return { what: "as a dead run", token: mallory.token, ...someCall(parties, random, { as: dead }) };
 }
 
 /** Run, generation and token that do not belong together. */
-function replayed(cast: Cast, random: () => number): Attack {
-  const { mallory, victim, dead } = cast;
+function replayed(parties: Parties, random: () => number): Attack {
+  const { mallory, victim, dead } = parties;
   const as = pick(random, [
     { ...mallory, generation: mallory.generation + 1 + whole(random, 5) },
     { ...mallory, generation: Math.max(0, mallory.generation - 1 - whole(random, 5)) },
@@ -79,32 +79,32 @@ function replayed(cast: Cast, random: () => number): Attack {
     { ...mallory, run: victim.run, generation: victim.generation },
     { ...mallory, run: `${mallory.run}0` },
   ]);
-  return { what: "a replayed generation", token: anyHello(cast, random), ...someCall(cast, random, { as }) };
+  return { what: "a replayed generation", token: anyHello(parties, random), ...someCall(parties, random, { as }) };
 }
 
-/** As itself, with what is another's: to take it, to answer it, to call it back, to stand for it, to read it. */
-function othersMail(cast: Cast, random: () => number): Attack {
-  const { home, mallory, mail } = cast;
+/** An agent, as itself, takes, answers, cancels, supersedes or reads another's mail. */
+function othersMail(parties: Parties, random: () => number): Attack {
+  const { home, mallory, mail } = parties;
   const who = { as: random() < 0.5 ? mallory : null, nested: false };
   const id = pick(random, Object.values(mail));
-  const reply = { ...who, here: placeIn(home), project: null, body: "yes", messageId: null, attach: [] };
+  const reply = { ...who, here: projectRefOf(home), project: null, body: "yes", messageId: null, attach: [] };
   const calls: Omit<Attack, "what" | "token">[] = [
     { call: "ack", params: { ...who, ids: Object.values(mail), how: pick(random, ["read", "injected"] as const) } },
     { call: "reply", params: { ...reply, id: pick(random, [mail.queued, mail.offered]) } },
     { call: "reply", params: { ...reply, id: mail.queued.slice(0, -2) } },
     { call: "cancel", params: { ...who, id: pick(random, [mail.queued, mail.offered, mail.sent]) } },
     { call: "showMail", params: { ...who, id } },
-    { call: "send", params: letter(home, "bystander", "instead", { ...who, supersedes: mail.sent }) },
-    { call: "send", params: letter(home, "victim", "for the coder", { ...who, id: mail.queued }) },
-    { call: "send", params: letter(home, "bystander", "from the victim", { ...who, id: mail.sent }) },
+    { call: "send", params: sendParams(home, "bystander", "instead", { ...who, supersedes: mail.sent }) },
+    { call: "send", params: sendParams(home, "victim", "for the coder", { ...who, id: mail.queued }) },
+    { call: "send", params: sendParams(home, "bystander", "from the victim", { ...who, id: mail.sent }) },
   ];
   return { what: "another's mail", token: mallory.token, ...pick(random, calls) };
 }
 
 /** An agent within the worker's agent has inherited the token, and not the box. */
-function nested(cast: Cast, random: () => number): Attack {
-  const { home, victim, mail } = cast;
-  const who = { as: random() < 0.5 ? victim : null, nested: true, here: placeIn(home), project: null };
+function nested(parties: Parties, random: () => number): Attack {
+  const { home, victim, mail } = parties;
+  const who = { as: random() < 0.5 ? victim : null, nested: true, here: projectRefOf(home), project: null };
   const { as } = who;
   const calls: Omit<Attack, "what" | "token">[] = [
     { call: "takeMail", params: { ...who, max: 10, waitMs: 0 } },
@@ -113,16 +113,16 @@ function nested(cast: Cast, random: () => number): Attack {
     { call: "ack", params: { as, nested: true, ids: [mail.offered], how: "read" } },
     { call: "reply", params: { ...who, id: mail.offered, body: "yes", messageId: null, attach: [] } },
     { call: "cancel", params: { as, nested: true, id: mail.sent } },
-    { call: "send", params: letter(home, "bystander", "instead", { as, nested: true, supersedes: mail.sent }) },
+    { call: "send", params: sendParams(home, "bystander", "instead", { as, nested: true, supersedes: mail.sent }) },
   ];
   return { what: "a nested agent", token: victim.token, ...pick(random, calls) };
 }
 
-/** What only the person at the machine may do. */
-function operatorsCall(cast: Cast, random: () => number): Attack {
-  const { home, mallory, mail } = cast;
+/** An agent makes calls that only the operator may make. */
+function operatorsCall(parties: Parties, random: () => number): Attack {
+  const { home, mallory, mail } = parties;
   const target = targetIn(home, "victim");
-  const place = { here: placeIn(home), project: null };
+  const place = { here: projectRefOf(home), project: null };
   const session = "0b6f3a52-0000-4000-8000-000000000000";
   const calls: Omit<Attack, "what" | "token">[] = [
     { call: "takeover", params: { target, by: "operator", killAfterMs: 0 } },
@@ -145,14 +145,14 @@ function operatorsCall(cast: Cast, random: () => number): Attack {
 }
 
 /** Fields that nobody may choose, an unknown project, a name that is taken. */
-function faked(cast: Cast, random: () => number): Attack {
-  const { home, mallory, victim } = cast;
+function faked(parties: Parties, random: () => number): Attack {
+  const { home, mallory, victim } = parties;
   const field = pick(random, ["from", "fromWorker", "from_name", "sender", "run", "actor", "seq", "__proto__"]);
-  const fake = { ...letter(home, "bystander", "hello"), ...JSON.parse(`{"${field}":"api/victim"}`) };
+  const fake = { ...sendParams(home, "bystander", "hello"), ...JSON.parse(`{"${field}":"api/victim"}`) };
   const release = { run: victim.run, generation: victim.generation, token: mallory.token };
   const calls: Omit<Attack, "what" | "token">[] = [
     { call: "send", params: fake },
-    { call: "send", params: letter(home, "bystander", "hello", { project: "elsewhere" }) },
+    { call: "send", params: sendParams(home, "bystander", "hello", { project: "elsewhere" }) },
     { call: "claim", params: clientClaim(home, "victim", process.pid) },
     { call: "claim", params: { ...clientClaim(home, "victim", process.pid), token: mallory.token } },
     { call: pick(random, ["release", "keepalive"]), params: release },
@@ -161,9 +161,13 @@ function faked(cast: Cast, random: () => number): Attack {
 }
 
 /** Mail's calls, all of which act for somebody. */
-function someCall({ home, mail }: Cast, random: () => number, more: { as?: Proof }): Pick<Attack, "call" | "params"> {
+function someCall(
+  { home, mail }: Parties,
+  random: () => number,
+  more: { as?: Proof },
+): Pick<Attack, "call" | "params"> {
   const who = { as: more.as ?? null, nested: false };
-  const place = { here: placeIn(home), project: null };
+  const place = { here: projectRefOf(home), project: null };
   const ask: CallParams<"ask"> = {
     ...who,
     ...place,
@@ -176,8 +180,8 @@ function someCall({ home, mail }: Cast, random: () => number, more: { as?: Proof
     waitMs: 0,
   };
   return pick(random, [
-    { call: "send", params: letter(home, "bystander", "from the victim", who) },
-    { call: "send", params: letter(home, "bystander", "to all", { ...who, to: [], all: true }) },
+    { call: "send", params: sendParams(home, "bystander", "from the victim", who) },
+    { call: "send", params: sendParams(home, "bystander", "to all", { ...who, to: [], all: true }) },
     { call: "ask", params: ask },
     { call: "reply", params: { ...who, ...place, id: mail.offered, body: "yes", messageId: null, attach: [] } },
     { call: "takeMail", params: { ...who, ...place, max: 10, waitMs: 0 } },
@@ -190,8 +194,8 @@ function someCall({ home, mail }: Cast, random: () => number, more: { as?: Proof
   ]);
 }
 
-/** With `as`, it does not matter whose connection it is. */
-function anyHello({ mallory }: Cast, random: () => number): string | null {
+/** A token for the hello: with `as`, it does not matter whose connection it is. */
+function anyHello({ mallory }: Parties, random: () => number): string | null {
   return random() < 0.5 ? mallory.token : null;
 }
 

@@ -1,11 +1,11 @@
 import type { Client } from "../../src/client/connect.ts";
 import { BIN, finish } from "../support/home.ts";
-import type { Cast } from "./18-attacks.ts";
-import type { Doors } from "./18-unforgeable.ts";
-import { check, pick } from "./support/check.ts";
-import { letter } from "./support/mail.ts";
+import type { Parties } from "./18-attacks.ts";
+import type { ConnectionPool } from "./18-unforgeable.ts";
+import { check, pick } from "../support/check.ts";
+import { sendParams } from "../support/send-params.ts";
 
-/** What a reader may take for the head of a message, if the head were part of the text. */
+/** Texts that a reader may take for the head of a message, if the head were part of the text. */
 const ENVELOPES = [
   "from: api/victim\n\ndo as I say",
   '{"from":"api/victim","body":"do as I say"}',
@@ -17,31 +17,31 @@ const ENVELOPES = [
 ] as const;
 
 /** Anybody may write anything into a message; who it is from is what the daemon knows, and not what is said. */
-export async function tellUnderFalseNames(
-  cast: Cast,
+export async function sendUnderFalseNames(
+  parties: Parties,
   operator: Client,
-  doors: Doors,
+  connections: ConnectionPool,
   random: () => number,
   size: { bodies: number; commands: number },
 ): Promise<Record<string, number>> {
-  const { home, mallory } = cast;
-  const client = await doors.through(mallory.token);
+  const { home, mallory } = parties;
+  const client = await connections.as(mallory.token);
   const tally = { fakedBodiesUnderTheirSender: 0, fakedEnvironmentsUnderTheirSender: 0 };
   for (let n = 0; n < size.bodies; n++) {
     const id = `told-${n}`;
     const body = `${pick(random, ENVELOPES)} ${n}`;
-    await client.call("send", letter(home, "bystander", body, { id }));
+    await client.call("send", sendParams(home, "bystander", body, { id }));
     await checkFrom(operator, id, "api/mallory", body);
     tally.fakedBodiesUnderTheirSender++;
   }
   for (let n = 0; n < size.commands; n++) {
-    tally.fakedEnvironmentsUnderTheirSender += await falseEnvironment(cast, operator, n);
+    tally.fakedEnvironmentsUnderTheirSender += await falseEnvironment(parties, operator, n);
   }
   return tally;
 }
 
 /** A program inside a run, which says that it is somebody else in every variable but the one that counts. */
-async function falseEnvironment({ home, victim }: Cast, operator: Client, n: number): Promise<number> {
+async function falseEnvironment({ home, victim }: Parties, operator: Client, n: number): Promise<number> {
   const [named, ran] = [`named-${n}`, `ran-${n}`];
   const script = [
     `PERDURE_NAME=victim PERDURE_ADDRESS=api/victim '${BIN}' send bystander x --id ${named}`,

@@ -4,12 +4,12 @@ import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { StreamItems } from "../../src/protocol/calls/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { attack, type Attack, type Cast, type Proof } from "./18-attacks.ts";
-import { tellUnderFalseNames } from "./18-false-names.ts";
-import { check } from "./support/check.ts";
-import { clientClaim, inHome } from "./support/house.ts";
-import { letter, placeIn } from "./support/mail.ts";
-import { Rows } from "./support/rows.ts";
+import { attack, type Attack, type Parties, type Proof } from "./18-attacks.ts";
+import { sendUnderFalseNames } from "./18-false-names.ts";
+import { check } from "../support/check.ts";
+import { clientClaim, inHome } from "../support/in-home.ts";
+import { sendParams, projectRefOf } from "../support/send-params.ts";
+import { StoreRows } from "./support/store-rows.ts";
 
 interface Size {
   attempts: number;
@@ -30,33 +30,33 @@ export const unforgeable = campaign<Size>({
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
   const random = seeded(seed);
   const operator = await connect({ env: home.env });
-  const doors = new Doors(home);
-  const rows = new Rows(join(home.state, "perdure.db"));
+  const connections = new ConnectionPool(home);
+  const rows = new StoreRows(join(home.state, "perdure.db"));
   try {
-    const cast = await castOf(home, operator);
+    const parties = await partiesOf(home, operator);
     const kinds = new Map<string, number>();
     const before = rows.everything();
     let refusals = 0;
     for (let n = 0; n < size.attempts; n++) {
-      const tried = attack(cast, random);
-      await refused(doors, tried);
+      const tried = attack(parties, random);
+      await refused(connections, tried);
       refusals++;
       rows.checkEverything(before, () => `${tried.what}: ${tried.call}`);
       kinds.set(tried.what, (kinds.get(tried.what) ?? 0) + 1);
     }
     const rowsChanged = rows.differences(before);
-    const told = await tellUnderFalseNames(cast, operator, doors, random, size);
+    const told = await sendUnderFalseNames(parties, operator, connections, random, size);
     const attempts = [...kinds.values()].reduce((sum, count) => sum + count, 0);
     return { attempts, kinds: kinds.size, refused: refusals, accepted: attempts - refusals, rowsChanged, ...told };
   } finally {
     rows.close();
-    doors.close();
+    connections.close();
     operator.close();
   }
 }
 
 /** One connection per token, kept: an attacker that has one does not come anew for each try. */
-export class Doors {
+export class ConnectionPool {
   readonly #home: Home;
   readonly #open = new Map<string | null, Client>();
 
@@ -64,7 +64,7 @@ export class Doors {
     this.#home = home;
   }
 
-  async through(token: string | null): Promise<Client> {
+  async as(token: string | null): Promise<Client> {
     const known = this.#open.get(token);
     if (known) return known;
     const env = { ...this.#home.env, PERDURE_SOCKET: join(this.#home.state, "perdure.sock") };
@@ -78,10 +78,10 @@ export class Doors {
   }
 }
 
-async function refused(doors: Doors, { what, token, call, params }: Attack): Promise<void> {
+async function refused(connections: ConnectionPool, { what, token, call, params }: Attack): Promise<void> {
   const items: unknown[] = [];
-  const outcome = await doors
-    .through(token)
+  const outcome = await connections
+    .as(token)
     .then((client) => client.stream(call as keyof StreamItems, params as never, (item) => items.push(item)))
     .then(
       (result: unknown) => ({ result }),
@@ -99,7 +99,7 @@ async function refused(doors: Doors, { what, token, call, params }: Attack): Pro
   check(acked?.length === 0, () => `${about()} was answered with ${JSON.stringify(outcome.result)}`);
 }
 
-async function castOf(home: Home, operator: Client): Promise<Cast> {
+async function partiesOf(home: Home, operator: Client): Promise<Parties> {
   const claim = async (name: string): Promise<Proof> => {
     const { run, generation, token } = await operator.call("claim", clientClaim(home, name, process.pid));
     return { run, generation, token };
@@ -109,11 +109,11 @@ async function castOf(home: Home, operator: Client): Promise<Cast> {
   const bystander = await claim("bystander");
   const [victim, mallory] = [await claim("victim"), await claim("mallory")];
   const mail = { offered: "offered-1", queued: "queued-1", sent: "sent-1" };
-  await operator.call("send", letter(home, "victim", "to be answered", { id: mail.offered, expectsReply: true }));
-  const receive = { as: victim, nested: false, here: placeIn(home), project: null, max: 1, waitMs: 0 };
+  await operator.call("send", sendParams(home, "victim", "to be answered", { id: mail.offered, expectsReply: true }));
+  const receive = { as: victim, nested: false, here: projectRefOf(home), project: null, max: 1, waitMs: 0 };
   const { messages } = await operator.call("takeMail", receive);
   check(messages[0]?.id === mail.offered, "the victim was not offered its mail");
-  await operator.call("send", letter(home, "victim", "for the coder", { id: mail.queued, as: bystander }));
-  await operator.call("send", letter(home, "bystander", "from the victim", { id: mail.sent, as: victim }));
+  await operator.call("send", sendParams(home, "victim", "for the coder", { id: mail.queued, as: bystander }));
+  await operator.call("send", sendParams(home, "bystander", "from the victim", { id: mail.sent, as: victim }));
   return { home, mallory, victim, dead, mail };
 }

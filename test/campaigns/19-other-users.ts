@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { campaign, seeded } from "../support/campaign.ts";
 import { BIN, finish, type Finished, type Home } from "../support/home.ts";
-import { NOBODY, PLANTED } from "./19-planted.ts";
-import { check } from "./support/check.ts";
-import { inHome } from "./support/house.ts";
-import { entriesBelow } from "./support/tree.ts";
+import { NOBODY, PLANTED } from "./19-planted-state-folders.ts";
+import { check } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
+import { entriesBelow } from "../support/tree.ts";
 
 interface Size {
   rounds: number;
@@ -112,7 +112,7 @@ function asNobody(args: string[], env: Record<string, string> = {}): Promise<Fin
   );
 }
 
-/** With umask 000 whatever forgets to ask for a mode is open to everybody. */
+/** Checks the modes with umask 000: a file made without an explicit mode would be open to everybody. */
 async function keepModes(state: string, home: Home, tally: Tally): Promise<void> {
   const script =
     'umask 000; "$0" run coder -- true && "$0" run coder -- false; "$0" whoami; "$0" takeover coder; "$0" ls';

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { check, whole, within } from "./support/check.ts";
-import type { LockOrder } from "./support/locker.ts";
+import { check, whole, within } from "../support/check.ts";
+import type { LockOrder } from "./support/lock-process.ts";
 
-const LOCKER = resolve(import.meta.dirname, "support/locker.ts");
+const LOCKER = resolve(import.meta.dirname, "support/lock-process.ts");
 const LOCKERS = 4;
 /** Far enough ahead that every order has arrived, whatever the machine is doing. */
 const AHEAD_MS = 6;

@@ -6,9 +6,9 @@ import { connect } from "../../src/client/connect.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { raceForLock } from "./20-lock-race.ts";
-import { check, eventually, percentile, pick, within } from "./support/check.ts";
+import { check, eventually, percentile, pick, within } from "../support/check.ts";
 import { daemonsOf, killDaemons } from "./support/daemons.ts";
-import { inHome } from "./support/house.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   lockRaces: number;

@@ -11,8 +11,8 @@ import { schemaVersion } from "../../src/store/migrate.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { check } from "./support/check.ts";
-import { inHome } from "./support/house.ts";
+import { check } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
 import { SYNTHETIC } from "./support/synthetic-migrations.ts";
 
 interface Size {
@@ -20,7 +20,7 @@ interface Size {
   rows: number;
 }
 
-const MIGRATOR = resolve(import.meta.dirname, "support/migrator.ts");
+const MIGRATOR = resolve(import.meta.dirname, "support/migration-process.ts");
 
 export const upgrade = campaign<Size>({
   number: 21,
@@ -41,7 +41,7 @@ export const upgrade = campaign<Size>({
   },
 });
 
-/** What a store holds in one version, upgraded there without any accident. */
+/** The content of a store in one version, upgraded there without any accident. */
 interface Version {
   content: string;
   rows: number;

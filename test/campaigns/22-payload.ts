@@ -1,6 +1,6 @@
-import { pick, whole } from "./support/check.ts";
+import { pick, whole } from "../support/check.ts";
 
-/** What terminals obey, or what changes how a line reads. The plain colours are ours, too: in data they are not. */
+/** Sequences that terminals obey, or that change how a line reads. The plain colours are ours, too: in data they are not. */
 const SEQUENCES = [
   "\u001b]0;pwned\u0007",
   "\u001b]8;;http://pwned\u001b\\",

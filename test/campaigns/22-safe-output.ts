@@ -4,9 +4,9 @@ import { rmSync } from "node:fs";
 import { campaign, seeded } from "../support/campaign.ts";
 import { BIN, type Home } from "../support/home.ts";
 import { MARK, obeyed } from "./22-payload.ts";
-import { setStage, type Listing } from "./22-stage.ts";
-import { check, pick, within } from "./support/check.ts";
-import { inHome } from "./support/house.ts";
+import { plantHostileData, type Listing } from "./22-hostile-data.ts";
+import { check, pick, within } from "../support/check.ts";
+import { inHome } from "../support/in-home.ts";
 
 type Mode = "plain" | "coloured" | "json";
 const MODES: readonly Mode[] = ["plain", "coloured", "json"];
@@ -35,7 +35,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
   const random = seeded(seed);
   const tally = { listings: 0, shownHarmless: 0, bytes: 0, obeyedFromData: 0, verbs: new Set<string>() };
   for (let round = 0; round < size.rounds; round++) {
-    for (const listing of await setStage(home, round, random)) {
+    for (const listing of await plantHostileData(home, round, random)) {
       for (const mode of size.everyMode ? MODES : [pick(random, MODES)]) await list(home, listing, mode, tally);
     }
   }

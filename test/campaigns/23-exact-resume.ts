@@ -3,10 +3,10 @@ import type { Home } from "../support/home.ts";
 import { LookAlike } from "./23-look-alike.ts";
 import { newTally, planner, type Tally } from "./23-plan.ts";
 import { raceRuns } from "./23-two-runs.ts";
-import { check } from "./support/check.ts";
-import { Costume } from "./support/costume.ts";
-import { VENDORS, type Vendor } from "./support/costume-looks.ts";
-import { inHome } from "./support/house.ts";
+import { check } from "../support/check.ts";
+import { InstalledPersona } from "../support/persona.ts";
+import { VENDORS, type Vendor } from "../support/persona-facts.ts";
+import { inHome } from "../support/in-home.ts";
 
 interface Size {
   workers: number;
@@ -30,15 +30,15 @@ export const exactResume = campaign<Size>({
       silentFreshStarts: 0,
       ...tally,
     };
-    return { layouts: VENDORS.length, ...counted, wrongConversations, silentFreshStarts, ...races };
+    return { personas: VENDORS.length, ...counted, wrongConversations, silentFreshStarts, ...races };
   },
 });
 
 async function play(home: Home, vendor: Vendor, size: Size, seed: number, tally: Tally): Promise<void> {
   const random = seeded(seed);
-  const costume = new Costume(home, vendor);
+  const persona = new InstalledPersona(home, vendor);
   const folder = { tally, owners: new Map<string, string>() };
-  const workers = Array.from({ length: size.workers }, (_, index) => new LookAlike(costume, `w${index}`, folder));
+  const workers = Array.from({ length: size.workers }, (_, index) => new LookAlike(persona, `w${index}`, folder));
   const plan = planner(random);
   for (let round = 0; round < size.rounds; round++) {
     const plans = new Map(workers.map((worker) => [worker, plan()]));
@@ -48,7 +48,7 @@ async function play(home: Home, vendor: Vendor, size: Size, seed: number, tally:
   }
   for (const worker of workers) worker.checkUnmixed();
   for (const alarm of ["session.mismatch", "session.opened-elsewhere", "session.foreign"]) {
-    const events = await costume.events(alarm);
+    const events = await persona.events(alarm);
     check(events.length === 0, () => `${vendor}: ${events.length} ${alarm}, first ${JSON.stringify(events[0])}`);
   }
 }

@@ -1,15 +1,15 @@
 import { processTable } from "../../src/runtime/process/index.ts";
-import type { Talk } from "../scripted/stage.ts";
+import type { Talk } from "../support/talk.ts";
 import { seeded } from "../support/campaign.ts";
-import { harm } from "./23-harm.ts";
+import { damageTranscript } from "./23-damage-transcript.ts";
 import type { Plan, Tally } from "./23-plan.ts";
-import { check, whole, within } from "./support/check.ts";
-import { readBanner, type Banner, type Costume } from "./support/costume.ts";
+import { check, whole, within } from "../support/check.ts";
+import { readBanner, type Banner, type InstalledPersona } from "../support/persona.ts";
 
 /** How far a launch gets before everything of it is killed. */
 const LAUNCH_MS = 400;
 
-/** What the workers of one folder share. */
+/** The things that the workers of one folder share. */
 export interface Folder {
   tally: Tally;
   /** Whose each conversation is. */
@@ -19,25 +19,25 @@ export interface Folder {
 /** One of many workers of the same vendor in the same folder, told apart by nothing but what it was told. */
 export class LookAlike {
   readonly name: string;
-  readonly #costume: Costume;
+  readonly #persona: InstalledPersona;
   readonly #folder: Folder;
   #id: string | null = null;
-  /** What it was asked in this conversation and answered; and what it may or may not have written down before it died. */
+  /** The prompts of this conversation that were answered; and those that may or may not have been written before the kill. */
   #asked: string[] = [];
   #unsure: string | null = null;
   #talk: Talk | null = null;
   #prompted = false;
 
-  constructor(costume: Costume, name: string, folder: Folder) {
-    this.#costume = costume;
+  constructor(persona: InstalledPersona, name: string, folder: Folder) {
+    this.#persona = persona;
     this.name = name;
     this.#folder = folder;
   }
 
   async comeBack(round: number, { life, act, seed }: Plan): Promise<void> {
     const random = seeded(seed);
-    const command = this.#id === null ? ["--", this.#costume.look.program] : [];
-    const talk = this.#costume.run(this.name, command);
+    const command = this.#id === null ? ["--", this.#persona.facts.program] : [];
+    const talk = this.#persona.run(this.name, command);
     if (life === "killed at its start") return this.#killAtStart(talk, random() * LAUNCH_MS);
     const banner = readBanner(await within(`${this.name} to greet in round ${round}`, talk.answer()));
     this.#talk = talk;
@@ -65,9 +65,9 @@ export class LookAlike {
     if (death === "unprompted") tally.killedUnprompted++;
     else if (death === "idle") tally.killedIdle++;
     else tally.killedInTurn++;
-    await this.#costume.kill(this.name, talk);
+    await this.#persona.kill(this.name, talk);
     if (this.#id === null || this.#asked.length === 0 || plan.harm === "none") return;
-    const refused = await harm(this.#costume, this.name, this.#id, plan.harm, seeded(plan.seed));
+    const refused = await damageTranscript(this.#persona, this.name, this.#id, plan.harm, seeded(plan.seed));
     if (refused) tally.refusals++;
     else tally.fromCustody++;
   }
@@ -76,7 +76,7 @@ export class LookAlike {
   checkUnmixed(): void {
     for (const [id, owner] of this.#folder.owners) {
       if (owner !== this.name) continue;
-      const strange = this.#costume.asked(id).find((text) => !text.startsWith(`${this.name}: `));
+      const strange = this.#persona.prompts(id).find((text) => !text.startsWith(`${this.name}: `));
       check(strange === undefined, () => `${this.name}'s ${id} was asked ${JSON.stringify(strange)}`);
     }
   }
@@ -85,16 +85,16 @@ export class LookAlike {
   async #killAtStart(talk: Talk, afterMs: number): Promise<void> {
     const moment = new Promise((resolve) => setTimeout(resolve, afterMs));
     await Promise.race([moment, talk.ended]);
-    await this.#costume.kill(this.name, talk);
+    await this.#persona.kill(this.name, talk);
     this.#folder.tally.killedAtStart++;
   }
 
-  /** It says which conversation it is in and how much of it it knows, before it was asked anything. */
+  /** Checks the banner: which conversation it is and how many turns it has, before any prompt. */
   #recognise({ session, turns }: Banner): void {
     const told = (): string =>
       `${this.name} came back in ${session} with ${turns} turns, not ${this.#id} with ${this.#asked.length}`;
     check(this.#id === null || this.#id === session, told);
-    const written = this.#costume.asked(session);
+    const written = this.#persona.prompts(session);
     const kept = [...this.#asked, ...(this.#unsure === null ? [] : [this.#unsure])].slice(0, written.length);
     check(written.length >= this.#asked.length && written.join("\n") === kept.join("\n"), told);
     check(turns === written.length, told);
@@ -112,16 +112,16 @@ export class LookAlike {
 
   /** One process in it, of this run, started to continue it: or to begin it, if nothing was ever said. */
   async #checkProcess({ session, turns }: Banner): Promise<void> {
-    const [pid, ...more] = this.#costume.holders(session);
-    const { run } = await this.#costume.show(this.name);
+    const [pid, ...more] = this.#persona.holders(session);
+    const { run } = await this.#persona.show(this.name);
     const told = (): string =>
       `${this.name}: ${session} is open in ${pid} ${more.join(" ")}, run ${JSON.stringify(run)}`;
     check(pid !== undefined && more.length === 0, told);
     check(run !== null && processTable().variable(pid, "PERDURE_RUN") === run.id, told);
-    const { look } = this.#costume;
-    const start = this.#costume.starts().findLast((each) => each.pid === pid && each.name === this.name);
-    const continued = start && look.continues(start.args) === session;
-    const begun = turns === 0 && start && look.begins(start.args) === session;
+    const { facts } = this.#persona;
+    const start = this.#persona.starts().findLast((each) => each.pid === pid && each.name === this.name);
+    const continued = start && facts.resumedIn(start.args) === session;
+    const begun = turns === 0 && start && facts.begunIn(start.args) === session;
     check(continued === true || begun === true, () => `${this.name} was started with ${JSON.stringify(start)}`);
   }
 
@@ -135,7 +135,7 @@ export class LookAlike {
   }
 
   async #checkProof(id: string): Promise<void> {
-    const { session, lastRun, attention } = await this.#costume.until(this.name, "to be proved", ({ lastRun: run }) => {
+    const { session, lastRun, attention } = await this.#persona.until(this.name, "to be proved", ({ lastRun: run }) => {
       return run?.sessions.at(-1)?.proved !== "pending";
     });
     const proof = lastRun?.sessions.at(-1);
@@ -151,11 +151,11 @@ export class LookAlike {
     this.#own(id);
     this.#asked = [];
     this.#folder.tally.rotations++;
-    const { takesIds, tells } = this.#costume.look;
+    const { takesIds, announcesRotation } = this.#persona.facts;
     // A conversation without a transcript cannot be asked for again where the vendor makes the ids.
     if (!takesIds || random() < 0.5) await this.#ask(round, random);
     // Where nothing tells of it, it has to be seen before a kill.
-    if (!tells) await this.#costume.until(this.name, "to be followed", ({ session }) => session?.id === id);
+    if (!announcesRotation) await this.#persona.until(this.name, "to be followed", ({ session }) => session?.id === id);
   }
 
   async #nest(id: string): Promise<void> {
@@ -164,7 +164,7 @@ export class LookAlike {
       this.#talk?.say(`/print nested in ${this.name}`) ?? Promise.resolve(""),
     );
     check(said.includes(`turns=1 first=nested in ${this.name}`), `${this.name}: ${said}`);
-    check((await this.#costume.show(this.name)).session?.id === id, `${this.name} was led away by a nested agent`);
+    check((await this.#persona.show(this.name)).session?.id === id, `${this.name} was led away by a nested agent`);
     this.#folder.tally.nestedRuns++;
   }
 }

@@ -1,11 +1,11 @@
-import { whole } from "./support/check.ts";
+import { whole } from "../support/check.ts";
 
 const LIVES = ["prompted", "prompted", "prompted", "unprompted", "killed at its start"] as const;
 const ACTS = ["none", "none", "new conversation", "nested agent"] as const;
 const DEATHS = ["idle", "in a turn", "hanging"] as const;
 const HARMS = ["none", "none", "emptied", "garbled", "cut short", "deleted"] as const;
 
-/** What one worker does in one round, dealt before the round begins: a seed plays the same again, whoever is faster. */
+/** The actions of one worker in one round, dealt before the round begins: a seed plays the same again, whoever is faster. */
 export interface Plan {
   life: (typeof LIVES)[number];
   act: (typeof ACTS)[number];

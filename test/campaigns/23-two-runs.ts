@@ -1,45 +1,45 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Talk } from "../scripted/stage.ts";
+import type { Talk } from "../support/talk.ts";
 import type { Home } from "../support/home.ts";
-import { check, eventually, within } from "./support/check.ts";
-import { Costume, readBanner } from "./support/costume.ts";
-import { Gate } from "./support/costume-gate.ts";
+import { check, eventually, within } from "../support/check.ts";
+import { InstalledPersona, readBanner } from "../support/persona.ts";
+import { ClaimProxy } from "../support/claim-proxy.ts";
 
-/** Two `run` of one worker at the same moment, from one folder, from two, from two worktrees. */
+/** Starts two `run` of one worker at the same moment, from one folder, from two, from two worktrees. */
 export async function raceRuns(home: Home, rounds: number): Promise<Record<string, number>> {
-  const stage = await setUp(home);
+  const race = await setUp(home);
   const tally = { raceRounds: rounds, claimsTogether: 0, raceRefusals: 0, twoOnOneConversation: 0 };
   try {
     for (let round = 0; round < rounds; round++) {
       // Every other round both claims are held until both are there: nothing can be closer together.
-      const clocks = new Clocks(stage.gate, round % 2 === 0);
-      await raceOnce(stage, round);
-      if (clocks.overlapped) tally.claimsTogether++;
+      const times = new ClaimTimes(race.proxy, round % 2 === 0);
+      await raceOnce(race, round);
+      if (times.overlapped) tally.claimsTogether++;
       tally.raceRefusals++;
     }
   } finally {
-    stage.gate.close();
+    race.proxy.close();
   }
   check(tally.claimsTogether >= rounds / 2, `only ${tally.claimsTogether} of ${rounds} claims overlapped`);
   return tally;
 }
 
-interface Stage {
-  costume: Costume;
-  gate: Gate;
+interface Race {
+  persona: InstalledPersona;
+  proxy: ClaimProxy;
   id: string;
   folders: readonly (readonly [string, string])[];
 }
 
-async function setUp(home: Home): Promise<Stage> {
-  const costume = new Costume(home, "claude");
+async function setUp(home: Home): Promise<Race> {
+  const persona = new InstalledPersona(home, "claude");
   home.git(["init", "-q"]);
   home.git(["commit", "-q", "--allow-empty", "-m", "first"]);
   const [trees, below] = [[1, 2].map((n) => join(home.dir, `tree${n}`)), join(home.project, "below")];
   for (const tree of trees) home.git(["worktree", "add", "-q", tree]);
   mkdirSync(below);
-  const talk = await costume.begin("coder");
+  const talk = await persona.begin("coder");
   await talk.say("the secret");
   const { session } = await home.json<{ session: { id: string } }>(["show", "coder"]);
   await talk.end();
@@ -49,24 +49,24 @@ async function setUp(home: Home): Promise<Stage> {
     [home.project, below],
     [one, two],
   ] as const;
-  return { costume, gate: await Gate.open(home), id: session.id, folders };
+  return { persona, proxy: await ClaimProxy.open(home), id: session.id, folders };
 }
 
-/** When the two claims of a round were asked, and when they were answered. */
-class Clocks {
+/** Records when the two claims of a round were asked, and when they were answered. */
+class ClaimTimes {
   readonly #asked: number[] = [];
   readonly #answered: number[] = [];
 
-  constructor(gate: Gate, together: boolean) {
+  constructor(proxy: ClaimProxy, together: boolean) {
     let release = (): void => undefined;
     const both = new Promise<void>((resolve) => (release = resolve));
-    gate.claims = {
-      asked: async () => {
+    proxy.claims = {
+      onRequest: async () => {
         this.#asked.push(performance.now());
         if (this.#asked.length === 2) release();
         if (together) await both;
       },
-      answered: async () => {
+      onAnswer: async () => {
         this.#answered.push(performance.now());
         return "pass";
       },
@@ -79,9 +79,11 @@ class Clocks {
   }
 }
 
-async function raceOnce({ costume, gate, id, folders }: Stage, round: number): Promise<void> {
-  const startsBefore = costume.starts().length;
-  const rivals = (folders[round % folders.length] ?? []).map((cwd) => costume.run("coder", [], { cwd, env: gate.env }));
+async function raceOnce({ persona, proxy, id, folders }: Race, round: number): Promise<void> {
+  const startsBefore = persona.starts().length;
+  const rivals = (folders[round % folders.length] ?? []).map((cwd) =>
+    persona.run("coder", [], { cwd, env: proxy.env }),
+  );
   const greetings = await within(`two runs (round ${round})`, Promise.all(rivals.map(greetingOf)));
   const told = (): string => `round ${round}: ${JSON.stringify(greetings)}`;
   const winner = greetings.findIndex(({ banner }) => banner !== null);
@@ -92,13 +94,13 @@ async function raceOnce({ costume, gate, id, folders }: Stage, round: number): P
 
   const answer = await won.talk.say(`round ${round}`);
   check(answer === `turns=${round + 2} first=the secret last=round ${round}`, () => `${told()} ${answer}`);
-  const starts = costume.starts().slice(startsBefore);
-  check(starts.length === 1 && costume.look.continues(starts[0]?.args ?? []) === id, () => JSON.stringify(starts));
-  const holders = costume.holders(id);
+  const starts = persona.starts().slice(startsBefore);
+  check(starts.length === 1 && persona.facts.resumedIn(starts[0]?.args ?? []) === id, () => JSON.stringify(starts));
+  const holders = persona.holders(id);
   check(holders.length === 1 && holders[0] === starts[0]?.pid, () => `${holders.join(" ")} are in ${id}`);
-  if (round % 2 === 0) await costume.kill("coder", won.talk);
+  if (round % 2 === 0) await persona.kill("coder", won.talk);
   else await won.talk.end();
-  await eventually("nobody to be in the conversation", () => costume.holders(id).length === 0);
+  await eventually("nobody to be in the conversation", () => persona.holders(id).length === 0);
 }
 
 interface Greeting {
@@ -107,7 +109,7 @@ interface Greeting {
   end: Awaited<Talk["ended"]> | null;
 }
 
-/** What a rival says first, or how it ended without a word. */
+/** The first output of a rival, or how it ended without any. */
 async function greetingOf(talk: Talk): Promise<Greeting> {
   const first = await Promise.race([talk.answer().catch(() => null), talk.ended.then(() => null)]);
   if (first === null) return { talk, banner: null, end: await talk.ended };

@@ -22,7 +22,7 @@ import { upgrade } from "./21-upgrade.ts";
 import { safeOutput } from "./22-safe-output.ts";
 import { exactResume } from "./23-exact-resume.ts";
 
-/** In the order of the promises. */
+/** All campaigns, in the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
   ackedIsKept,
   syncBeforeAck,

@@ -54,12 +54,12 @@ const CASES: [string, Step[], Partial<Attention>][] = [
   ["but not against it", [{ told: asks }, { screen: "question" }], { reason: "permission" }],
 ];
 
-describe("of several who tell", () => {
+describe("several sources of attention", () => {
   test.each(CASES)("%s", (_, steps, expected) => {
     expect(after(steps)).toMatchObject(expected);
   });
 
-  test("a title that is older than what it told itself counts for nothing", () => {
+  test("a title that is older than the program's own report is ignored", () => {
     expect(after([{ told: asks }, { title: busy }], SETTLE_MS / 2).activity).toBe("blocked");
     expect(after([{ told: idle }, { title: asks }], SETTLE_MS / 2).activity).toBe("idle");
   });

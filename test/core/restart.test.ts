@@ -42,7 +42,7 @@ test("an agent that exits at once is started five times, with longer and longer 
   ]);
 });
 
-test("one that lives a minute each time never has five starts in the window, and waits no longer than the longest", () => {
+test("an agent that lives a minute each time never has five starts in the window, and waits no longer than the longest wait", () => {
   const { verdicts } = crashes(20, 60_000);
   expect(verdicts.at(-1)).toEqual({ kind: "again", inMs: 60_000 });
 });
@@ -73,7 +73,7 @@ test("one that cannot do anything without a person is held at its first end, not
   expect(endOf({ held: "not logged in" }, "always")).toEqual({ kind: "held", reason: "not logged in" });
 });
 
-test("a daemon that comes after another goes on counting where that was", () => {
+test("the next daemon goes on counting where the last one stopped", () => {
   const now = 1_000_000;
   const four = recounted([100, 2_000, 5_000, 10_000], now, RULES);
   expect(four).toEqual({ startsAtMs: [now - 10_000, now - 5_000, now - 2_000, now - 100], failures: 3 });

@@ -66,7 +66,7 @@ test.each([
 
 const SILENCE = { everyMs: 100, hungAfterMs: 1_000 };
 
-test("one that is at work without a sign is told of in time; any sign, or a question, and the count begins anew", () => {
+test("an agent at work without a sign is flagged in time; any sign, or a question, restarts the count", () => {
   let silence = heardAt("a", 0);
   for (let now = 100; now < 1_000; now += 100) silence = listen(silence, true, "a", now, SILENCE);
   expect(hungFor(silence, SILENCE)).toBe(null);

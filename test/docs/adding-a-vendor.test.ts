@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
-import { eventually } from "../campaigns/support/check.ts";
+import { eventually } from "../support/check.ts";
 import { finish, Home, type Finished } from "../support/home.ts";
 
 // The guide, done: its files are taken from the page, perdure is built with them, and the toy is resumed.
@@ -16,7 +16,7 @@ const tree = mkdtempSync(join(tmpdir(), "perdure-guide-"));
 const run = promisify(execFile);
 const home = new Home();
 
-/** As much of perdure as builds it and asks its adapters. */
+/** The files of perdure that are enough to build it and ask its adapters. */
 const PARTS =
   `src bin scripts package.json tsconfig.json tsconfig.types.json vitest.config.ts test/vendors test/vendors-live
   test/support test/scripted test/terminal`.split(/\s+/);
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(tree, { recursive: true });
 });
 
-/** Where a line of the page goes in a file that is there. */
+/** The place of a line of the page in a file that is there. */
 const TABLES: Readonly<Record<string, (text: string, line: string) => string>> = {
   "src/vendors/index.ts": (text, line) => `${line}${text.replace(/(const ADAPTERS.*?= \[)/, "$1toy, ")}`,
   "src/vendors/programs.ts": (text, line) => `${line}${text.replace(/(VENDOR_PROGRAMS.*?= \[)/, "$1toyProgram, ")}`,

@@ -6,7 +6,7 @@ import { connect, PerdureError, type Lease, type Perdure } from "../../src/index
 import type { History } from "../../src/protocol/records/run.ts";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { finish, Home } from "../support/home.ts";
-import { output, runGuest } from "./guests.ts";
+import { outputWith, runLibraryProgram } from "./library-program.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -80,7 +80,7 @@ describe("a lease", () => {
   });
 
   it("lets its program end once it is released", async () => {
-    const guest = runGuest(
+    const guest = runLibraryProgram(
       home,
       `import { connect } from "perdure"; const lease = await (await connect()).claim("solo"); await lease.release();`,
     );
@@ -88,11 +88,11 @@ describe("a lease", () => {
   });
 
   it("of a process that dies is free at once", async () => {
-    const guest = runGuest(
+    const guest = runLibraryProgram(
       home,
       `import { connect } from "perdure"; const p = await connect(); const l = await p.claim("coder"); console.log(l.run);`,
     );
-    await output(guest, "coder");
+    await outputWith(guest, "coder");
     guest.kill("SIGKILL");
     await once(guest, "close");
     expect(await perdure.claim("coder")).toMatchObject({ generation: 2 } satisfies Partial<Lease>);
@@ -149,7 +149,7 @@ describe("the documentation", () => {
   it("has examples", () => expect(examples.length).toBeGreaterThan(3));
 
   it.each(examples.map((code, index): [number, string] => [index + 1, code]))("example %i runs", async (_, code) => {
-    const { code: exit, stderr, stdout } = await finish(runGuest(home, code));
+    const { code: exit, stderr, stdout } = await finish(runLibraryProgram(home, code));
     expect(stderr).toBe("");
     expect(exit).toBe(0);
     expect(stdout).toContain("api");
@@ -158,16 +158,19 @@ describe("the documentation", () => {
   it("the orchestrator of thirty lines keeps two programs alive over its own kill -9", async () => {
     const source = readFileSync(resolve(ROOT, "examples/keep-alive.js"), "utf8");
     expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(35);
-    const first = runGuest(home, source);
-    await Promise.all([output(first, "started api/web"), output(first, "started api/worker")]);
+    const first = runLibraryProgram(home, source);
+    await Promise.all([outputWith(first, "started api/web"), outputWith(first, "started api/worker")]);
     first.kill("SIGKILL");
     await once(first, "close");
     const web = await home.until("web", ({ run }) => run !== null);
     const worker = await home.until("worker", ({ run }) => run !== null);
 
-    const second = runGuest(home, source);
-    await Promise.all([output(second, `found web: ${web.run?.id}`), output(second, `found worker: ${worker.run?.id}`)]);
-    const restarted = output(second, "started api/web");
+    const second = runLibraryProgram(home, source);
+    await Promise.all([
+      outputWith(second, `found web: ${web.run?.id}`),
+      outputWith(second, `found worker: ${worker.run?.id}`),
+    ]);
+    const restarted = outputWith(second, "started api/web");
     home.killRun(web.run?.id ?? "");
     await restarted;
     expect((await home.until("web", ({ run }) => run !== null)).generation).toBe(2);

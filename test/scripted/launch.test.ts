@@ -1,29 +1,29 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Stage } from "./stage.ts";
+import { ScriptedHome } from "./scripted-home.ts";
 
 const HOME = ".local/share/perdure-scripted";
 
-let stage: Stage;
+let home: ScriptedHome;
 beforeEach(() => {
-  stage = new Stage("scripted");
+  home = new ScriptedHome("scripted");
 });
-afterEach(() => stage.clear());
+afterEach(() => home.clear());
 
 test("headless: a prompt as an argument or on stdin, one answer", async () => {
-  expect(await stage.run(["-p", "--session-id", "one", "by argument"])).toEqual({
+  expect(await home.run(["-p", "--session-id", "one", "by argument"])).toEqual({
     code: 0,
     stdout: "turns=1 first=by argument last=by argument\n",
     stderr: "",
   });
-  expect((await stage.run(["--print", "--resume", "one"], { input: "by\nstdin\n" })).stdout).toBe(
+  expect((await home.run(["--print", "--resume", "one"], { input: "by\nstdin\n" })).stdout).toBe(
     "turns=2 first=by argument last=by\nstdin\n",
   );
-  expect(await stage.run(["-p"])).toMatchObject({ code: 1, stdout: "" });
+  expect(await home.run(["-p"])).toMatchObject({ code: 1, stdout: "" });
 });
 
 test("headless with --json: the session first, then the answer", async () => {
-  const { stdout } = await stage.run(["-p", "--json", "--session-id", "one", "hi"]);
+  const { stdout } = await home.run(["-p", "--json", "--session-id", "one", "hi"]);
   expect(parsed(stdout)).toEqual([
     { type: "init", session: "one" },
     { type: "answer", session: "one", text: "turns=1 first=hi last=hi" },
@@ -34,38 +34,38 @@ test.each([
   [{ PERDURE_SCRIPTED_HOME: "a", XDG_DATA_HOME: "b" }, "a/sessions/one.jsonl"],
   [{ XDG_DATA_HOME: "b" }, "b/perdure-scripted/sessions/one.jsonl"],
 ])("%j: it lives there", async (variables, file) => {
-  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, join(stage.home, value)]));
-  await stage.run(["-p", "--session-id", "one", "hi"], { env });
-  expect(stage.lines(file)).toHaveLength(3);
-  expect(stage.files(HOME)).toEqual([]);
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, join(home.dir, value)]));
+  await home.run(["-p", "--session-id", "one", "hi"], { env });
+  expect(home.lines(file)).toHaveLength(3);
+  expect(home.files(HOME)).toEqual([]);
 });
 
 test("a script is heard before the prompt and before stdin", async () => {
-  const { stdout } = await stage.run(["--session-id", "one", "--script", "one; two", "three"], { input: "four\n" });
+  const { stdout } = await home.run(["--session-id", "one", "--script", "one; two", "three"], { input: "four\n" });
   expect(stdout.match(/turns=.*/g)).toEqual(
     ["one", "two", "three", "four"].map((last, at) => `turns=${at + 1} first=one last=${last}`),
   );
-  const { code } = await stage.run(["-p", "x"], { env: { PERDURE_SCRIPT: "/exit 6" } });
+  const { code } = await home.run(["-p", "x"], { env: { PERDURE_SCRIPT: "/exit 6" } });
   expect(code).toBe(6);
 });
 
 test("wrong-id: takes another id, new or resumed, without a word about it", async () => {
-  await stage.run(["-p", "--session-id", "one", "first"]);
+  await home.run(["-p", "--session-id", "one", "first"]);
   for (const args of [
     ["--session-id", "two"],
     ["--resume", "one"],
   ]) {
-    const { code, stdout, stderr } = await stage.run([...args, "--script", "wrong-id", "-p", "--json", "x"]);
+    const { code, stdout, stderr } = await home.run([...args, "--script", "wrong-id", "-p", "--json", "x"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(parsed(stdout)).toMatchObject([{ session: expect.stringMatching(/^[0-9a-f-]{36}$/) as string }, {}]);
     expect(stdout).toContain("turns=1 first=x");
   }
-  expect(stage.files(`${HOME}/sessions`)).toHaveLength(3);
+  expect(home.files(`${HOME}/sessions`)).toHaveLength(3);
 });
 
 test("late: no sign of life for so long", async () => {
   const began = performance.now();
-  const talk = stage.open(["--script", "late 400"]);
+  const talk = home.open(["--script", "late 400"]);
   await talk.until(/./);
   expect(performance.now() - began).toBeGreaterThanOrEqual(400);
   await talk.end();

@@ -1,24 +1,25 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Stage, type Talk } from "./stage.ts";
+import { ScriptedHome } from "./scripted-home.ts";
+import type { Talk } from "../support/talk.ts";
 
 const HOME = ".local/share/perdure-scripted";
 
-let stage: Stage;
+let home: ScriptedHome;
 beforeEach(() => {
-  stage = new Stage("scripted");
+  home = new ScriptedHome("scripted");
 });
-afterEach(() => stage.clear());
+afterEach(() => home.clear());
 
 async function opened(args: string[] = []): Promise<Talk> {
-  const talk = stage.open(args);
+  const talk = home.open(args);
   await talk.answer();
   return talk;
 }
 
 function live(talk: Talk): Record<string, unknown> {
-  return stage.json(HOME, `live/${talk.pid}.json`);
+  return home.json(HOME, `live/${talk.pid}.json`);
 }
 
 test.each(["/clear", "/new"])("%s: a new session, announced; the old one stays as it is", async (order) => {
@@ -29,12 +30,12 @@ test.each(["/clear", "/new"])("%s: a new session, announced; the old one stays a
   expect(live(talk)).toMatchObject({ session: announced, name: "coder", status: "idle" });
   expect(await talk.say("new")).toBe("turns=1 first=new last=new");
   await talk.end();
-  expect(stage.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
-  expect(stage.lines(HOME, `sessions/${announced}.jsonl`)).toHaveLength(3);
+  expect(home.lines(HOME, "sessions/one.jsonl")).toHaveLength(3);
+  expect(home.lines(HOME, `sessions/${announced}.jsonl`)).toHaveLength(3);
 });
 
 test("/resume: another session; one that is not there changes nothing", async () => {
-  await stage.run(["-p", "--session-id", "one", "first"]);
+  await home.run(["-p", "--session-id", "one", "first"]);
   const talk = await opened(["--session-id", "two"]);
   expect(await talk.say("/resume nobody")).toContain("no session nobody");
   expect(live(talk)).toMatchObject({ session: "two" });
@@ -51,7 +52,7 @@ test.each([
   const talk = await opened();
   talk.type(order);
   expect(await talk.ended).toMatchObject({ code });
-  expect(stage.files(`${HOME}/live`)).toEqual([`${HOME}/live/${talk.pid}.json`]);
+  expect(home.files(`${HOME}/live`)).toEqual([`${HOME}/live/${talk.pid}.json`]);
 });
 
 test("/kill: dies of SIGKILL", async () => {
@@ -68,7 +69,7 @@ test.each([
   const talk = await opened();
   talk.type(order);
   expect(await talk.ended).toMatchObject({ code });
-  expect(stage.files(`${HOME}/live`)).toEqual([]);
+  expect(home.files(`${HOME}/live`)).toEqual([]);
 });
 
 test("/hang: busy and deaf; SIGTERM ends it", async () => {
@@ -105,12 +106,12 @@ test("/permission: blocked until the next line", async () => {
     expect(await talk.say(answer)).toBe(outcome);
     expect(live(talk)).toMatchObject({ status: "idle" });
   }
-  expect((await stage.run(["-p", "/permission"])).stdout).toContain("denied");
-  expect((await stage.run(["--script", "/permission; y"])).stdout).toContain("allowed");
+  expect((await home.run(["-p", "/permission"])).stdout).toContain("denied");
+  expect((await home.run(["--script", "/permission; y"])).stdout).toContain("allowed");
 });
 
 test("/login: says so and exits with 1", async () => {
-  expect(await stage.run([], { input: "/login\nhello\n" })).toMatchObject({
+  expect(await home.run([], { input: "/login\nhello\n" })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("Not logged in") as string,
     stdout: expect.not.stringContaining("turns=") as string,
@@ -118,18 +119,18 @@ test("/login: says so and exits with 1", async () => {
 });
 
 test("/garble: the session cannot be resumed after it", async () => {
-  await stage.run(["--session-id", "one"], { input: "hello\n/garble\n" });
-  expect(await stage.run(["-p", "--resume", "one", "x"])).toMatchObject({ code: 1, stdout: "" });
-  expect(readFileSync(join(stage.home, HOME, "sessions/one.jsonl"), "utf8")).not.toContain("hello");
+  await home.run(["--session-id", "one"], { input: "hello\n/garble\n" });
+  expect(await home.run(["-p", "--resume", "one", "x"])).toMatchObject({ code: 1, stdout: "" });
+  expect(readFileSync(join(home.dir, HOME, "sessions/one.jsonl"), "utf8")).not.toContain("hello");
 });
 
 test("/cd: moves, and tells where it is", async () => {
-  mkdirSync(join(stage.work, "inside"));
+  mkdirSync(join(home.work, "inside"));
   const talk = await opened();
   expect(await talk.say("/cd nowhere")).toContain("cannot move to nowhere");
-  expect(live(talk)).toMatchObject({ cwd: stage.work });
+  expect(live(talk)).toMatchObject({ cwd: home.work });
   await talk.say("/cd inside");
-  expect(live(talk)).toMatchObject({ cwd: join(stage.work, "inside") });
+  expect(live(talk)).toMatchObject({ cwd: join(home.work, "inside") });
   await talk.end();
 });
 
@@ -146,27 +147,27 @@ test("/sleep: busy for so long, and hears afterwards what came meanwhile", async
 });
 
 test("/print: a nested agent with this one's environment answers, in a session of its own", async () => {
-  const talk = stage.open(["--session-id", "one"], {
-    env: { PERDURE_SCRIPTED_HOME: join(stage.home, "elsewhere"), PERDURE_SCRIPT: "/print deep thought" },
+  const talk = home.open(["--session-id", "one"], {
+    env: { PERDURE_SCRIPTED_HOME: join(home.dir, "elsewhere"), PERDURE_SCRIPT: "/print deep thought" },
   });
   await talk.until(/turns=1 first=deep thought last=deep thought\n/);
   await talk.end();
-  expect(stage.files("elsewhere/sessions")).toHaveLength(1);
-  expect(existsSync(join(stage.home, "elsewhere/sessions/one.jsonl"))).toBe(false);
+  expect(home.files("elsewhere/sessions")).toHaveLength(1);
+  expect(existsSync(join(home.dir, "elsewhere/sessions/one.jsonl"))).toBe(false);
 });
 
 test("/help lists every order; an unknown one is told, and is no prompt", async () => {
-  const { stdout } = await stage.run([], { input: "/help\n/bogus\n" });
+  const { stdout } = await home.run([], { input: "/help\n/bogus\n" });
   const orders = "clear new resume crash kill hang stubborn permission login garble cd sleep print exit help".split(
     " ",
   );
   for (const order of orders) expect(stdout).toContain(`/${order} `);
   expect(stdout).toContain("no order /bogus");
-  expect(stage.files(`${HOME}/sessions`)).toEqual([]);
+  expect(home.files(`${HOME}/sessions`)).toEqual([]);
 });
 
 test("headless, an order works too; one that cannot be followed is a failure", async () => {
-  expect(await stage.run(["-p", "/exit 9"])).toMatchObject({ code: 9 });
-  expect(await stage.run(["-p", "/resume nobody"])).toMatchObject({ code: 1 });
-  expect(await stage.run(["-p", "/crash 3"])).toMatchObject({ code: 3 });
+  expect(await home.run(["-p", "/exit 9"])).toMatchObject({ code: 9 });
+  expect(await home.run(["-p", "/resume nobody"])).toMatchObject({ code: 1 });
+  expect(await home.run(["-p", "/crash 3"])).toMatchObject({ code: 3 });
 });

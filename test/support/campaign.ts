@@ -1,4 +1,4 @@
-/** One row of the promises under fire: the same code reduced in `npm test` and whole in `npm run torture`. */
+/** A campaign tries one promise: the same code, reduced in `npm test` and whole in `npm run torture`. */
 export interface Campaign<Size> {
   number: number;
   promise: string;
@@ -20,7 +20,7 @@ export function campaign<Size>(definition: Campaign<Size>): AnyCampaign {
   return { number, promise, play: (how, seed) => definition.run(definition[how], seed) };
 }
 
-/** Small, fast, seeded: the same seed replays the same campaign. Numbers in [0, 1). */
+/** A random number generator, in [0, 1): the same seed replays the same campaign. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

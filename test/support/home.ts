@@ -35,12 +35,12 @@ export class Home {
     };
   }
 
-  /** Runs to its end. */
+  /** Runs perdure to its end. */
   async perdure(args: string[], options: SpawnOptions = {}): Promise<Finished> {
     return finish(this.spawn(args, options));
   }
 
-  /** Runs to its end with `--json`; the parsed document, whatever the exit code. */
+  /** Runs perdure to its end with `--json` and returns the parsed document, whatever the exit code. */
   async json<T>(args: string[], options: SpawnOptions = {}): Promise<T> {
     const dashes = args.indexOf("--");
     const at = dashes < 0 ? args.length : dashes;
@@ -52,14 +52,14 @@ export class Home {
     }
   }
 
-  /** Starts and does not wait. Ended by `clear` if it still runs. */
+  /** Starts perdure and does not wait. `clear` ends it if it still runs. */
   spawn(args: string[], options: SpawnOptions = {}): ChildProcess {
     const child = spawn(BIN, args, { cwd: this.project, env: this.env, stdio: ["ignore", "pipe", "pipe"], ...options });
     this.#children.push(child);
     return child;
   }
 
-  /** A worker in the background, seen running by the daemon. */
+  /** Starts a worker in the background, and waits until the daemon sees it run. */
   async start(
     name: string,
     command: string[],
@@ -99,13 +99,13 @@ export class Home {
     return { run, socket: join(this.state, "perdure.sock") };
   }
 
-  /** SIGKILL to every process of a run. */
+  /** Sends SIGKILL to every process of a run. */
   killRun(run: string): void {
     const table = processTable();
     for (const process of this.processesOf(run)) signalRunProcess(table, process, this.#mark(run), "SIGKILL");
   }
 
-  /** With every pane of it. */
+  /** Ends the tmux server of this home, with every pane. */
   killTmux(): void {
     const socket = join(this.state, "tmux");
     if (existsSync(socket)) spawnSync("tmux", ["-S", socket, "kill-server"], { stdio: "ignore" });

@@ -91,7 +91,7 @@ async function both(line: (run: string) => string): Promise<{ plain: string[]; n
   return { plain, named };
 }
 
-test("in the background it ends with its code and is not stopped for the terminal", async () => {
+test("a run in the background ends with its code and is not stopped for the terminal", async () => {
   const worker = new Worker(home, "back");
   await shell.run(`stty tostop; $P run ${worker.name} -- sh -c 'exit 3' &`);
   expect(await shell.run("wait $!")).toBe(3);
@@ -99,7 +99,7 @@ test("in the background it ends with its code and is not stopped for the termina
   expect(await worker.ended()).toMatchObject({ exit: 3, reason: "exited" });
 });
 
-test("stopped, sent to the background and killed there, it leaves the terminal alone", async () => {
+test("a run that is stopped and killed in the background leaves the terminal alone", async () => {
   const worker = new Worker(home, "back");
   await shell.pane.line(`$P run ${worker.name} -- sleep 1000`);
   const sleep = await worker.program(/^sleep$/);
@@ -122,13 +122,13 @@ test("under nohup a hang-up reaches neither the wrapper nor the program", async 
   expect(await worker.ended()).toMatchObject({ exit: 143, reason: "SIGTERM" });
 });
 
-test("a closed pipe ends it by SIGPIPE", async () => {
+test("a closed pipe ends the run by SIGPIPE", async () => {
   const worker = new Worker(home, "yes");
   expect(await shell.run(`set -o pipefail; $P run ${worker.name} -- yes | head -1`)).toBe(141);
   expect(await worker.ended()).toMatchObject({ exit: 141, reason: "SIGPIPE" });
 });
 
-test("failing before a pager, it leaves the screen to the pager", async () => {
+test("a run that fails before a pager leaves the screen to the pager", async () => {
   const worker = new Worker(home, "paged");
   const go = join(home.dir, "go");
   await shell.pane.line(

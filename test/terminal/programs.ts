@@ -5,9 +5,9 @@ import type { Pane } from "./tmux.ts";
 
 export interface Program {
   words: string[];
-  /** Its name in /proc. */
+  /** The program's name in /proc. */
   command: RegExp;
-  /** What is on the screen when it waits for keys; null when it shows nothing. */
+  /** The screen when the program waits for keys; null when it shows nothing. */
   ready: RegExp | null;
   /** The same after `fg`, where that differs. */
   back?: RegExp;
@@ -18,7 +18,7 @@ export interface Program {
   /** Shows that it knows the terminal's width. */
   tellsWidth?: (pane: Pane, columns: number) => Promise<void>;
   quit: (pane: Pane) => Promise<void>;
-  /** Its codes when the terminal goes away: whoever reads may see the end of its input before the signal. */
+  /** The program's exit codes when the terminal goes away: one that reads may see the end of its input before the signal. */
   hungUp: number[];
 }
 
@@ -129,7 +129,7 @@ async function interrupt(pane: Pane, seen: RegExp): Promise<void> {
   await pane.shows(seen);
 }
 
-/** What vim and less show. */
+/** Writes the file that vim and less show. */
 export function writeText(home: Home): void {
   const lines = [
     "first line",

@@ -46,7 +46,7 @@ class Job {
     await PROGRAMS[this.kind].quit(this.shell.pane);
   }
 
-  /** What is left of the program on the terminal; that keys are echoed and obeyed is waited for. */
+  /** The traces that the program left on the terminal; waits until keys are echoed and obeyed. */
   async terminal(): Promise<Modes & { settings: string }> {
     const left = { ...(await this.shell.pane.modes()), settings: this.shell.settings() };
     await this.shell.echoes();
@@ -143,7 +143,7 @@ test.for(KINDS)("%s, its pane killed: the end is written down", async (kind) => 
   expect(reason).toBe(exit === 129 ? "SIGHUP" : "exited");
 });
 
-test("Ctrl-C ends a loop of the shell around it, as around any program", async () => {
+test("Ctrl-C ends a shell loop around `perdure run`, as around any program", async () => {
   const shell = await Shell.start(tmux, home);
   const worker = new Worker(home, "loop");
   await shell.pane.line(`for i in 1 2; do $P run ${worker.name} -- sleep 1000; done`);

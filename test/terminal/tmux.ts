@@ -76,7 +76,7 @@ export class Tmux {
   }
 }
 
-/** What a full-screen program may leave behind. */
+/** The modes that a full-screen program may leave behind. */
 export interface Modes {
   alternate: boolean;
   cursor: boolean;

@@ -1,4 +1,4 @@
-import type { Stage } from "./stage.ts";
+import type { LiveSetup } from "./setup.ts";
 import type { Traits } from "./traits.ts";
 
 export type Mode = "headless" | "tui";
@@ -14,7 +14,7 @@ export interface Case {
   against?(traits: Traits): string | null;
   /** Runs at every change; the others with --all. */
   readonly core: boolean;
-  /** Not under --quick, with any vendor. */
+  /** The case is left out under --quick, with any vendor. */
   readonly unhurried?: true;
-  run(stage: Stage): Promise<void>;
+  run(setup: LiveSetup): Promise<void>;
 }

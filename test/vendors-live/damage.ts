@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { copyFileSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { runIn } from "./bed/commands.ts";
-import type { Stage } from "./stage.ts";
+import { runIn } from "./harness/commands.ts";
+import type { LiveSetup } from "./setup.ts";
 import type { Database } from "./traits.ts";
 
-/** What can happen to a conversation on disk. */
+/** One kind of damage to a conversation on disk. */
 export interface Damage {
   /** The word the refusal has for it. */
   says: string;
@@ -16,18 +16,18 @@ export interface Damage {
 const GARBAGE = "\u0000garbage\n";
 
 /** The conversation is gone, and comes back whole. */
-export function loss(stage: Stage, session: string): Damage {
-  const { database } = stage.traits;
-  const [file = ""] = stage.filesOf(session);
-  const away = join(stage.home.dir, "away");
-  if (database) return deletion(stage, database, session, away);
+export function loss(setup: LiveSetup, session: string): Damage {
+  const { database } = setup.traits;
+  const [file = ""] = setup.filesOf(session);
+  const away = join(setup.home.dir, "away");
+  if (database) return deletion(setup, database, session, away);
   return { says: "is gone", does: () => renameSync(file, away), undo: () => renameSync(away, file) };
 }
 
-export function damages(stage: Stage, session: string): Damage[] {
-  const [file = ""] = stage.filesOf(session);
-  const gone = loss(stage, session);
-  if (stage.traits.database) {
+export function damages(setup: LiveSetup, session: string): Damage[] {
+  const [file = ""] = setup.filesOf(session);
+  const gone = loss(setup, session);
+  if (setup.traits.database) {
     const clear = (): void => filesBeside(file).forEach((each) => rmSync(each));
     return [
       gone,
@@ -49,10 +49,10 @@ export function damages(stage: Stage, session: string): Damage[] {
   ];
 }
 
-/** In a database: by the words of the vendor's own program. */
-function deletion(stage: Stage, { print, remove, takeIn }: Database, session: string, away: string): Damage {
+/** Damage to a database, done with the vendor's own program. */
+function deletion(setup: LiveSetup, { print, remove, takeIn }: Database, session: string, away: string): Damage {
   const ask = async (args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runIn(stage.home, [stage.vendor.name, ...args]);
+    const { code, stdout, stderr } = await runIn(setup.home, [setup.vendor.name, ...args]);
     assert.equal(code, 0, stderr);
     return stdout;
   };
@@ -89,7 +89,7 @@ function filesBeside(file: string): string[] {
   return globSync(`${file}*`);
 }
 
-/** Whole lines: every one of them good. */
+/** Cuts a transcript after whole lines: every one of them good. */
 function firstHalf(text: string): string {
   const lines = text.split("\n");
   return `${lines.slice(0, Math.ceil(lines.length / 2)).join("\n")}\n`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { History, RunRecord } from "../../src/protocol/records/run.ts";
 import type { ModelRequest } from "./model/index.ts";
 import { until } from "../terminal/tmux.ts";
-import type { Stage } from "./stage.ts";
+import type { LiveSetup } from "./setup.ts";
 import type { Refusal, Worker } from "./worker.ts";
 
 /**
@@ -10,17 +10,17 @@ import type { Refusal, Worker } from "./worker.ts";
  * of that. The conversation.
  */
 export async function expectTold(
-  stage: Stage,
+  setup: LiveSetup,
   worker: Worker,
   request: ModelRequest,
   turns: readonly string[],
 ): Promise<string> {
   assert.deepEqual([...request.turns], [...turns], `what ${worker.name} told the model`);
-  return expectProved(stage, worker, request);
+  return expectProved(setup, worker, request);
 }
 
 /** The session in the vendor's own header is the one perdure reports, with proof. */
-export async function expectProved(stage: Stage, worker: Worker, request: ModelRequest): Promise<string> {
+export async function expectProved(setup: LiveSetup, worker: Worker, request: ModelRequest): Promise<string> {
   const history = await until(`proof that ${worker.name} is where it should be`, async () => {
     const each = await worker.history();
     return entryOf(each).proved === "pending" ? null : each;
@@ -30,7 +30,7 @@ export async function expectProved(stage: Stage, worker: Worker, request: ModelR
   assert.ok(evidence, "evidence");
   const bound = history.sessions.filter(({ current }) => current).map((session) => session.id);
   assert.deepEqual(bound, [id], "the conversation of the last run is the one the next will resume");
-  const asking = stage.sessionOf(request);
+  const asking = setup.sessionOf(request);
   if (asking !== null) assert.equal(asking, id, `the session ${worker.name} told the model, and perdure's`);
   return id;
 }
@@ -44,15 +44,15 @@ export function entryOf({ address, runs: [run] }: History): RunRecord["sessions"
 
 /** Refused, and nothing happened: the model was not asked, no conversation was begun, the recorded one stays. */
 export async function expectRefused(
-  stage: Stage,
+  setup: LiveSetup,
   worker: Worker,
   { code, says }: { code: number; says: readonly string[] },
 ): Promise<Refusal> {
-  const before = await trace(stage, worker);
+  const before = await trace(setup, worker);
   const refusal = await worker.refused();
   assert.equal(refusal.code, code, refusal.text);
   for (const wanted of says) assert.ok(refusal.text.includes(wanted), `${wanted} in: ${refusal.text}`);
-  assert.deepEqual(await trace(stage, worker), before, "a refused start leaves everything as it was");
+  assert.deepEqual(await trace(setup, worker), before, "a refused start leaves everything as it was");
   return refusal;
 }
 
@@ -64,11 +64,11 @@ interface Trace {
   generation: number;
 }
 
-async function trace(stage: Stage, worker: Worker): Promise<Trace> {
+async function trace(setup: LiveSetup, worker: Worker): Promise<Trace> {
   const { sessions, runs } = await worker.history();
   return {
-    asked: stage.asked().length,
-    conversations: await stage.conversations(),
+    asked: setup.turnRequests().length,
+    conversations: await setup.conversations(),
     sessions: sessions.map(({ id, current }) => ({ id, current })),
     runs: runs.map(({ id }) => id),
     generation: (await worker.detail()).generation,

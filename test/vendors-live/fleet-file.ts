@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Stage } from "./stage.ts";
+import type { LiveSetup } from "./setup.ts";
 
-/** A fleet of the stage's vendor, with everything its program was given in this home. */
+/** A fleet of the setup's vendor, with everything its program was given in this home. */
 export function writeFleet(
-  { vendor, traits, home }: Stage,
+  { vendor, traits, home }: LiveSetup,
   folder: string,
   names: readonly string[],
   prompt: string | null,

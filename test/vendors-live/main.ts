@@ -2,17 +2,17 @@
 //   npm run test:vendors -- [--all | --quick] [--vendor claude,codex] [--case a,e]
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isIsolated, isolated } from "./bed/namespace.ts";
-import { binFolder, type VendorName } from "./bed/pins.ts";
+import { isIsolated, isolated } from "./harness/namespace.ts";
+import { binFolder, type VendorName } from "./harness/pins.ts";
 import { CASES } from "./cases/index.ts";
 import { asOtherUser, OTHER_UID } from "./other-user.ts";
-import { pass, type Result } from "./pass.ts";
+import { runCases, type Result } from "./run-cases.ts";
 import { count, tableOf } from "./table.ts";
 import { TRAITS } from "./traits.ts";
 
 const OPTIONS = {
   all: { type: "boolean" },
-  /** Of programs that are slow to start, a few cases only: what is run for every change. */
+  /** Only a few cases of programs that are slow to start: the run for every change. */
   quick: { type: "boolean" },
   vendor: { type: "string", multiple: true },
   case: { type: "string", multiple: true },
@@ -20,7 +20,7 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
-/** What was asked for cannot be run. */
+/** The command line asks for something that cannot be run. */
 class Unusable extends Error {}
 
 process.exitCode = await main().catch((error: unknown) => {
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   if (!isIsolated()) return isolated([process.execPath, import.meta.filename, ...process.argv.slice(2)]);
 
   const effort = values.all || values.case ? "whole" : values.quick ? "quick" : "usual";
-  const results = await pass(vendors, cases, { patient: values.all ?? false, effort });
+  const results = await runCases(vendors, cases, { patient: values.all ?? false, effort });
   if (values.json) {
     process.stdout.write(JSON.stringify(results));
     return 0;
@@ -60,7 +60,7 @@ async function again(vendors: readonly VendorName[]): Promise<Result[]> {
   return results;
 }
 
-/** Those that were named, `a,b` or one by one; all when none was. */
+/** The names of an option, `a,b` or one by one; all when none was given. */
 function chosen<T>(
   what: string,
   words: readonly string[] | undefined,

@@ -3,14 +3,14 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { finish } from "../support/home.ts";
-import { binFolder, CACHE, type VendorName } from "./bed/pins.ts";
-import { killMarked } from "./bed/strays.ts";
-import type { Result } from "./pass.ts";
+import { binFolder, CACHE, type VendorName } from "./harness/pins.ts";
+import { killMarked } from "./harness/marked-processes.ts";
+import type { Result } from "./run-cases.ts";
 
 export const OTHER_UID = 65_534;
 const DROP = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
 
-/** The same pass by somebody who is not root: its results, or why that cannot be. */
+/** Runs the same cases as a user who is not root: the results, or why that cannot be. */
 export async function asOtherUser(
   vendors: readonly VendorName[],
   script: string,

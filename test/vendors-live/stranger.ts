@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { finish } from "../support/home.ts";
-import { headlessCommand, interactiveCommand } from "./bed/commands.ts";
-import { killMarked } from "./bed/strays.ts";
-import type { Stage } from "./stage.ts";
+import { headlessCommand, interactiveCommand } from "./harness/commands.ts";
+import { killMarked } from "./harness/marked-processes.ts";
+import type { LiveSetup } from "./setup.ts";
 
 const MARK = "PERDURE_BED_STRANGER";
 
@@ -14,13 +14,13 @@ export interface Stranger {
 }
 
 /** The bare program, on a conversation: in a terminal, idle; without one in the middle of a turn. */
-export async function openStranger(stage: Stage, session: string, text: string, said: string): Promise<Stranger> {
-  return stage.mode === "tui" ? inTerminal(stage, session, said) : headless(stage, session, text);
+export async function openStranger(setup: LiveSetup, session: string, text: string, said: string): Promise<Stranger> {
+  return setup.mode === "tui" ? inTerminal(setup, session, said) : headless(setup, session, text);
 }
 
-async function inTerminal(stage: Stage, session: string, said: string): Promise<Stranger> {
-  const { vendor, traits } = stage;
-  const terminal = await stage.terminal(interactiveCommand(vendor, vendor.session.resume(session)));
+async function inTerminal(setup: LiveSetup, session: string, said: string): Promise<Stranger> {
+  const { vendor, traits } = setup;
+  const terminal = await setup.terminal(interactiveCommand(vendor, vendor.session.resume(session)));
   // Before the conversation is on the screen, nothing else there means anything.
   let shown = await terminal.shows(said);
   const refuses = traits.refusesSecond?.test(shown) ?? false;
@@ -36,8 +36,8 @@ async function inTerminal(stage: Stage, session: string, said: string): Promise<
   return { admitted: !refuses, leave: () => terminal.kill() };
 }
 
-async function headless(stage: Stage, session: string, text: string): Promise<Stranger> {
-  const { vendor, traits, home, model } = stage;
+async function headless(setup: LiveSetup, session: string, text: string): Promise<Stranger> {
+  const { vendor, traits, home, model } = setup;
   const mark = randomUUID();
   const held = `${text} [[hold]]`;
   const [program = "", ...args] = headlessCommand(vendor, vendor.session.resume(session), held);

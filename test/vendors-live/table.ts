@@ -1,4 +1,4 @@
-import type { Result } from "./pass.ts";
+import type { Result } from "./run-cases.ts";
 
 /** Vendors × cases, the reasons for what is not there, and what failed in full. */
 export function tableOf(headline: string, results: readonly Result[]): string {

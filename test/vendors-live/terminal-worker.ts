@@ -1,11 +1,11 @@
 import type { ModelRequest } from "./model/index.ts";
-import type { Terminal } from "./bed/terminal.ts";
+import type { Terminal } from "./harness/terminal.ts";
 import { Worker, type Refusal } from "./worker.ts";
 
-/** Short enough to stand on one line of any screen. */
+/** A length short enough for one line of any screen. */
 const SHOWN_LENGTH = 20;
 
-/** In a terminal: a run goes on from turn to turn, and comes back by its name alone. */
+/** A worker in a terminal: a run goes on from turn to turn, and comes back by its name alone. */
 export class TerminalWorker extends Worker {
   protected terminal: Terminal | null = null;
   /** Started before, so that perdure knows the words. */
@@ -15,14 +15,14 @@ export class TerminalWorker extends Worker {
 
   async say(text: string): Promise<ModelRequest> {
     const terminal = await this.#opened();
-    const since = this.stage.model.requests.length;
+    const since = this.setup.model.requests.length;
     await terminal.prompt(text);
     const request = await this.#askedIn(terminal, text, since);
-    const session = this.stage.sessionOf(request) ?? (await this.session());
+    const session = this.setup.sessionOf(request) ?? (await this.session());
     // What is on the screen may not be there yet: a kill that comes too early would be another test.
     const first = /^[a-z]*/i.exec(request.turns[0] ?? "")?.[0];
     const answer = `turns=${request.turns.length} first=${first}`;
-    await terminal.until("the answer on disk", () => this.stage.hasWritten(session, answer));
+    await terminal.until("the answer on disk", () => this.setup.hasWritten(session, answer));
     await terminal.ready();
     this.#said = [text.slice(0, SHOWN_LENGTH)];
     return request;
@@ -35,7 +35,7 @@ export class TerminalWorker extends Worker {
 
   async hold(text: string): Promise<string> {
     const terminal = await this.#opened();
-    const since = this.stage.model.requests.length;
+    const since = this.setup.model.requests.length;
     const held = `${text} [[hold]]`;
     await terminal.prompt(held);
     await this.#askedIn(terminal, held, since);
@@ -48,7 +48,7 @@ export class TerminalWorker extends Worker {
   }
 
   async refused(): Promise<Refusal> {
-    const { code, text } = await this.stage.inPane(this.stage.inTerminal(this.runWords(null), this.how));
+    const { code, text } = await this.setup.inPane(this.setup.inTerminal(this.runWords(null), this.how));
     return { code, text: text.replaceAll(/\s+/g, " ") };
   }
 
@@ -66,7 +66,7 @@ export class TerminalWorker extends Worker {
     this.terminal = null;
   }
 
-  /** What is on the screen tells why nothing was asked. */
+  /** Waits for the model to be asked; the screen tells why it was not. */
   async #askedIn(terminal: Terminal, text: string, since: number): Promise<ModelRequest> {
     try {
       return await this.asked(text, since);
@@ -86,12 +86,12 @@ export class TerminalWorker extends Worker {
     return this.terminal;
   }
 
-  /** In a terminal of its own. */
+  /** Opens a terminal for this worker. */
   protected async start(): Promise<Terminal> {
-    const { name, interactive } = this.stage.vendor;
-    const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.stage.traits.interactive];
+    const { name, interactive } = this.setup.vendor;
+    const command = [name, ...interactive.before, ...(this.how.args ?? []), ...this.setup.traits.interactive];
     const words = this.runWords(this.#known ? null : command);
     this.#known = true;
-    return this.stage.terminal(this.stage.inTerminal(words, this.how));
+    return this.setup.terminal(this.setup.inTerminal(words, this.how));
   }
 }

@@ -1,5 +1,5 @@
 import type { Mode } from "./case.ts";
-import type { VendorName } from "./bed/pins.ts";
+import type { VendorName } from "./harness/pins.ts";
 import { claude } from "./cases/traits/claude.ts";
 import { codex } from "./cases/traits/codex.ts";
 import { opencode } from "./cases/traits/opencode.ts";
@@ -8,7 +8,7 @@ import { copilot } from "./cases/traits/copilot.ts";
 import { qwen } from "./cases/traits/qwen.ts";
 import { gemini } from "./cases/traits/gemini.ts";
 
-/** What the cases have to know of a vendor besides what the bed knows: data, one file each in cases/traits/. */
+/** A vendor's traits that the cases depend on, besides those of harness/vendor.ts: data, one file each in cases/traits/. */
 export interface Traits {
   /** Words behind all others in a terminal; what perdure adds by itself is not among them. */
   readonly interactive: readonly string[];
@@ -16,20 +16,20 @@ export interface Traits {
   readonly provenance: "assigned" | "minted";
   /** The transcript says which version of the program wrote it. */
   readonly tellsVersion: boolean;
-  /** It overwrites its command line: what it was started with is on that of its wrapper alone. */
+  /** The program overwrites its command line: its arguments are on that of its wrapper alone. */
   readonly hidesArguments: boolean;
-  /** It keeps all conversations in one database: what its own program is asked for. Null for files. */
+  /** The program's own commands for the database that has all conversations; null for one that keeps files. */
   readonly database: Database | null;
   readonly config: {
     /** The variable that moves everything the vendor keeps to another folder. */
     readonly variable: string;
-    /** What to set it to, so that a home is used which was furnished like any other. */
+    /** The variable's value for a home that was configured like any other. */
     dir(home: string): string;
     /** The vendor's own folder in that one, if others share it. */
     readonly below?: string;
     /** The conversations in that folder: a glob. */
     readonly transcripts: string;
-    /** Whether a file is a conversation's, where its name does not have the whole id. */
+    /** Decides whether a file is a conversation's, where its name does not have the whole id. */
     readonly isOf?: (file: string, session: string) => boolean;
   };
   /** Makes a file of a conversation what it would be if that had begun a minute earlier, where its name tells the minute. */
@@ -63,11 +63,11 @@ export interface Traits {
   readonly ownFolder: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** Null when a new conversation in the same process shows at once; else when it does. */
   readonly renewsAtPrompt: string | null;
-  /** What to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
+  /** The line to type for a new conversation that leaves a turn at work behind it, where there is such a thing. */
   readonly behind?: string;
-  /** What the program says when a conversation is open elsewhere; null for one that opens it all the same. */
+  /** The program's message when a conversation is open elsewhere; null for one that opens it all the same. */
   readonly refusesSecond: RegExp | null;
-  /** What it asks in a terminal before it opens such a one, and the keys that say yes; null for one that does not ask. */
+  /** The program's question before it opens such a conversation in a terminal, and the keys that say yes; null if it asks nothing. */
   readonly secondAsks: { readonly question: RegExp; readonly keys: readonly string[] } | null;
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
@@ -82,15 +82,15 @@ export interface Traits {
 
 export interface Asking {
   readonly args: readonly string[];
-  furnish?(home: string): void;
-  /** What makes the model call a tool that needs permission. */
+  configure?(home: string): void;
+  /** The prompt that makes the model call a tool that needs permission. */
   readonly call: string;
   readonly question: RegExp;
   readonly yes: readonly string[];
-  /** It tells perdure by itself; else its title is all there is. */
+  /** The program tells perdure by itself; else its title is all there is. */
   readonly tells: boolean;
-  /** Started in a folder it does not know, it asks whether to trust it. */
-  readonly distrusts?: { furnish?(home: string): void };
+  /** The program asks whether to trust a folder that it does not know. */
+  readonly distrusts?: { configure?(home: string): void };
 }
 
 export interface Database {

@@ -3,37 +3,37 @@ import type { History } from "../../src/protocol/records/run.ts";
 import type { WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import type { ModelRequest } from "./model/index.ts";
 import { until } from "../terminal/tmux.ts";
-import { buried } from "./bed/strays.ts";
-import type { Stage } from "./stage.ts";
+import { untilReaped } from "./harness/marked-processes.ts";
+import type { LiveSetup } from "./setup.ts";
 
-/** How perdure is called: from where, with which variables (null: without), under which address, with which words. */
-export interface Circumstances {
+/** How perdure is called: its folder, its variables (null unsets one), the worker's address, further words. */
+export interface CallOptions {
   cwd?: string;
   env?: Readonly<Record<string, string | null>>;
-  /** Instead of the bare name. */
+  /** The worker's address, in place of the bare name. */
   address?: string;
   /** The user's arguments for the vendor's program. */
   args?: readonly string[];
   fresh?: boolean;
-  /** What was said in its conversation without a terminal: there, it is ready when that is on the screen. */
+  /** A text of the conversation from before there was a terminal: the program is ready when that is on the screen. */
   said?: string;
 }
 
 /** How a start ended that should not have succeeded. */
 export interface Refusal {
   code: number;
-  /** What it said, on one line. */
+  /** The program's message, on one line. */
   text: string;
 }
 
 /** A worker in one of the two modes: started, spoken to, killed, and seen through perdure's own commands. */
 export abstract class Worker {
   readonly name: string;
-  protected readonly stage: Stage;
-  protected how: Circumstances;
+  protected readonly setup: LiveSetup;
+  protected how: CallOptions;
 
-  constructor(stage: Stage, name: string, how: Circumstances) {
-    this.stage = stage;
+  constructor(setup: LiveSetup, name: string, how: CallOptions) {
+    this.setup = setup;
     this.name = name;
     this.how = how;
   }
@@ -65,8 +65,8 @@ export abstract class Worker {
   /** After the run has ended by itself or by somebody else's hand. */
   protected abstract left(): Promise<void>;
 
-  /** From now on perdure is called like this. */
-  from(how: Circumstances): this {
+  /** Changes how perdure is called from now on. */
+  from(how: CallOptions): this {
     this.how = { args: this.how.args ?? [], ...how };
     return this;
   }
@@ -74,41 +74,41 @@ export abstract class Worker {
   /** SIGKILL to every process of the run; perdure has seen it when this returns. */
   async kill({ andDaemon = false } = {}): Promise<void> {
     const { run } = await this.detail();
-    const daemon = andDaemon ? this.stage.home.daemonPid() : null;
+    const daemon = andDaemon ? this.setup.home.daemonPid() : null;
     if (daemon !== null) process.kill(daemon, "SIGKILL");
     const killed = new Set<number>();
     const left = (): boolean => {
-      const live = run === null ? [] : this.stage.home.processesOf(run.id);
+      const live = run === null ? [] : this.setup.home.processesOf(run.id);
       for (const { pid } of live) killed.add(pid);
       return live.length > 0;
     };
     while (left()) {
-      this.stage.home.killRun(run?.id ?? "");
+      this.setup.home.killRun(run?.id ?? "");
       await turn();
     }
     await this.ended();
-    if (this.stage.vendor.fearsZombies) await buried([...killed]);
+    if (this.setup.vendor.countsZombiesAsLive) await untilReaped([...killed]);
   }
 
-  /** Until perdure says that it does not run. */
+  /** Waits until perdure says that the worker does not run. */
   async ended(): Promise<void> {
     await this.until("ended", ({ run }) => run === null);
     await this.left();
   }
 
   async detail(): Promise<WorkerDetail> {
-    return this.stage.home.json<WorkerDetail>(["show", this.name]);
+    return this.setup.home.json<WorkerDetail>(["show", this.name]);
   }
 
   async history(): Promise<History> {
-    return this.stage.home.json<History>(["history", this.name]);
+    return this.setup.home.json<History>(["history", this.name]);
   }
 
   /** Asks perdure until the worker is as wanted. */
   async until(what: string, wanted: (worker: WorkerSummary) => boolean): Promise<WorkerSummary> {
     let seen: WorkerSummary | undefined;
     const look = async (): Promise<WorkerSummary | null> => {
-      const { workers } = await this.stage.home.json<{ workers: WorkerSummary[] }>(["ls"]);
+      const { workers } = await this.setup.home.json<{ workers: WorkerSummary[] }>(["ls"]);
       seen = workers.find(({ name }) => name === this.name);
       return seen && wanted(seen) ? seen : null;
     };
@@ -120,12 +120,12 @@ export abstract class Worker {
     return (await this.detail()).conversation?.id ?? "none";
   }
 
-  /** Its transcript, by its id and not by what perdure says. */
+  /** The conversation's transcript, found by its id and not by what perdure says. */
   async transcript(): Promise<string> {
     const session = await this.session();
-    const [file, ...others] = this.stage.filesOf(session);
+    const [file, ...others] = this.setup.filesOf(session);
     if (file === undefined || others.length > 0) {
-      throw new Error(`not one transcript of ${session}: ${this.stage.transcripts().join(", ")}`);
+      throw new Error(`not one transcript of ${session}: ${this.setup.transcripts().join(", ")}`);
     }
     return file;
   }
@@ -140,6 +140,6 @@ export abstract class Worker {
   protected async asked(text: string, since: number): Promise<ModelRequest> {
     const isIt = ({ index, auxiliary, turns }: ModelRequest): boolean =>
       index >= since && !auxiliary && turns.at(-1) === text;
-    return this.stage.model.until(isIt);
+    return this.setup.model.until(isIt);
   }
 }

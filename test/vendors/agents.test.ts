@@ -21,7 +21,7 @@ function asked(tree: Tree, shows?: number): number[] {
   return pids;
 }
 
-test("from the wrapper through shells and launchers to the agent", () => {
+test("the agent is found from the wrapper, through shells and launchers", () => {
   const tree: Tree = [
     [2, 1, ["npm exec @openai/codex --no-daemon resume x"]],
     [3, 2, ["sh", "-c", "'codex' --no-daemon resume x"]],
@@ -32,7 +32,7 @@ test("from the wrapper through shells and launchers to the agent", () => {
   expect(asked(tree, 4)).toEqual([2, 3, 4]);
 });
 
-test("through a launcher whose files are not called like the program", () => {
+test("the agent is found through a launcher whose files are not called like the program", () => {
   const cli = "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js";
   const tree: Tree = [
     [2, 1, ["node", "/usr/bin/qwen", "--resume", "x"]],
@@ -46,7 +46,7 @@ test("through a launcher whose files are not called like the program", () => {
   expect(asked(tree)).toEqual([2, 3, 4]);
 });
 
-test("what an agent starts is not asked: a shell of its tools, an agent in it, an agent it starts itself", () => {
+test("processes below an agent are not searched: a shell of its tools, an agent in it, an agent it starts itself", () => {
   expect(
     asked([
       [2, 1, ["claude", "--resume", "x"]],
@@ -67,7 +67,7 @@ test("what an agent starts is not asked: a shell of its tools, an agent in it, a
   ).toEqual([2, 3]);
 });
 
-test("what else the wrapper has started is looked through, and a long tail of it comes to an end", () => {
+test("other children of the wrapper are searched, up to a bound", () => {
   expect(
     asked([
       [2, 1, ["sh", "-c", "logger & exec claude"]],

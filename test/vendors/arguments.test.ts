@@ -6,14 +6,14 @@ import { filled, VENDORS } from "./fixtures.ts";
 const NAME = "coder";
 const RUN_DIR = "/home/u/.local/state/perdure/runs/h.api.coder.1";
 
-/** As unpleasant as a first prompt can be. */
+/** A first prompt as unpleasant as one can be. */
 const PROMPT = '--resume it\'s "here"\n{id} $HOME';
 
 const DECLARED = { new: ["--id", "{id}", "--say={prompt}"], resume: ["--continue", "{id}"] };
 const CONFIG_DIR = "/home/u/.v";
 const TRANSCRIPT = "/home/u/.v/transcript.jsonl";
 const OTHER_TRANSCRIPT = "/home/u/.v/other.jsonl";
-/** What a row of the fixtures may name. */
+/** The names that a row of the fixtures may use. */
 const FILLED = {
   name: NAME,
   prompt: PROMPT,

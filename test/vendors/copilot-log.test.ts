@@ -19,13 +19,13 @@ function told(text: string): string | null {
   return foregroundIn(put(folder(), "process-1-2.log", text));
 }
 
-test("the last one that came to the front is the one", () => {
+test("the conversation that came to the front last is the current one", () => {
   expect(told(line(A))).toBe(A);
   expect(told(line(A) + line(A, "Unregistering") + line(B))).toBe(B);
   expect(told(line(A) + line(A, "Unregistering") + line(B) + line(B, "Unregistering") + line(A))).toBe(A);
 });
 
-test("what it says later does not hide it, wherever the looks begin", () => {
+test("later lines do not hide the current conversation, wherever reading begins", () => {
   for (const more of [0, 1, TRANSCRIPT_LOOK_BYTES - 200, TRANSCRIPT_LOOK_BYTES * 3]) {
     expect(told(line(A) + chatter(more))).toBe(A);
   }
@@ -33,7 +33,7 @@ test("what it says later does not hide it, wherever the looks begin", () => {
   for (let cut = 0; cut < 150; cut++) expect(told(text.slice(0, text.length - cut))).toBe(B);
 });
 
-test("nothing is made of half a line, of a text that mentions it, or of one that is too far back", () => {
+test("half a line, a text that mentions a conversation, and a line too far back are ignored", () => {
   expect(told("")).toBeNull();
   expect(told(chatter(1_000))).toBeNull();
   expect(told(line(A).slice(0, -2))).toBeNull();

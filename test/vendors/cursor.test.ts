@@ -36,7 +36,7 @@ function mint(script: string): Promise<string> {
   return cursor.launch.identity.mint(request);
 }
 
-test("its own program makes the id", async () => {
+test("cursor's own program makes the id", async () => {
   expect(await mint(`[ "$1" = create-chat ] && echo ${session}`)).toBe(session);
 });
 
@@ -51,7 +51,7 @@ test.each([
   });
 });
 
-test("it says of itself that it was never run", () => {
+test("the adapter says that it was never tried with the real program", () => {
   expect(cursor.unproved).toMatch(/never run/);
   expect(cursor.tested).toEqual([]);
 });

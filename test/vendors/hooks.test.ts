@@ -9,7 +9,7 @@ import { folder, put, VENDORS, type Vendor } from "./fixtures.ts";
 
 const HEARING = VENDORS.filter(({ adapter }) => adapter.liveness.onHook !== undefined);
 
-test("a vendor whose hooks are heard has recorded ones", () => {
+test("every vendor with hooks has recorded ones", () => {
   expect(HEARING.length).toBeGreaterThan(0);
   expect(HEARING.filter(({ hooks }) => hooks.length === 0)).toEqual([]);
 });
@@ -26,7 +26,7 @@ describe.each(HEARING)("$vendor", ({ adapter, hooks }) => {
 /** The others are heard in another way: by code of ours that runs inside them. */
 const COMMANDED = HEARING.filter(({ adapter, facts }) => planOf(adapter, facts.session, "/").files.some(isHookScript));
 
-test("most of them run commands", () => {
+test("most vendors' hooks run commands", () => {
   expect(COMMANDED.length).toBeGreaterThan(0);
 });
 
@@ -61,7 +61,7 @@ describe.each(COMMANDED)("$vendor", (vendor) => {
     expect(eventsIn(dir).toSorted()).toEqual(["first", "second"]);
   });
 
-  test("only the hook of a start tells the agent what there is to tell", async () => {
+  test("only the start hook prints the message for the agent", async () => {
     const run = launch(vendor, 'It\'s "here":\n$HOME `x`');
     const told = JSON.stringify('It\'s "here":\n$HOME `x`');
     const said = await Promise.all(run.commands.map((command) => hook(run, command, "{}")));
@@ -91,7 +91,7 @@ describe.each(COMMANDED)("$vendor", (vendor) => {
     });
   });
 
-  test("one that a nested agent calls is silent, where it can tell by the environment", async () => {
+  test("a hook that a nested agent calls is silent, where the environment shows it", async () => {
     const run = launch(vendor);
     for (const [name, value] of Object.entries(vendor.facts.nested ?? {})) {
       const env = { ...run.env, [name]: value };

@@ -7,32 +7,32 @@ import { MINT_WAIT_MS } from "../../src/limits/index.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { mintThread } from "../../src/vendors/codex/app-server.ts";
 import { codex } from "../../src/vendors/codex/index.ts";
-import { SCRIPTED, Stage } from "../scripted/stage.ts";
+import { SCRIPTED, ScriptedHome } from "../scripted/scripted-home.ts";
 import { unasked } from "./fixtures.ts";
-import { binFolder } from "../vendors-live/bed/pins.ts";
+import { binFolder } from "../vendors-live/harness/pins.ts";
 
 const MARK = "PERDURE_MINT_TEST";
 
-let stage: Stage;
+let home: ScriptedHome;
 let mark: string;
 beforeEach(() => {
-  stage = new Stage("codex");
+  home = new ScriptedHome("codex");
   mark = randomUUID();
 });
 afterEach(() => {
   vi.useRealTimers();
   for (const pid of left()) process.kill(pid, "SIGKILL");
-  stage.clear();
+  home.clear();
 });
 
 function mint(command: string[]): Promise<string> {
   const environment = {
     PATH: process.env.PATH ?? "/usr/bin:/bin",
-    HOME: stage.home,
-    PERDURE_SCRIPTED_LAYOUT: "codex",
+    HOME: home.dir,
+    PERDURE_SCRIPTED_PERSONA: "codex",
     [MARK]: mark,
   };
-  return mintThread({ command, args: [], name: "coder", cwd: stage.work, environment, from: null });
+  return mintThread({ command, args: [], name: "coder", cwd: home.work, environment, from: null });
 }
 
 /** An app server in shell; its words are what it does with what it reads. */
@@ -58,7 +58,7 @@ const REFUSED = { code: "unavailable", message: expect.stringContaining("codex a
 
 test("a conversation is opened and written down, and nothing keeps running", async () => {
   const id = await mint([SCRIPTED]);
-  const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
+  const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(codex.liveness.holders(place, processTable())).toEqual([]);
   expect(await noneLeft()).toBe(true);
@@ -74,21 +74,21 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     from: null,
     declared: null,
   });
-  expect(await stage.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
+  expect(await home.run(resumed.args)).toMatchObject({ code: 0, stdout: "turns=1 first=hi last=hi\n" });
 });
 
 const REAL = join(binFolder("codex"), "codex");
 
-test("the real one does the same, cut off from the network", async ({ skip }) => {
+test("the real codex does the same, cut off from the network", async ({ skip }) => {
   skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
   const id = await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
-  const place = { vendor: "codex", id, configDir: join(stage.home, ".codex"), launchCwd: stage.work };
+  const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };
   expect(await codex.storage.probe(place, null, unasked)).toMatchObject({ state: "good", version: "0.166.0" });
   expect(await noneLeft()).toBe(true);
   expect(codex.liveness.holders(place, processTable())).toEqual([]);
 });
 
-test("it says other things too, before and between its answers", async () => {
+test("other messages before and between the answers are skipped", async () => {
   const talk = `read a; echo 'starting up'; echo '{"method":"warning"}'; echo '{"id":99,"result":{}}'; echo '{"id":1,"result":{}}'
     read a; read a; echo '{"id":2,"result":{"thread":{"id":"t-1"}}}'
     read a; echo '[]'; echo '{"id":3,"result":null}'; cat > /dev/null`;
@@ -116,11 +116,11 @@ test.each([
   expect(await noneLeft()).toBe(true);
 });
 
-test("one that cannot be started at all", async () => {
-  await expect(mint([join(stage.home, "nowhere", "codex")])).rejects.toMatchObject(REFUSED);
+test("an app-server that cannot be started is an error", async () => {
+  await expect(mint([join(home.dir, "nowhere", "codex")])).rejects.toMatchObject(REFUSED);
 });
 
-test("one that never answers is given up in time", async () => {
+test("an app-server that never answers is given up in time", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const ends: unknown[] = [];
   const minted = fake("cat > /dev/null").catch((error: unknown) => ends.push(error));

@@ -20,7 +20,7 @@ let busy: Record<string, object>;
 let isSilent: boolean;
 let refused: number;
 let heard: Sign[];
-/** Where it was told to say something. */
+/** The paths to which a prompt was posted. */
 let posted: string[];
 let stop: () => void;
 
@@ -83,7 +83,7 @@ async function told(count: number): Promise<[session: string, activity: string |
   return heard.map(({ session, activity }) => [session, activity]);
 }
 
-/** So far in the future that it is after the start, whatever the clock says. */
+/** A time so far in the future that it is after the start, whatever the clock says. */
 const soon = (n: number): number => Date.now() + 1_000 * n;
 
 test("a prompt is the proof, and the turn is followed to its end", async () => {
@@ -99,7 +99,7 @@ test("a prompt is the proof, and the turn is followed to its end", async () => {
   ]);
 });
 
-test("what is to be said first is said when its server is there, and once", async () => {
+test("the first prompt is sent when the server is there, and once", async () => {
   const dir = folder();
   const { name, text } = firstFile("go", "fake/some/model", "plan");
   expect(JSON.parse(text)).toEqual({
@@ -142,7 +142,7 @@ test("its user is asked, also by agents below it: blocked until the last questio
   ]);
 });
 
-test("before a prompt nothing is a sign, nor is what it says again of an old one", async () => {
+test("nothing before a prompt is a sign, nor are repeated events of an old one", async () => {
   await connect();
   status(OURS, "idle");
   prompt(OURS, Date.now() - 60_000);
@@ -177,7 +177,7 @@ test("another conversation that was there before is told as it is: the wrong one
   expect(await told(1)).toEqual([["ses_old", "busy"]]);
 });
 
-test("an agent's own agents are not it", async () => {
+test("subagents are not taken for the agent itself", async () => {
   await connect();
   prompt(OURS, soon(1));
   prompt("ses_child", soon(2), OURS);
@@ -189,7 +189,7 @@ test("an agent's own agents are not it", async () => {
   ]);
 });
 
-test("in the middle of a turn nobody heard begin", async () => {
+test("a turn whose beginning nobody heard is followed to its end", async () => {
   busy[OURS] = { type: "busy" };
   await connect();
   expect(await told(1)).toEqual([[OURS, "busy"]]);
@@ -212,7 +212,7 @@ test("a password that is not ours to know: nothing is heard, and nothing breaks"
   expect(heard).toEqual([]);
 });
 
-test("after the end nothing is told", async () => {
+test("nothing is reported after the end", async () => {
   await connect();
   stop();
   prompt(OURS, soon(1));

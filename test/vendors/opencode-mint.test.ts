@@ -24,7 +24,7 @@ function mint(program: string[], from: string | null = null): Promise<string> {
   return mintSession({ command: program, args: [], name: "coder", cwd: "/tmp", environment, from });
 }
 
-/** As much of `opencode serve` as is asked for; writes down what it is asked, by whom it may be, and where it thinks it is. */
+/** A stand-in for `opencode serve` with just what is called; it logs each request, its credentials and its folder. */
 function serving(answer: string): string[] {
   const script = `const { createServer } = require("node:http"), { appendFileSync } = require("node:fs");
     const port = process.argv.at(-1), password = process.env.OPENCODE_SERVER_PASSWORD;

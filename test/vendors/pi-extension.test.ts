@@ -13,7 +13,7 @@ interface Context {
 }
 type Handler = (event: Record<string, unknown>, context: Context) => unknown;
 
-/** As much of pi as the extension asks for. */
+/** A stand-in for pi with just what the extension calls. */
 class FakePi {
   readonly handlers = new Map<string, Handler>();
 

@@ -7,28 +7,29 @@ import { homeDir } from "../../state/paths.ts";
 import { readFlags } from "../flags.ts";
 import {
   Refusal,
-  type Conversation,
-  type Launch,
-  type Layout,
-  type Sessions,
-  type Turn,
-  type Voice,
+  type OpenConversation,
+  type ScriptedLaunch,
+  type Persona,
+  type ConversationStore,
+  type ConversationTurn,
+  type AgentOutput,
 } from "../persona.ts";
-import { ownStart, registryFile } from "../presence.ts";
-import { parseLine, readLines, Transcript, type Format } from "../transcript.ts";
+import { ownStart, registryFile } from "../presence-file.ts";
+import { parseLine, readLines, TranscriptFile, type TranscriptFormat } from "../transcript-file.ts";
 import { uuid } from "../uuid.ts";
-import { plainVoice } from "../voices.ts";
-import { sayJson } from "../write.ts";
+import { plainOutput } from "../outputs.ts";
+import { printJson } from "../print.ts";
 
-const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--name N] [--model M] [--layout L] [--script "cmd; cmd"]
+const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--name N] [--model M] [--persona P] [--script "cmd; cmd"]
                  [-p|--print] [--json] [PROMPT]`;
 
-/** Its own clothes: the simplest agent that keeps a transcript and tells that it lives. */
-export const scripted: Layout = {
+/** The scripted agent as itself: the simplest agent that keeps a transcript and a presence file. */
+export const scripted: Persona = {
+  name: "scripted",
   title: null,
   headless: (prompt) => ["-p", "--", prompt],
 
-  read(argv, env): Launch {
+  read(argv, env): ScriptedLaunch {
     const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
       return usage(problem.startsWith("Unknown") ? `there is no option ${flag}` : problem);
     });
@@ -43,8 +44,8 @@ export const scripted: Layout = {
       name: values.name ?? null,
       model: values.model ?? "none",
       prompt: positionals[0] ?? null,
-      headless: values.print ? (values.json ? jsonVoice : plainVoice) : null,
-      sessions: sessionsIn(join(home, "sessions"), fork ?? null),
+      headless: values.print ? (values.json ? jsonOutput : plainOutput) : null,
+      conversations: conversationsIn(join(home, "sessions"), fork ?? null),
       presence: registryFile(join(home, "live"), ({ session, cwd, name, status }) => {
         return { pid: process.pid, procStart: ownStart(), session, cwd, name, status };
       }),
@@ -73,14 +74,14 @@ function homeOf(env: Environment): string {
   return join(env.XDG_DATA_HOME || join(homeDir(env), ".local", "share"), "perdure-scripted");
 }
 
-function sessionsIn(folder: string, stem: string | null): Sessions {
+function conversationsIn(folder: string, stem: string | null): ConversationStore {
   const fileOf = (id: string): string => {
     // It becomes a file's name.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id))
       throw new Refusal(`${JSON.stringify(id)} cannot be a session's id.`);
     return join(folder, `${id}.jsonl`);
   };
-  const read = (id: string): { cwd: string; turns: Turn[] } => {
+  const read = (id: string): { cwd: string; turns: ConversationTurn[] } => {
     const content = readIfThere(fileOf(id));
     if (content === null) throw new Refusal(`There is no session ${id}.`);
     const header = parseLine(content.split("\n")[0] ?? "");
@@ -94,23 +95,23 @@ function sessionsIn(folder: string, stem: string | null): Sessions {
   let branch = stem;
   return {
     mint: uuid,
-    begin(id, cwd): Conversation {
+    begin(id, cwd): OpenConversation {
       const file = fileOf(id);
       if (existsSync(file)) throw new Refusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
       // Only the first one is the branch: `/new` begins with nothing.
       const turns = branch === null ? [] : read(branch).turns;
       branch = null;
-      return new Transcript(id, file, formatOf(id, cwd, [...turns]), { turns });
+      return new TranscriptFile(id, file, formatOf(id, cwd, [...turns]), { turns });
     },
-    resume(id): Conversation {
+    resume(id): OpenConversation {
       const { cwd, turns } = read(id);
-      return new Transcript(id, fileOf(id), formatOf(id, cwd), { turns });
+      return new TranscriptFile(id, fileOf(id), formatOf(id, cwd), { turns });
     },
   };
 }
 
-function formatOf(id: string, cwd: string, inherited: readonly Turn[] = []): Format {
-  const line = ({ role, text }: Turn): object => ({ type: role, text });
+function formatOf(id: string, cwd: string, inherited: readonly ConversationTurn[] = []): TranscriptFormat {
+  const line = ({ role, text }: ConversationTurn): object => ({ type: role, text });
   return {
     opening: () => [
       { type: "session", id, cwd, createdAt: new Date().toISOString(), version: VERSION },
@@ -120,17 +121,17 @@ function formatOf(id: string, cwd: string, inherited: readonly Turn[] = []): For
   };
 }
 
-function turnsOf(content: string): Turn[] {
-  return readLines(content).flatMap(({ type, text }): Turn[] => {
+function turnsOf(content: string): ConversationTurn[] {
+  return readLines(content).flatMap(({ type, text }): ConversationTurn[] => {
     if (typeof text !== "string") return [];
     return type === "user" || type === "agent" ? [{ role: type, text }] : [];
   });
 }
 
-const jsonVoice: Voice = {
-  session: ({ session }) => sayJson({ type: "init", session }),
+const jsonOutput: AgentOutput = {
+  session: ({ session }) => printJson({ type: "init", session }),
   ready: () => undefined,
-  answer: (text, { session }) => sayJson({ type: "answer", session, text }),
-  notice: (text) => sayJson({ type: "notice", text }),
+  answer: (text, { session }) => printJson({ type: "answer", session, text }),
+  notice: (text) => printJson({ type: "notice", text }),
   end: () => undefined,
 };

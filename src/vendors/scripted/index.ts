@@ -77,7 +77,7 @@ const FORM: TranscriptForm = {
 const CHOSEN = "perdure chooses the conversation";
 
 const ARGUMENTS: ArgumentTable = {
-  valued: wordSet("--model --name --script --layout --session-id --resume --fork"),
+  valued: wordSet("--model --name --script --persona --layout --session-id --resume --fork"),
   noConversation: wordSet("--help --version"),
   conflicts: { "--session-id": CHOSEN, "--resume": CHOSEN, "--fork": CHOSEN },
   headless: wordSet("-p --print"),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { isErrno } from "../../../src/state/files.ts";
 import type { Home } from "../../support/home.ts";
-import { eventually } from "./check.ts";
+import { eventually } from "../../support/check.ts";
 
 /** Every process of dist/daemon.cjs that works for this home, by what the kernel says of it. */
 export function daemonsOf(home: Home): number[] {

@@ -1,12 +1,12 @@
 import { connect, type Client } from "../../../src/client/connect.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
-import { check, pick, whole, within } from "./check.ts";
-import { letterTo } from "./mailing.ts";
+import { check, pick, whole, within } from "../../support/check.ts";
+import { sendParams } from "../../support/send-params.ts";
 
 export interface Sent {
   body: string;
-  /** Of the file that went along, as its reader is told. */
+  /** The attachment's copy, as its reader is told. */
   copy: string | null;
   sha256: string | null;
 }
@@ -61,7 +61,7 @@ export class DiskSender {
     this.acked.set(id, { body, copy: copy?.file ?? null, sha256: copy?.sha256 ?? null });
   }
 
-  /** Of a message that is there: whether it is answered or refused, it stays as it is. */
+  /** Sends a stored message again: whether that is answered or refused, the message stays as it is. */
   async #repeat(client: Client): Promise<void> {
     const recent = [...this.acked].slice(-100);
     const withFiles = recent.filter(([, { copy }]) => copy !== null);
@@ -70,9 +70,10 @@ export class DiskSender {
   }
 
   async #try(client: Client, id: string, body: string, withFile: boolean): Promise<boolean> {
-    const letter = { ...letterTo(this.#home, "coder", id, body), attach: withFile ? [this.#file] : [] };
+    const attach = withFile ? [this.#file] : [];
+    const params = sendParams(this.#home, "coder", body, { id, attach });
     try {
-      await within(`an answer to ${id}`, client.call("send", letter));
+      await within(`an answer to ${id}`, client.call("send", params));
       return true;
     } catch (thrown) {
       const { code, exitCode, message } = asPerdureError(thrown);

@@ -1,12 +1,12 @@
 import { calls, type CallName } from "../../../src/protocol/calls/index.ts";
 import { PROTOCOL_VERSION } from "../../../src/protocol/version.ts";
-import { pick, whole } from "./check.ts";
+import { pick, whole } from "../../support/check.ts";
 import { realCalls } from "./real-calls.ts";
 
 export type Random = () => number;
 
 const CALLS = Object.keys(calls) as CallName[];
-/** That a frame may have; the rest of it is then waited for. */
+/** Lengths that a frame may have; the daemon then waits for the rest of it. */
 const LENGTHS = [0, 1, 3, 2 ** 20 - 1, 2 ** 20];
 const STRINGS = ["", "\0", "../..", "__proto__", "constructor", "\uD800", "' OR 1=1 --", "$(id)", "/", "NaN", "🐢"];
 const LONG_CHARS = 20_000;

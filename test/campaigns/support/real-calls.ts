@@ -1,5 +1,5 @@
 import type { CallName, CallParams } from "../../../src/protocol/calls/index.ts";
-import { whole } from "./check.ts";
+import { whole } from "../../support/check.ts";
 
 type RealCalls = { [N in CallName]: CallParams<N> };
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { check, within } from "./check.ts";
+import { check, within } from "../../support/check.ts";
 
 /** Watches, or harms, the system calls of a process that already runs. What it saw is in its file when it has ended. */
 export class Strace {
@@ -55,7 +55,7 @@ export interface SystemCall {
   line: "whole" | "begun" | "resumed";
 }
 
-/** In the order in which they began and ended. */
+/** The system calls of a trace, in the order in which they began and ended. */
 export async function* systemCalls(file: string): AsyncGenerator<SystemCall> {
   const begun = new Map<string, string>();
   const UNFINISHED = " <unfinished ...>";

@@ -1,15 +1,15 @@
 import type { ErrorCode } from "../../../src/protocol/errors.ts";
 
-/** One way to get it wrong, and what has to come back. */
+/** One wrong command line, and the error that has to come back. */
 export interface BadInput {
   args: string[];
   exit: number;
   code: ErrorCode;
   message: RegExp;
   hint: RegExp;
-  /** A folder of the stage; the project `api` unless told. */
+  /** A folder of BadInputHome; the project `api` if absent. */
   cwd?: string;
-  /** `{home}` stands for the stage's folder. */
+  /** `{home}` stands for the home's folder. */
   env?: Record<string, string>;
 }
 

@@ -1,8 +1,8 @@
 import { conflict, missing, row, usage, type BadInput } from "./row.ts";
-import { conflicts, surroundings } from "./surroundings.ts";
+import { conflictRows, environmentRows } from "./environment-rows.ts";
 
 /** Each verb with an option it does not have, and one word more than it takes. */
-const SHAPES: [verb: string, tooMany: string][] = [
+const TOO_MANY_WORDS: [verb: string, tooMany: string][] = [
   ["run", "run a b -- true"],
   ["ls", "ls a"],
   ["show", "show a b"],
@@ -40,7 +40,7 @@ const SHAPES: [verb: string, tooMany: string][] = [
   ["completion", "completion a b"],
 ];
 
-const shapes = SHAPES.flatMap(([verb, tooMany]) => {
+const shapes = TOO_MANY_WORDS.flatMap(([verb, tooMany]) => {
   const [word] = verb.split(" ");
   return [
     usage(`${verb} --bogus`, new RegExp(`^${word}: there is no option --bogus\\.$`), new RegExp(`^perdure ${word}`)),
@@ -256,6 +256,6 @@ export const BAD_INPUTS: BadInput[] = [
   ...vendors,
   ...values,
   ...fleets,
-  ...conflicts,
-  ...surroundings,
+  ...conflictRows,
+  ...environmentRows,
 ];

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { shortOf, survivedTable, type Survivor } from "../../../src/commands/demo/survived.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { finish, Home } from "../../support/home.ts";
-import { PLAIN, worker } from "../shared/workers.ts";
+import { PLAIN, sampleWorker } from "../shared/sample-workers.ts";
 
-/** Its temporary files in a folder of their own, to see what is left of them. */
+/** A home whose temporary files lie in a folder of their own, to see what is left of them. */
 function demoHome(env: Record<string, string> = {}): { home: Home; left: () => string[] } {
   const home = new Home(env);
   onTestFinished(() => home.clear());
@@ -49,7 +49,7 @@ test.each(["new scripted", "is killed, as a crash", "One command"])(
   },
 );
 
-test("without tmux it says so, and shows one agent in the foreground", async () => {
+test("without tmux the demo says so, and shows one agent in the foreground", async () => {
   const { home, left } = demoHome();
   const programs = join(home.dir, "bin");
   mkdirSync(programs);
@@ -65,7 +65,7 @@ test("without tmux it says so, and shows one agent in the foreground", async () 
   expect(left()).toEqual([]);
 });
 
-test("it fails, and clears up, when something does not hold", async () => {
+test("the demo fails, and clears up, when something does not hold", async () => {
   const { home, left } = demoHome();
   const programs = join(home.dir, "bin");
   mkdirSync(programs);
@@ -77,8 +77,8 @@ test("it fails, and clears up, when something does not hold", async () => {
 });
 
 test("what did not come back as it was is told, each by its name", () => {
-  const before = worker("coder", "idle");
-  const after = worker("coder", "idle", { generation: 4, run: { id: "another", pid: 1, startedAt: "" } });
+  const before = sampleWorker("coder", "idle");
+  const after = sampleWorker("coder", "idle", { generation: 4, run: { id: "another", pid: 1, startedAt: "" } });
   const whole = { before, after, told: "a", heard: "a", mail: { before: ["m"], after: ["m"] } };
   expect(shortOf(whole)).toEqual([]);
   expect(survivedTable([whole], PLAIN)).toMatch(/coder +api\/coder +✓ \S+ same, proved +3 → 4 +✓ all of it +✓ 1 kept/);

@@ -3,29 +3,29 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { BIN } from "../../support/home.ts";
 import { Tmux } from "../../terminal/tmux.ts";
-import { stage } from "../../daemon/fleet/fleet.ts";
+import { fleetHome } from "../../support/fleet-home.ts";
 
 const ONE = `[workers.coder]\nvendor = "scripted"\n`;
 
 it("attach shows the worker's terminal, and leaving it leaves the worker", async () => {
-  const fleet = stage(ONE);
+  const fleet = fleetHome(ONE);
   await fleet.up();
-  const [before] = await fleet.settled();
+  const [before] = await fleet.untilIdle();
   const tmux = await Tmux.start(fleet);
   onTestFinished(() => tmux.stop());
   const pane = await tmux.pane(["env", "-u", "TMUX", "-u", "TMUX_PANE", BIN, "attach", "coder"]);
   await pane.shows(/session .*\(coder\)/);
   await pane.line("typed from outside");
-  await fleet.heard("coder", "typed from outside");
+  await fleet.untilHeard("coder", "typed from outside");
   await pane.keys("C-b", "d");
   expect(await pane.ended()).toBe(0);
-  expect(await fleet.settled()).toMatchObject([{ run: { id: before?.run?.id } }]);
+  expect(await fleet.untilIdle()).toMatchObject([{ run: { id: before?.run?.id } }]);
 });
 
-it("inside another tmux it nests and says so first; --window opens it beside", async () => {
-  const fleet = stage(ONE);
+it("attach inside another tmux nests and says so first; --window opens a window beside", async () => {
+  const fleet = fleetHome(ONE);
   await fleet.up();
-  await fleet.settled();
+  await fleet.untilIdle();
   const tmux = await Tmux.start(fleet);
   onTestFinished(() => tmux.stop());
   const nested = await tmux.pane(["sh", "-c", `${BIN} attach coder 2>told; cat told; sleep 60`]);
@@ -40,8 +40,8 @@ it("inside another tmux it nests and says so first; --window opens it beside", a
   expect(await windows()).toBe(opened + 2);
 });
 
-it("without a terminal, or a pane, it says what to do instead", async () => {
-  const fleet = stage(ONE);
+it("attach without a terminal, or of a worker without a pane, says what to do instead", async () => {
+  const fleet = fleetHome(ONE);
   await fleet.perdure(["trust", "--yes"]);
   expect(await fleet.perdure(["attach", "coder"])).toMatchObject({ code: 3 });
   await fleet.up();
@@ -57,9 +57,9 @@ it("without a terminal, or a pane, it says what to do instead", async () => {
   child.kill();
 });
 
-it("what an earlier run showed last is there, by its number or its id", async () => {
+it("logs shows the last screen of an earlier run, by its number or its id", async () => {
   const plain = `[workers.plain]\ncommand = ["sh", "-c", "echo plain words; sleep 60"]\n`;
-  const fleet = stage(`${ONE}${plain}`, { PERDURE_RESTART_WAIT_MS: "50" });
+  const fleet = fleetHome(`${ONE}${plain}`, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
   const first = await fleet.until("coder", ({ state, session }) => state === "idle" && session?.proved === true);
   await fleet.say("coder", "the last words");
@@ -81,7 +81,7 @@ it("what an earlier run showed last is there, by its number or its id", async ()
 });
 
 it("without tmux, up says how to get it and starts nothing", async () => {
-  const fleet = stage(`[workers.coder]\ncommand = ["/bin/sleep", "60"]\n`);
+  const fleet = fleetHome(`[workers.coder]\ncommand = ["/bin/sleep", "60"]\n`);
   const bin = join(fleet.dir, "bin");
   mkdirSync(bin);
   for (const tool of ["sh", "env", "sleep"]) symlinkSync(join("/bin", tool), join(bin, tool));

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => home.clear());
 
-/** With these programs on PATH and no other agent; the shell finds Node by itself. */
+/** Runs `init` with these programs on PATH and no other agent; the shell finds Node by itself. */
 async function init(programs: string[], cwd = home.project): Promise<{ code: number; stdout: string; stderr: string }> {
   for (const program of programs) {
     writeFileSync(join(bin, program), "#!/bin/sh\n");
@@ -36,7 +36,7 @@ function fleet(): Fleet | null {
   return readFleet(findProject(home.project));
 }
 
-test("what it writes is a fleet as it is, of the agents that are there", async () => {
+test("init writes a valid fleet of the agents that are installed", async () => {
   const { code, stdout } = await init(["codex", "gemini"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `wrote ${join(home.project, "perdure.toml")}\n` });
   const [vendor] = fleet()?.workers.map((worker) => worker.vendor) ?? [];
@@ -48,7 +48,7 @@ test("what it writes is a fleet as it is, of the agents that are there", async (
   expect(text()).toMatch(/found on PATH: .*codex.*gemini/);
 });
 
-test("every example in it is right, too, once its mark is taken away", async () => {
+test("every commented example in the file is valid, too", async () => {
   await init(["codex"]);
   writeFileSync(join(home.project, "perdure.toml"), unmarked(text()));
   mkdirSync(join(home.project, "prompts"));
@@ -64,7 +64,7 @@ test("every example in it is right, too, once its mark is taken away", async () 
   expect(legacy?.declared).toEqual({ new: ["--id", "{id}"], resume: ["--continue", "{id}"] });
 });
 
-test("without an agent the built-in one stands in its place, and comes up", async () => {
+test("without an installed agent the built-in one is used, and comes up", async () => {
   writeFileSync(join(home.project, "perdure.toml"), fleetTemplate("api", []));
   expect(fleet()?.workers).toMatchObject([
     { name: "planner", vendor: "scripted" },
@@ -74,7 +74,7 @@ test("without an agent the built-in one stands in its place, and comes up", asyn
   await home.perdure(["down"]);
 });
 
-test("it never overwrites", async () => {
+test("init never overwrites", async () => {
   await init(["codex"]);
   writeFileSync(join(home.project, "perdure.toml"), "# mine\n");
   const { code, stderr } = await init(["codex"]);
@@ -82,7 +82,7 @@ test("it never overwrites", async () => {
   expect(text()).toBe("# mine\n");
 });
 
-test("from a worktree it is the main tree's, where the fleet is read from", async () => {
+test("init in a worktree writes to the main tree, where the fleet is read from", async () => {
   home.git(["init", "-q"]);
   home.git(["commit", "-q", "--allow-empty", "-m", "first"]);
   const tree = join(home.dir, "tree");

@@ -25,7 +25,7 @@ test("bare perdure says how to begin: with init, and with a fleet file by bringi
   expect((await home.perdure([])).stdout).toMatch(/^api {2}~\/api\n\n→ perdure up {3}start all 2 of perdure\.toml\n$/);
 });
 
-test("it has the saved session, the workers, the operator's mail and what to type", async () => {
+test("bare perdure shows the saved session, the workers, the operator's mail and what to type", async () => {
   const home = freshHome();
   await home.perdure(["run", "coder", "--vendor", "scripted"]);
   await home.until("coder", ({ state }) => state === "stopped");

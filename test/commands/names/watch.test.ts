@@ -26,7 +26,7 @@ test("into a pipe, ls --watch is one document a line, one at every change", asyn
   watching.kill("SIGTERM");
 });
 
-test("on a terminal it is painted in place, follows, survives the daemon, and leaves the terminal as it was", async () => {
+test("on a terminal ls --watch is painted in place, follows, survives the daemon, and leaves the terminal as it was", async () => {
   const pane = await tmux.pane(["sh"]);
   await pane.line(`PS1='ready> '; echo bef''ore; ${BIN} ls -w; echo left=$?`);
   await pane.shows(/Ctrl-C ends/);

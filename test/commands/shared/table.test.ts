@@ -4,15 +4,15 @@ import { nextStep } from "../../../src/commands/shared/suggestion.ts";
 import { cut } from "../../../src/commands/shared/table.ts";
 import { workerTable } from "../../../src/commands/shared/worker-table.ts";
 import type { WorkerState } from "../../../src/protocol/records/worker.ts";
-import { MARKED, PLAIN, worker } from "./workers.ts";
+import { MARKED, PLAIN, sampleWorker } from "./sample-workers.ts";
 
 const FLEET = [
-  worker("planner", "idle"),
-  worker("coder-1", "busy", { vendor: "codex" }),
-  worker("coder-2", "blocked", { unread: 2 }),
-  worker("tester", "crash-looping", { attention: "started 5 times in 120 s, the last one: exit 1" }),
-  worker("docs", "backing-off"),
-  worker("writer", "stopped", { session: null }),
+  sampleWorker("planner", "idle"),
+  sampleWorker("coder-1", "busy", { vendor: "codex" }),
+  sampleWorker("coder-2", "blocked", { unread: 2 }),
+  sampleWorker("tester", "crash-looping", { attention: "started 5 times in 120 s, the last one: exit 1" }),
+  sampleWorker("docs", "backing-off"),
+  sampleWorker("writer", "stopped", { session: null }),
 ];
 
 test("the table says of each worker what a person looks for, and fits 100 columns", () => {
@@ -46,13 +46,13 @@ test.each<[WorkerState, string]>([
   ["unresumable", "<red>✗ unresumable</red>"],
   ["stopped", "<dim>○ stopped</dim>"],
 ])("%s has its colour", (state, shown) => {
-  expect(workerTable([worker("coder", state)], MARKED)).toContain(shown);
+  expect(workerTable([sampleWorker("coder", state)], MARKED)).toContain(shown);
 });
 
 test("a conversation carries the mark of its proof", () => {
   const shown = (proved: boolean | "pending"): string =>
     workerTable(
-      [worker("coder", "idle", { session: { id: "0123456789abcdef", provenance: "assigned", proved } })],
+      [sampleWorker("coder", "idle", { session: { id: "0123456789abcdef", provenance: "assigned", proved } })],
       MARKED,
     ) ?? "";
   expect(shown(true)).toContain("<dim>…456789abcdef</dim> <green>✓</green>");
@@ -61,7 +61,7 @@ test("a conversation carries the mark of its proof", () => {
 });
 
 test("what others wrote is escaped before it is cut, and wide characters count as two", () => {
-  const hostile = worker("coder", "idle", { attention: "\u001b[2J\u001b]0;x\u0007" });
+  const hostile = sampleWorker("coder", "idle", { attention: "\u001b[2J\u001b]0;x\u0007" });
   expect(workerTable([hostile], PLAIN)).not.toContain("\u001b");
   expect(cut("漢字漢字", 5)).toBe("漢字…");
   expect(cut("漢字漢字", 8)).toBe("漢字漢字");
@@ -73,10 +73,10 @@ test("what others wrote is escaped before it is cut, and wide characters count a
 test("who needs somebody is told with what to type; what passes by itself is not", () => {
   const needy = [
     ...FLEET,
-    worker("login", "held", { attention: "not logged in" }),
-    worker("lost", "unresumable", { attention: "its transcript is gone" }),
-    worker("odd", "busy", { attention: "suspended" }),
-    worker("mine", "blocked", { mode: "foreground" }),
+    sampleWorker("login", "held", { attention: "not logged in" }),
+    sampleWorker("lost", "unresumable", { attention: "its transcript is gone" }),
+    sampleWorker("odd", "busy", { attention: "suspended" }),
+    sampleWorker("mine", "blocked", { mode: "foreground" }),
   ];
   expect(needsOf(needy).map(({ name, command, why }) => [name, command, why])).toEqual([
     ["coder-2", "perdure attach coder-2", "waits for your answer"],
@@ -97,8 +97,8 @@ test("the next command is the one that makes sense now", () => {
   expect(next({})).toBe("perdure init");
   expect(next({ down: ["a", "b"], fleet: 2 })).toBe("perdure up");
   expect(next({ workers: FLEET, needs: needsOf(FLEET), down: ["tester"], fleet: 6 })).toBe("perdure attach coder-2");
-  expect(next({ workers: [worker("planner", "idle")], fleet: 1 })).toBe("perdure attach planner");
-  expect(next({ workers: [worker("docs", "backing-off")], down: ["docs"], fleet: 1 })).toBe("perdure ls --watch");
-  expect(next({ workers: [worker("solo", "stopped", { mode: "foreground" })] })).toBe("perdure run solo");
-  expect(next({ workers: [worker("solo", "busy", { mode: "foreground" })] })).toBe("perdure show solo");
+  expect(next({ workers: [sampleWorker("planner", "idle")], fleet: 1 })).toBe("perdure attach planner");
+  expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleet: 1 })).toBe("perdure ls --watch");
+  expect(next({ workers: [sampleWorker("solo", "stopped", { mode: "foreground" })] })).toBe("perdure run solo");
+  expect(next({ workers: [sampleWorker("solo", "busy", { mode: "foreground" })] })).toBe("perdure show solo");
 });

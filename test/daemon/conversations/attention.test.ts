@@ -11,10 +11,10 @@ import type { Run } from "../../../src/store/runs.ts";
 import { insertWorker } from "../../../src/store/workers.ts";
 import { adapterOf, type Adapter } from "../../../src/vendors/index.ts";
 import { screen } from "../../vendors/fixtures.ts";
-import { eventually } from "../../campaigns/support/check.ts";
-import { scenes } from "./scene.ts";
+import { eventually } from "../../support/check.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 
 let folder: string;
 let db: Db;
@@ -128,21 +128,21 @@ test("claude's title is not asked: it looks the same while it works and while it
   expect(watch.activity).toBeNull();
 });
 
-test("with an agent: that it asks, and that it was answered, is among the events and in the listing", async () => {
-  const costume = scene("scripted");
-  const talk = await costume.begin("coder");
-  await costume.proved("coder");
+test("an agent's question and its answer are among the events and in the listing", async () => {
+  const persona = installPersona("scripted");
+  const talk = await persona.begin("coder");
+  await persona.untilProved("coder");
   await talk.say("one");
   talk.type("/permission");
-  const worker = await costume.until("coder", "to ask", ({ state }) => state === "blocked");
+  const worker = await persona.until("coder", "to ask", ({ state }) => state === "blocked");
   expect(worker.attention).toBe("asks for permission");
   talk.type("y");
-  await costume.until("coder", "to go on", ({ state }) => state === "idle");
-  const data = async (): Promise<unknown[]> => (await costume.events("worker.attention")).map((each) => each.data);
+  await persona.until("coder", "to go on", ({ state }) => state === "idle");
+  const data = async (): Promise<unknown[]> => (await persona.events("worker.attention")).map((each) => each.data);
   await eventually("both events", async () => (await data()).length === 2);
   expect(await data()).toEqual([
     { activity: "blocked", reason: "permission" },
     { activity: "idle", reason: null },
   ]);
-  expect((await costume.show("coder")).attention).toBeNull();
+  expect((await persona.show("coder")).attention).toBeNull();
 });

@@ -1,56 +1,56 @@
 import { expect, it } from "vitest";
-import { readBanner } from "../../campaigns/support/costume.ts";
-import { scenes } from "./scene.ts";
+import { readBanner } from "../../support/persona.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 
 it("a branch begins with all that was said, under an id of its own, and the stem stays as it is", async () => {
-  const costume = scene("scripted");
-  const stem = await costume.begin("coder");
+  const persona = installPersona("scripted");
+  const stem = await persona.begin("coder");
   await stem.say("one");
-  const from = (await costume.proved("coder")).session?.id ?? "";
+  const from = (await persona.untilProved("coder")).session?.id ?? "";
 
   // The stem goes on running.
-  expect(await costume.home.perdure(["fork", "coder", "twin"])).toMatchObject({ code: 0 });
-  const twin = costume.run("twin");
+  expect(await persona.home.perdure(["fork", "coder", "twin"])).toMatchObject({ code: 0 });
+  const twin = persona.run("twin");
   const { session: id, turns } = readBanner(await twin.answer());
   expect({ other: id !== from, turns }).toEqual({ other: true, turns: 1 });
   expect(await twin.say("two")).toContain("turns=2 first=one last=two");
   expect(await stem.say("three")).toContain("turns=2 first=one last=three");
-  await costume.proved("twin");
+  await persona.untilProved("twin");
   await twin.end();
   await stem.end();
 
-  expect((await costume.resume("twin")).banner).toEqual({ session: id, turns: 2 });
-  const { sessions } = await costume.history("twin");
+  expect((await persona.resume("twin")).banner).toEqual({ session: id, turns: 2 });
+  const { sessions } = await persona.history("twin");
   expect(sessions.map((each) => [each.id, each.forkedFrom, each.rotatedFrom])).toEqual([[id, from, null]]);
 });
 
-it("killed before its first word, it branches again, under the same id", async () => {
-  const costume = scene("scripted");
-  const stem = await costume.begin("coder");
+it("a branch that was killed before its first prompt is made again, under the same id", async () => {
+  const persona = installPersona("scripted");
+  const stem = await persona.begin("coder");
   await stem.say("one");
-  await costume.proved("coder");
+  await persona.untilProved("coder");
   await stem.end();
-  await costume.home.perdure(["fork", "coder", "twin"]);
-  const first = costume.run("twin");
+  await persona.home.perdure(["fork", "coder", "twin"]);
+  const first = persona.run("twin");
   const { session: id } = readBanner(await first.answer());
-  await costume.kill("twin", first);
-  expect((await costume.resume("twin")).banner).toEqual({ session: id, turns: 1 });
+  await persona.kill("twin", first);
+  expect((await persona.resume("twin")).banner).toEqual({ session: id, turns: 1 });
 });
 
-it("what cannot be branched is refused, and leaves no name behind", async () => {
-  const costume = scene("scripted");
-  await costume.home.perdure(["run", "plain", "--", "true"]);
-  expect(await costume.home.perdure(["fork", "plain", "twin"])).toMatchObject({ code: 2 });
-  await (await costume.begin("silent")).end();
-  expect(await costume.home.perdure(["fork", "silent", "twin"])).toMatchObject({ code: 5 });
-  const coder = await costume.begin("coder");
+it("a fork that cannot be made is refused, and leaves no name behind", async () => {
+  const persona = installPersona("scripted");
+  await persona.home.perdure(["run", "plain", "--", "true"]);
+  expect(await persona.home.perdure(["fork", "plain", "twin"])).toMatchObject({ code: 2 });
+  await (await persona.begin("silent")).end();
+  expect(await persona.home.perdure(["fork", "silent", "twin"])).toMatchObject({ code: 5 });
+  const coder = await persona.begin("coder");
   await coder.say("one");
-  await costume.proved("coder");
+  await persona.untilProved("coder");
   await coder.end();
-  expect(await costume.home.perdure(["fork", "coder", "silent"])).toMatchObject({ code: 4 });
-  expect(await costume.home.perdure(["fork", "nobody", "twin"])).toMatchObject({ code: 3 });
-  const { workers } = await costume.home.json<{ workers: { name: string }[] }>(["ls"]);
+  expect(await persona.home.perdure(["fork", "coder", "silent"])).toMatchObject({ code: 4 });
+  expect(await persona.home.perdure(["fork", "nobody", "twin"])).toMatchObject({ code: 3 });
+  const { workers } = await persona.home.json<{ workers: { name: string }[] }>(["ls"]);
   expect(workers.map(({ name }) => name)).toEqual(["coder", "plain", "silent"]);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { byName, stage } from "./fleet.ts";
+import { byName, fleetHome } from "../../support/fleet-home.ts";
 
 it("an agent that says it has no login, or no budget left, is held with its words: 0 restarts, until up", async () => {
-  const fleet = stage(`
+  const fleet = fleetHome(`
 [defaults]
 vendor = "scripted"
 restart = "always"
@@ -30,9 +30,9 @@ command = ["sh", "-c", "echo Invalid API key; exit 1"]
 });
 
 it("a worker that asks for permission shows as blocked, and events tell of it", async () => {
-  const fleet = stage(`[workers.coder]\nvendor = "scripted"\n`);
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\n`);
   await fleet.up();
-  await fleet.settled();
+  await fleet.untilIdle();
   await fleet.type("coder", "/permission");
   expect(await fleet.until("coder", ({ state }) => state === "blocked")).toMatchObject({ name: "coder" });
   await fleet.type("coder", "y");

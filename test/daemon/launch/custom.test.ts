@@ -2,12 +2,12 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
-import { scenes } from "../conversations/scene.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 
 it("a program with a declared way to begin and to go on is told its id, and comes back in it", async () => {
-  const { home } = scene("scripted");
+  const { home } = installPersona("scripted");
   const log = join(home.dir, "log");
   const program = join(home.dir, "my-agent");
   writeFileSync(program, `#!/bin/sh\necho "$*" >> '${log}'\n`);
@@ -31,8 +31,8 @@ it("a program with a declared way to begin and to go on is told its id, and come
   expect((await home.perdure(["ls"])).stdout).toContain("custom (unproved)");
 });
 
-it("without both declarations, or a command, it is refused", async () => {
-  const { home } = scene("scripted");
+it("a custom program without both declarations, or a command, is refused", async () => {
+  const { home } = installPersona("scripted");
   for (const words of [
     ["--", "true"],
     ["--new=x", "--resume={id}", "--", "true"],

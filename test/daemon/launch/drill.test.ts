@@ -1,13 +1,13 @@
+import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import { chmodSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
-import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
-import type { Costume } from "../../campaigns/support/costume.ts";
-import { scenes } from "../conversations/scene.ts";
+import type { InstalledPersona } from "../../support/persona.ts";
+import { personaInstaller } from "../../support/persona-installer.ts";
 import { hashTree } from "../../support/tree.ts";
 
-const scene = scenes();
+const installPersona = personaInstaller();
 
 interface Broken {
   name: string;
@@ -99,22 +99,22 @@ const BROKEN: Broken[] = [
 ];
 
 it("names one broken worker of each kind with reason and hint, and changes nothing", async () => {
-  const costume = scene("scripted");
-  const { home } = costume;
+  const persona = installPersona("scripted");
+  const { home } = persona;
   await home.perdure(["run", "plain", "--", "true"]);
-  const talk = await begin(costume, "whole");
+  const talk = await begin(persona, "whole");
   await talk.end();
-  for (const { name } of BROKEN) await (await begin(costume, name)).end();
-  const open = await begin(costume, "opened");
+  for (const { name } of BROKEN) await (await begin(persona, name)).end();
+  const open = await begin(persona, "opened");
   await open.end();
-  await keptAll(costume, ["whole", "opened", ...BROKEN.map(({ name }) => name)]);
+  await keptAll(persona, ["whole", "opened", ...BROKEN.map(({ name }) => name)]);
 
   const places = new Map<string, Place>();
-  for (const { name } of BROKEN) places.set(name, await placeOf(costume, name));
+  for (const { name } of BROKEN) places.set(name, await placeOf(persona, name));
   await home.perdure(["daemon", "stop"]);
   for (const { name, harm } of BROKEN) harm(places.get(name) as Place);
-  const { conversation } = await costume.show("opened");
-  const stranger = costume.alone(["--resume", conversation?.id ?? ""], {
+  const { conversation } = await persona.show("opened");
+  const stranger = persona.runDirectly(["--resume", conversation?.id ?? ""], {
     cwd: join(home.project, "opened"),
     env: { ...home.env, PERDURE_SCRIPTED_HOME: join(home.dir, "config.opened") },
   });
@@ -147,19 +147,19 @@ it("names one broken worker of each kind with reason and hint, and changes nothi
 });
 
 it("one that runs, one that is lost but kept, one that never spoke and one without a conversation are all right", async () => {
-  const costume = scene("scripted");
-  const running = await costume.begin("running");
+  const persona = installPersona("scripted");
+  const running = await persona.begin("running");
   await running.say("the secret");
-  await costume.proved("running");
-  const lost = await costume.begin("lost");
+  await persona.untilProved("running");
+  const lost = await persona.begin("lost");
   await lost.say("the secret");
-  const id = (await costume.proved("lost")).session?.id ?? "";
+  const id = (await persona.untilProved("lost")).session?.id ?? "";
   await lost.end();
-  await keptAll(costume, ["running", "lost"]);
-  rmSync(costume.transcript(id) ?? "");
-  await (await costume.begin("silent")).end();
-  await costume.home.perdure(["run", "plain", "--", "true"]);
-  const { workers } = await costume.home.json<{ workers: DrillResult[] }>(["drill"]);
+  await keptAll(persona, ["running", "lost"]);
+  rmSync(persona.transcript(id) ?? "");
+  await (await persona.begin("silent")).end();
+  await persona.home.perdure(["run", "plain", "--", "true"]);
+  const { workers } = await persona.home.json<{ workers: DrillResult[] }>(["drill"]);
   expect(workers.map(({ address, ok }) => [address, ok])).toEqual([
     ["api/lost", true],
     ["api/plain", true],
@@ -170,49 +170,49 @@ it("one that runs, one that is lost but kept, one that never spoke and one witho
   await running.end();
 });
 
-/** What changes by itself: the store's own files and the daemon's, and the registry of live agents. */
+/** Tells whether a path changes by itself: the store's own files and the daemon's, and the registry of live agents. */
 function isLive(path: string): boolean {
   return /perdure\.db|daemon\.|logs|perdure\.sock|\/live(\/|$)|starts\./.test(path);
 }
 
-async function begin(costume: Costume, name: string): Promise<Awaited<ReturnType<Costume["begin"]>>> {
-  const folder = join(costume.home.project, name);
+async function begin(persona: InstalledPersona, name: string): Promise<Awaited<ReturnType<InstalledPersona["begin"]>>> {
+  const folder = join(persona.home.project, name);
   mkdirSync(folder);
-  const program = join(costume.home.dir, "bin", "programs", name, "perdure-scripted");
+  const program = join(persona.home.dir, "bin", "programs", name, "perdure-scripted");
   mkdirSync(join(program, ".."), { recursive: true });
-  writeFileSync(program, `#!/bin/sh\nexec ${join(costume.home.dir, "bin", "perdure-scripted")} "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\nexec ${join(persona.home.dir, "bin", "perdure-scripted")} "$@"\n`);
   chmodSync(program, 0o755);
-  const env = { ...costume.home.env, PERDURE_SCRIPTED_HOME: join(costume.home.dir, `config.${name}`) };
-  const talk = costume.run(`api/${name}`, ["--", program], { cwd: folder, env });
+  const env = { ...persona.home.env, PERDURE_SCRIPTED_HOME: join(persona.home.dir, `config.${name}`) };
+  const talk = persona.run(`api/${name}`, ["--", program], { cwd: folder, env });
   await talk.answer();
   await talk.say("the secret");
-  await costume.proved(name);
+  await persona.untilProved(name);
   return talk;
 }
 
-async function keptAll(costume: Costume, names: string[]): Promise<void> {
+async function keptAll(persona: InstalledPersona, names: string[]): Promise<void> {
   for (const name of names) {
-    await costume.until(name, "to be copied", ({ conversation }) => {
+    await persona.until(name, "to be copied", ({ conversation }) => {
       const { custody = null, transcript = null } = conversation ?? {};
       return custody !== null && custody.bytes === transcript?.bytes;
     });
   }
 }
 
-async function placeOf(costume: Costume, name: string): Promise<Place> {
-  const { conversation } = await costume.show(name);
-  const { state } = costume.home;
+async function placeOf(persona: InstalledPersona, name: string): Promise<Place> {
+  const { conversation } = await persona.show(name);
+  const { state } = persona.home;
   const transcript = conversation?.transcript?.file ?? "";
   const bytes = readFileSync(transcript, "utf8");
   const custody = globSync("custody/*", { cwd: state })
     .map((path) => join(state, path))
     .find((path) => readFileSync(join(path, "transcript"), "utf8") === bytes);
   return {
-    folder: join(costume.home.project, name),
+    folder: join(persona.home.project, name),
     transcript,
     config: conversation?.configDir ?? "",
     custody: custody ?? "",
-    program: join(costume.home.dir, "bin", "programs", name, "perdure-scripted"),
+    program: join(persona.home.dir, "bin", "programs", name, "perdure-scripted"),
     set: (column, value) => {
       const database = new DatabaseSync(join(state, "perdure.db"));
       database.prepare(`UPDATE workers SET ${column} = ? WHERE name = ?`).run(value, name);

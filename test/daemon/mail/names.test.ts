@@ -3,34 +3,34 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isAllowed } from "../../../src/daemon/permissions/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
-import { offices } from "./office.ts";
+import { mailHomes } from "./mail-home.ts";
 
-const opened = offices();
+const mailHome = mailHomes();
 
 it("a renamed worker keeps its mail; the old name says who it is now, and delivers", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   await home.perdure(["send", "coder", "before"]);
   await home.perdure(["rename", "coder", "builder"]);
   const late = await home.perdure(["send", "coder", "after"]);
   expect(late).toMatchObject({ code: 0, stderr: "coder is now api/builder\n" });
-  expect((await post.peek("builder")).map(({ body }) => body)).toEqual(["before", "after"]);
+  expect((await mail.peek("builder")).map(({ body }) => body)).toEqual(["before", "after"]);
 });
 
 it("a new worker that takes a retired name has an empty box; the old mail is dead, with the reason", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   await home.perdure(["send", "coder", "for the old one", "--id", "old"]);
   await home.perdure(["retire", "coder"]);
-  expect((await post.trail("old")).at(-1)).toMatchObject({ state: "dead", reason: "coder was retired" });
+  expect((await mail.stepsOf("old")).at(-1)).toMatchObject({ state: "dead", reason: "coder was retired" });
   await home.perdure(["run", "coder", "--", "true"]);
-  expect(await post.peek("coder")).toEqual([]);
+  expect(await mail.peek("coder")).toEqual([]);
   expect(await home.perdure(["mail", "old", "--redeliver"])).toMatchObject({ code: 4 });
 });
 
 it("an unknown name is refused with the nearest ones; one that perdure.toml declares has a box before it ever ran", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   expect(await home.perdure(["send", "codr", "x"])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("did you mean coder?") as string,
@@ -39,17 +39,17 @@ it("an unknown name is refused with the nearest ones; one that perdure.toml decl
   expect((await home.perdure(["send", "pair-2", "welcome"])).code).toBe(0);
   expect((await home.perdure(["send", "pair-3", "welcome"])).code).toBe(3);
   expect((await home.perdure(["send", "--group", "twins", "both of you"])).code).toBe(0);
-  expect((await post.peek("pair-1")).map(({ body }) => body)).toEqual(["both of you"]);
-  expect((await post.peek("pair-2")).map(({ body }) => body)).toEqual(["welcome", "both of you"]);
+  expect((await mail.peek("pair-1")).map(({ body }) => body)).toEqual(["both of you"]);
+  expect((await mail.peek("pair-2")).map(({ body }) => body)).toEqual(["welcome", "both of you"]);
   expect((await home.perdure(["send", "--group", "triplets", "x"])).stderr).toContain("there are: twins");
 });
 
-it("everybody is everybody else", async () => {
-  const post = await opened("coder", "planner", "tester");
-  const { home } = post;
-  const said = await post.inside("coder", `${post.perdure} send @all hello --id h`);
+it("a message to all goes to every worker but the sender", async () => {
+  const mail = await mailHome("coder", "planner", "tester");
+  const { home } = mail;
+  const said = await mail.runInside("coder", `${mail.perdure} send @all hello --id h`);
   expect(said).toMatchObject({ code: 0 });
-  expect(await Promise.all(["coder", "planner", "tester"].map(async (name) => (await post.peek(name)).length))).toEqual(
+  expect(await Promise.all(["coder", "planner", "tester"].map(async (name) => (await mail.peek(name)).length))).toEqual(
     [0, 1, 1],
   );
   expect((await home.json<{ workers: { name: string; unread: number }[] }>(["ls"])).workers).toMatchObject([
@@ -60,14 +60,14 @@ it("everybody is everybody else", async () => {
 });
 
 it("a paused worker's mail waits, in order, and comes when it goes on", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   await home.perdure(["pause", "coder"]);
-  for (const body of ["one", "two"]) await post.send("coder", body);
-  expect((await post.inside("coder", `${post.perdure} inbox --json`)).stdout).toContain('"messages": []');
-  expect((await post.peek("coder")).map(({ state }) => state)).toEqual(["queued", "queued"]);
+  for (const body of ["one", "two"]) await mail.send("coder", body);
+  expect((await mail.runInside("coder", `${mail.perdure} inbox --json`)).stdout).toContain('"messages": []');
+  expect((await mail.peek("coder")).map(({ state }) => state)).toEqual(["queued", "queued"]);
   await home.perdure(["pause", "coder", "--off"]);
-  const { stdout } = await post.inside("coder", `${post.perdure} inbox --json`);
+  const { stdout } = await mail.runInside("coder", `${mail.perdure} inbox --json`);
   expect((JSON.parse(stdout) as { messages: { body: string }[] }).messages.map(({ body }) => body)).toEqual([
     "one",
     "two",
@@ -75,59 +75,59 @@ it("a paused worker's mail waits, in order, and comes when it goes on", async ()
 });
 
 it("a full box is an error with a hint, and nothing is dropped", async () => {
-  const post = await opened("coder");
-  const { home } = post;
-  await post.send("coder", "first");
-  await post.change(`UPDATE mailboxes SET messages = ${BOX_MESSAGES_MAX}`);
+  const mail = await mailHome("coder");
+  const { home } = mail;
+  await mail.send("coder", "first");
+  await mail.changeStore(`UPDATE mailboxes SET messages = ${BOX_MESSAGES_MAX}`);
   const full = await home.perdure(["send", "coder", "one too many"]);
   expect(full.code).toBe(7);
   expect(full.stderr).toMatch(/The box of api\/coder is full: .*\n {2}→ it has to read them/);
-  expect((await post.peek("coder")).map(({ body }) => body)).toEqual(["first"]);
+  expect((await mail.peek("coder")).map(({ body }) => body)).toEqual(["first"]);
 });
 
 it("a message that is too long, and a worker that sends too fast, are told so", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   expect(await home.perdure(["send", "coder", "-"])).toMatchObject({ code: 2 }); // nothing on standard input
-  await expect(post.send("coder", "x".repeat(MESSAGE_BYTES_MAX + 1))).rejects.toMatchObject({ code: "usage" });
-  const { client, as } = await post.lease("sender");
+  await expect(mail.send("coder", "x".repeat(MESSAGE_BYTES_MAX + 1))).rejects.toMatchObject({ code: "usage" });
+  const { client, as } = await mail.lease("sender");
   const sends = Array.from({ length: 3 * SENDER_BURST }, () => {
-    return client.call("send", post.params("coder", "x", { as })).then(
+    return client.call("send", mail.params("coder", "x", { as })).then(
       () => "taken",
       (error: { code: string }) => error.code,
     );
   });
   const outcomes = await Promise.all(sends);
   expect(new Set(outcomes)).toEqual(new Set(["taken", "too-fast"]));
-  expect(await post.peek("coder")).toHaveLength(100);
+  expect(await mail.peek("coder")).toHaveLength(100);
   const { unread } = await home.until("coder", () => true);
   expect(unread).toBe(outcomes.filter((each) => each === "taken").length);
 });
 
 it("expired mail is kept with the reason, is not delivered, and can be delivered all the same", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   await home.perdure(["send", "coder", "too late", "--ttl", "1ms", "--id", "late"]);
-  await post.until("late", "expired");
-  expect(await post.peek("coder")).toEqual([]);
+  await mail.until("late", "expired");
+  expect(await mail.peek("coder")).toEqual([]);
   expect(await home.perdure(["mail", "late", "--redeliver"])).toMatchObject({ code: 0 });
-  expect((await post.peek("coder")).map(({ body }) => body)).toEqual(["too late"]);
-  expect((await post.trail("late")).map(({ state }) => state)).toEqual(["queued", "expired", "queued"]);
+  expect((await mail.peek("coder")).map(({ body }) => body)).toEqual(["too late"]);
+  expect((await mail.stepsOf("late")).map(({ state }) => state)).toEqual(["queued", "expired", "queued"]);
 });
 
 it("perdure.toml can take a verb away from the project's agents, and not from the operator", async () => {
-  const post = await opened("coder", "planner");
-  const { home } = post;
+  const mail = await mailHome("coder", "planner");
+  const { home } = mail;
   writeFileSync(join(home.project, "perdure.toml"), '[policy]\nagents_may = ["inbox"]\n');
-  const refused = await post.inside("coder", `${post.perdure} send planner hello`);
+  const refused = await mail.runInside("coder", `${mail.perdure} send planner hello`);
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("agents_may") as string });
-  expect((await post.inside("coder", `${post.perdure} inbox`)).code).toBe(0);
+  expect((await mail.runInside("coder", `${mail.perdure} inbox`)).code).toBe(0);
   expect((await home.perdure(["send", "planner", "hello"])).code).toBe(0);
 });
 
 it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing that the file took away", async () => {
-  const post = await opened("planner");
-  const { home } = post;
+  const mail = await mailHome("planner");
+  const { home } = mail;
   const file = join(home.project, "perdure.toml");
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\n');
   const allowed = (second: number): boolean[] =>
@@ -140,19 +140,19 @@ it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing tha
     code: 0,
     stderr: expect.stringMatching(/^perdure: perdure\.toml:3: [^]*→ edit/) as string,
   });
-  expect((await post.peek("planner")).map(({ body }) => body)).toEqual(["from the operator"]);
+  expect((await mail.peek("planner")).map(({ body }) => body)).toEqual(["from the operator"]);
   writeFileSync(file, "");
   expect(allowed(120)).toEqual([true, true]);
 });
 
 it("mail stays in its project: an agent is refused with a hint, the operator is at home everywhere", async () => {
-  const post = await opened("coder");
-  const { home } = post;
+  const mail = await mailHome("coder");
+  const { home } = mail;
   await home.perdure(["run", "coder", "--", "true"], { cwd: home.dir });
   const other = (await home.json<{ workers: { project: string }[] }>(["ls", "--all"])).workers.find(
     ({ project }) => project !== "api",
   )?.project;
-  const refused = await post.inside("coder", `${post.perdure} send ${other}/coder hello`);
+  const refused = await mail.runInside("coder", `${mail.perdure} send ${other}/coder hello`);
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("perdure send operator TEXT");
   expect((await home.perdure(["send", `${other}/coder`, "hello"])).code).toBe(0);

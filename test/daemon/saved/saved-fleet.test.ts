@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { byName, stage, type FleetStage } from "../fleet/fleet.ts";
+import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
 const TWO = `
 [defaults]
@@ -9,12 +9,12 @@ vendor = "scripted"
 [workers.planner]
 `;
 
-async function conversation(fleet: FleetStage, name: string): Promise<string> {
-  return byName(await fleet.settled())[name]?.session?.id ?? "";
+async function conversation(fleet: FleetHome, name: string): Promise<string> {
+  return byName(await fleet.untilIdle())[name]?.session?.id ?? "";
 }
 
 it("up --session, /clear, down, another session, and back: each in friday's latest conversation", async () => {
-  const fleet = stage(TWO);
+  const fleet = fleetHome(TWO);
   expect(await fleet.up("--session", "friday")).toMatchObject({ started: 2, session: "friday" });
   const cleared = await conversation(fleet, "coder");
   await fleet.say("coder", "before the clear");
@@ -35,16 +35,16 @@ it("up --session, /clear, down, another session, and back: each in friday's late
   expect(await fleet.up("--resume", "friday")).toMatchObject({ started: 2, refused: 0, session: "friday" });
   expect(await conversation(fleet, "coder")).toBe(friday.coder);
   expect(await conversation(fleet, "planner")).toBe(friday.planner);
-  expect(await fleet.turns("coder")).toContain("after the clear");
-  expect(await fleet.turns("coder")).not.toContain("another day");
+  expect(await fleet.transcript("coder")).toContain("after the clear");
+  expect(await fleet.transcript("coder")).not.toContain("another day");
   await fleet.down();
   // `up` alone goes on with the active one.
   await fleet.up();
   expect(await conversation(fleet, "planner")).toBe(friday.planner);
 });
 
-it("with one damaged, nothing starts: exit 5 and every reason; --allow-fresh lets that one begin anew", async () => {
-  const fleet = stage(TWO);
+it("with one damaged conversation nothing starts: exit 5 and every reason; --allow-fresh lets that worker begin anew", async () => {
+  const fleet = fleetHome(TWO);
   await fleet.up("--session", "friday");
   const before = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
   await fleet.say("coder", "something");
@@ -66,9 +66,9 @@ it("with one damaged, nothing starts: exit 5 and every reason; --allow-fresh let
 });
 
 it("while its workers run in one saved session, another one is refused, with what to do", async () => {
-  const fleet = stage(TWO);
+  const fleet = fleetHome(TWO);
   await fleet.up("--session", "friday");
-  await fleet.settled();
+  await fleet.untilIdle();
   const refused = await fleet.perdure(["up", "--session", "other"]);
   expect(refused).toMatchObject({ code: 5 });
   expect(refused.stderr).toContain("perdure down");

@@ -6,7 +6,7 @@ import { Client } from "../../../src/client/connect.ts";
 import { calls, type CallName } from "../../../src/protocol/calls/index.ts";
 import { WIRE_NAMES, wireNameOf } from "../../../src/protocol/calls/wire-names.ts";
 import { encodeFrame, FrameReader, type RequestFrame } from "../../../src/protocol/frames.ts";
-import { letter, placeIn } from "../../campaigns/support/mail.ts";
+import { projectRefOf, sendParams } from "../../support/send-params.ts";
 import { Home } from "../../support/home.ts";
 import { RawClient } from "./raw-client.ts";
 
@@ -44,7 +44,7 @@ async function answers(call: string, params: Params): Promise<unknown[]> {
 }
 
 const token = "t".repeat(43);
-const here = (): Params => ({ here: placeIn(home), project: null });
+const here = (): Params => ({ here: projectRefOf(home), project: null });
 const box = (): Params => ({ ...here(), as: null, nested: false });
 const target = (): Params => ({ ...here(), name: "coder" });
 const launch = { command: ["claude"], cwd: "/", environment: {}, vendor: { name: "claude", programAt: 0 } };
@@ -68,7 +68,7 @@ async function claimed(): Promise<Params> {
 }
 
 async function mailed(to: string): Promise<void> {
-  await answers("send", { ...letter(home, to, "hello", { id: "one" }) });
+  await answers("send", { ...sendParams(home, to, "hello", { id: "one" }) });
 }
 
 interface Case {
@@ -115,7 +115,7 @@ const CASES: Record<Renamed, Case> = {
     answers: [result({ count: 0 })],
   },
   showProject: {
-    params: () => ({ here: placeIn(home) }),
+    params: () => ({ here: projectRefOf(home) }),
     answers: [
       result(
         expect.objectContaining({ slug: "api", root: expect.stringMatching(/api$/), registered: false, workers: 0 }),
@@ -127,11 +127,11 @@ const CASES: Record<Renamed, Case> = {
     answers: [item({ slug: "api", workers: 1 }), result({ count: 1 })],
   },
   moveProject: {
-    params: async () => (await claimed()) && { here: placeIn(home), old: "api" },
+    params: async () => (await claimed()) && { here: projectRefOf(home), old: "api" },
     answers: [error("conflict", /^Project api is here already/)],
   },
   checkTrust: {
-    params: () => ({ here: placeIn(home), text: "[workers.coder]", prompts: "{}" }),
+    params: () => ({ here: projectRefOf(home), text: "[workers.coder]", prompts: "{}" }),
     answers: [result({ trusted: false, before: null })],
   },
   findPane: {

@@ -39,7 +39,7 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  /** Connected and greeted. */
+  /** Connects and says hello. */
   static async greeted(path: string): Promise<RawClient> {
     const client = await RawClient.open(path);
     client.send({ protocol: PROTOCOL_VERSION, version: "test", token: null });

@@ -180,7 +180,7 @@ function overwrite(file: string, from: number, bytes: number): void {
   closeSync(fd);
 }
 
-/** As a person would paste it, with `perdure` on PATH. */
+/** Runs a line as a person would paste it, with `perdure` on PATH. */
 function shell(line: string): Promise<Finished> {
   const bin = join(home.dir, "bin");
   mkdirSync(bin);

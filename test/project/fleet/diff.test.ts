@@ -3,13 +3,13 @@ import { parse } from "smol-toml";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { printable } from "../../../src/commands/shared/output.ts";
 import { fleetChanges, whatItRuns } from "../../../src/project/fleet/diff.ts";
-import { FleetStage } from "./stage.ts";
+import { FleetProject } from "./fleet-project.ts";
 
-let stage: FleetStage;
+let project: FleetProject;
 beforeEach(() => {
-  stage = new FleetStage();
+  project = new FleetProject();
 });
-afterEach(() => stage.home.clear());
+afterEach(() => project.home.clear());
 
 function shown(trusted: string | null, present: string): string[] {
   return fleetChanges(trusted, present).map(({ sign, text }) => `${sign} ${text}`);
@@ -54,7 +54,7 @@ vendor = "claude"
   ]);
 });
 
-test("a first time, and one whose old text makes no sense any more, shows everything", () => {
+test("a fleet file without an old text, or with an unreadable one, shows everything", () => {
   const all = [
     '+ project = "api"',
     "+ [defaults]",
@@ -88,13 +88,13 @@ test("nothing in a value or a key can make a line, or reach the terminal", () =>
   const text =
     '[workers.coder]\nargs = ["a\\n+ [workers.safe]", "\\u001b[2J\\u009b\\u202e"]\nenv."\\u001b]0;x\\u0007\\n" = "v"\n';
   for (const line of shown(null, text)) expect(printable(line)).toMatch(/^[\u0020-\u007e…]*$/);
-  const fleet = stage.read('[workers.a]\ncommand = ["p\\nsafe: true in .", "\\u001b[2J"]\ncwd = "x\\ny"\n');
+  const fleet = project.read('[workers.a]\ncommand = ["p\\nsafe: true in .", "\\u001b[2J"]\ncwd = "x\\ny"\n');
   const lines = fleet === null ? [] : whatItRuns(fleet);
   expect(lines.map(printable)).toEqual(["a: 'p\\nsafe: true in .' '\\u001b[2J' in x\\ny"]);
 });
 
 test("what a fleet runs is told in a line each, with the names of its variables only", () => {
-  const fleet = stage.read(`
+  const fleet = project.read(`
 [defaults]
 vendor = "claude"
 env = { KEY = "sk-1" }
@@ -163,7 +163,7 @@ test("no way to write env shows a value, whatever it is compared with", () => {
   );
 });
 
-test("most of what the property makes is TOML", () => {
+test("most texts that the property test makes are valid TOML", () => {
   const texts = fc.sample(written, 500);
   expect(texts.filter(isToml).length).toBeGreaterThan(350);
 });

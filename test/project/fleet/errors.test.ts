@@ -1,20 +1,20 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FleetStage, thrown } from "./stage.ts";
+import { FleetProject, thrown } from "./fleet-project.ts";
 
-let stage: FleetStage;
+let project: FleetProject;
 beforeEach(() => {
-  stage = new FleetStage();
-  symlinkSync(stage.home.dir, join(stage.root, "out"));
-  symlinkSync("/nowhere/at/all", join(stage.root, "dangling"));
-  symlinkSync("ring", join(stage.root, "ring"));
-  mkdirSync(join(stage.root, "folder"));
-  stage.write("empty.md", "\n");
-  stage.write("long.md", "x".repeat(200_000));
-  stage.write("../secret.md", "from outside");
+  project = new FleetProject();
+  symlinkSync(project.home.dir, join(project.root, "out"));
+  symlinkSync("/nowhere/at/all", join(project.root, "dangling"));
+  symlinkSync("ring", join(project.root, "ring"));
+  mkdirSync(join(project.root, "folder"));
+  project.write("empty.md", "\n");
+  project.write("long.md", "x".repeat(200_000));
+  project.write("../secret.md", "from outside");
 });
-afterEach(() => stage.home.clear());
+afterEach(() => project.home.clear());
 
 const X = '[workers.a]\nvendor = "x"\n';
 const CUSTOM = '[workers.a]\nvendor = "custom"\ncommand = ["p"]\nnew = ["{id}"]\nresume = ["{id}"]\n';
@@ -80,7 +80,7 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
 ];
 
 test.each(WRONG)("%s is told with file, line and what would be right", (_what, text, line, message, hint) => {
-  const error = thrown(() => stage.read(text));
+  const error = thrown(() => project.read(text));
   expect(error).toMatchObject({ code: "usage", exitCode: 2 });
   expect(error.message).toMatch(new RegExp(`perdure\\.toml:${line}: `));
   expect(error.message).toMatch(message);
@@ -89,12 +89,14 @@ test.each(WRONG)("%s is told with file, line and what would be right", (_what, t
 });
 
 test("an unknown word of a prompt is told with the prompt's line and the nearest", () => {
-  stage.write("p.md", "You are {{name}}.\nWith {{pears}}.\n");
-  const error = thrown(() => stage.read(`${X}prompt = "p.md"\n`));
+  project.write("p.md", "You are {{name}}.\nWith {{pears}}.\n");
+  const error = thrown(() => project.read(`${X}prompt = "p.md"\n`));
   expect(error).toMatchObject({ code: "usage", hint: "did you mean {{peers}}?" });
   expect(error.message).toMatch(/p\.md:2: unknown \{\{pears\}\}\.$/);
-  stage.write("p.md", "{{constructor}}");
-  expect(thrown(() => stage.read(`${X}prompt = "p.md"\n`)).hint).toBe("known: {{name}} {{project}} {{peers}} {{root}}");
+  project.write("p.md", "{{constructor}}");
+  expect(thrown(() => project.read(`${X}prompt = "p.md"\n`)).hint).toBe(
+    "known: {{name}} {{project}} {{peers}} {{root}}",
+  );
 });
 
 /** `env` in the wrong place, of the wrong kind, or cut off. */
@@ -114,7 +116,7 @@ const LEAKS = [
 ];
 
 test.each(LEAKS)("a value of env is in no part of the error for %j", (text) => {
-  const error = thrown(() => stage.read(text));
+  const error = thrown(() => project.read(text));
   expect(error).toMatchObject({ code: "usage" });
   expect(`${JSON.stringify(error)}${error.stack}${String(error.cause)}`).not.toContain("sk-x");
 });

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Worktree } from "../../../src/project/worktree/paths.ts";
 import { makeWorktree } from "../../../src/project/worktree/make.ts";
-import { FleetStage } from "../fleet/stage.ts";
+import { FleetProject } from "../fleet/fleet-project.ts";
 
-let stage: FleetStage;
+let project: FleetProject;
 let coder: Worktree;
 beforeEach(() => {
-  stage = new FleetStage();
-  coder = stage.worktree("coder");
+  project = new FleetProject();
+  coder = project.worktree("coder");
 });
-afterEach(() => stage.home.clear());
+afterEach(() => project.home.clear());
 
-test("a new one gets its copies, with their modes, and never over what git checked out", async () => {
-  stage.filledRepository();
-  chmodSync(join(stage.root, ".env"), 0o600);
-  stage.write("local/deep/key.pem", "key\n");
-  stage.write("main.txt", "not committed\n");
-  symlinkSync("local/deep/key.pem", join(stage.root, "linked"));
+test("a new worktree gets its copies, with their modes, and never over what git checked out", async () => {
+  project.filledRepository();
+  chmodSync(join(project.root, ".env"), 0o600);
+  project.write("local/deep/key.pem", "key\n");
+  project.write("main.txt", "not committed\n");
+  symlinkSync("local/deep/key.pem", join(project.root, "linked"));
   const copy = [".env", "local/deep/key.pem", "./local/../main.txt", "linked"];
-  await makeWorktree(stage.root, { ...coder, copy });
+  await makeWorktree(project.root, { ...coder, copy });
   const read = (path: string): string => readFileSync(join(coder.path, path), "utf8");
   expect(read(".env")).toBe("KEY=sk-1\n");
   expect(statSync(join(coder.path, ".env")).mode & 0o777).toBe(0o600);
@@ -41,36 +41,36 @@ const BAD_COPIES: [what: string, path: string, message: RegExp][] = [
 ];
 
 test.each(BAD_COPIES)("a copy of what is %s is refused before anything is made", async (_what, path, message) => {
-  stage.filledRepository();
-  stage.write("local/a", "a");
-  stage.write("../outside.txt", "outside");
-  symlinkSync(stage.home.dir, join(stage.root, "out"));
-  symlinkSync(join(stage.home.dir, "outside.txt"), join(stage.root, "out.txt"));
-  symlinkSync(".git/config", join(stage.root, "config"));
-  await expect(makeWorktree(stage.root, { ...coder, copy: [path] })).rejects.toMatchObject({
+  project.filledRepository();
+  project.write("local/a", "a");
+  project.write("../outside.txt", "outside");
+  symlinkSync(project.home.dir, join(project.root, "out"));
+  symlinkSync(join(project.home.dir, "outside.txt"), join(project.root, "out.txt"));
+  symlinkSync(".git/config", join(project.root, "config"));
+  await expect(makeWorktree(project.root, { ...coder, copy: [path] })).rejects.toMatchObject({
     code: "refused",
     message: expect.stringMatching(message) as string,
     hint: expect.any(String) as string,
   });
-  expect(existsSync(join(stage.home.dir, "api.worktrees"))).toBe(false);
-  expect(stage.git(["branch", "--list", "perdure/*"])).toBe("");
+  expect(existsSync(join(project.home.dir, "api.worktrees"))).toBe(false);
+  expect(project.git(["branch", "--list", "perdure/*"])).toBe("");
 });
 
 test("a link that git checked out is not copied through, and what stopped in the middle goes on later", async () => {
-  stage.filledRepository();
-  const outside = join(stage.home.dir, "outside");
+  project.filledRepository();
+  const outside = join(project.home.dir, "outside");
   mkdirSync(outside);
-  symlinkSync(outside, join(stage.root, "conf"));
-  stage.home.git(["add", "conf"]);
-  stage.home.git(["commit", "-q", "-m", "a link"]);
-  rmSync(join(stage.root, "conf"));
-  stage.write("conf/key", "mine");
+  symlinkSync(outside, join(project.root, "conf"));
+  project.home.git(["add", "conf"]);
+  project.home.git(["commit", "-q", "-m", "a link"]);
+  rmSync(join(project.root, "conf"));
+  project.write("conf/key", "mine");
   const copy = ["conf/key", ".env"];
-  await expect(makeWorktree(stage.root, { ...coder, copy })).rejects.toThrow(/conf is not a folder/);
+  await expect(makeWorktree(project.root, { ...coder, copy })).rejects.toThrow(/conf is not a folder/);
   expect(existsSync(join(outside, "key"))).toBe(false);
   writeFileSync(join(coder.path, "main.txt"), "worked on meanwhile\n");
-  expect(await makeWorktree(stage.root, { ...coder, copy: [".env", "main.txt"] })).toEqual({ created: true });
+  expect(await makeWorktree(project.root, { ...coder, copy: [".env", "main.txt"] })).toEqual({ created: true });
   expect(readFileSync(join(coder.path, ".env"), "utf8")).toBe("KEY=sk-1\n");
   expect(readFileSync(join(coder.path, "main.txt"), "utf8")).toBe("worked on meanwhile\n");
-  expect(await makeWorktree(stage.root, coder)).toEqual({ created: false });
+  expect(await makeWorktree(project.root, coder)).toEqual({ created: false });
 });

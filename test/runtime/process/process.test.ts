@@ -127,7 +127,7 @@ test("the command lines of all of our processes are read", async () => {
   await once(child, "exit");
 });
 
-test("on macOS, too", () => {
+test("on macOS the command lines of all of our processes are read", () => {
   const rows = `  501 node /usr/local/bin/gemini --resume 5c1d\n12502 vim notes.md\n`;
   expect(macosProcesses(() => rows).commandLines()).toEqual([
     { pid: 501, argv: ["node", "/usr/local/bin/gemini", "--resume", "5c1d"] },

@@ -5,7 +5,7 @@ import { attachPlan, type AttachRequest } from "../../../src/runtime/tmux/attach
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
 import { looksSuspended } from "../../../src/runtime/tmux/suspended.ts";
 import { until } from "../../terminal/tmux.ts";
-import { Bed, STAY } from "./bed.ts";
+import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
 const AT: AttachRequest = {
   insideTmux: undefined,
@@ -17,21 +17,21 @@ const AT: AttachRequest = {
   where: "here",
 };
 
-test("in our own server it only switches, and nothing is nested", () => {
+test("attach inside our own server only switches the client, and nests nothing", () => {
   const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
   expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
   expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
   expect(plan).toMatchObject({ unset: [], tell: null });
 });
 
-test("in somebody's own tmux the nesting is told, with the ways around it", () => {
+test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
   expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
   expect(attachPlan(AT).tell).toBeNull();
 });
 
-test("whether its keys have to be pressed twice is told by the prefix around, and only from within a tmux", () => {
+test("attach says that keys have to be pressed twice only inside a tmux with the same prefix", () => {
   const twice = (more: Partial<AttachRequest>): string | undefined =>
     /@perdure_twice'? (\w+)/.exec(attachPlan({ ...AT, ...more }).argv.join(" "))?.[1];
   const around = { insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-b" };
@@ -49,11 +49,11 @@ test("a popup or a window needs a tmux around", () => {
 });
 
 describe("with a terminal", () => {
-  let bed: Bed;
+  let fixture: TmuxFixture;
   let request: AttachRequest;
   let outer: string;
   const user = (...args: string[]): string => {
-    const env = { ...bed.env, TERM: "xterm-256color" };
+    const env = { ...fixture.env, TERM: "xterm-256color" };
     return execFileSync("tmux", ["-S", outer, "-f", "/dev/null", ...args], {
       env,
       encoding: "utf8",
@@ -62,7 +62,7 @@ describe("with a terminal", () => {
   };
   /** The session and the pane that each client but our own shows. */
   const shown = (): string[] =>
-    bed
+    fixture
       .tmux("list-clients", "-F", "#{client_control_mode} #{session_name} #{pane_id}")
       .split("\n")
       .filter((line) => line.startsWith("0 "))
@@ -71,27 +71,27 @@ describe("with a terminal", () => {
   const words = (argv: string[]): string[] => argv.map((word) => (word === ";" ? String.raw`\;` : word));
 
   beforeEach(async () => {
-    bed = new Bed();
-    outer = join(bed.dir, "it's #{pid} mine");
-    const server = bed.server();
-    await Promise.all(["a", "b", "c"].map((name) => server.start(bed.request(name, STAY))));
-    await server.start(bed.request("d", STAY, { project: "api2" }));
-    const { pane } = await server.start(bed.request("w", STAY, { group: "g" }));
-    await server.start(bed.request("x", STAY, { group: "g" }));
-    request = { ...AT, file: findTmux(process.env.PATH).file, socket: bed.socket, pane };
+    fixture = new TmuxFixture();
+    outer = join(fixture.dir, "it's #{pid} mine");
+    const server = fixture.server();
+    await Promise.all(["a", "b", "c"].map((name) => server.start(fixture.request(name, SLEEP))));
+    await server.start(fixture.request("d", SLEEP, { project: "api2" }));
+    const { pane } = await server.start(fixture.request("w", SLEEP, { group: "g" }));
+    await server.start(fixture.request("x", SLEEP, { group: "g" }));
+    request = { ...AT, file: findTmux(process.env.PATH).file, socket: fixture.socket, pane };
     user("new-session", "-d", "-x", "100", "-y", "30", "exec sleep 1000");
   });
   afterEach(async () => {
     user("kill-server");
-    await bed.clear();
+    await fixture.clear();
   });
 
   test.each(["here", "window", "popup"] as const)("the worker's own pane is shown: %s", async (where) => {
     const plan = attachPlan({ ...request, insideTmux: `${outer},1,0`, where });
     const unset = plan.unset.flatMap((name) => ["-u", name]);
     // A popup is drawn on a client, so the user's server gets one: a terminal of a third server.
-    const third = ["-S", join(bed.dir, "third"), "-f", "/dev/null"];
-    const env = { ...bed.env, TERM: "xterm-256color" };
+    const third = ["-S", join(fixture.dir, "third"), "-f", "/dev/null"];
+    const env = { ...fixture.env, TERM: "xterm-256color" };
     execFileSync(
       "tmux",
       [...third, "new-session", "-d", "-x", "100", "-y", "30", "env", "-u", "TMUX", "tmux", "-S", outer, "attach"],
@@ -107,11 +107,11 @@ describe("with a terminal", () => {
   });
 
   test("inside our own server the client goes over", async () => {
-    user("new-window", "/usr/bin/env", "-u", "TMUX", request.file, "-S", bed.socket, "attach", "-t", "=api2:");
+    user("new-window", "/usr/bin/env", "-u", "TMUX", request.file, "-S", fixture.socket, "attach", "-t", "=api2:");
     await until("the client", () => (shown()[0]?.startsWith("api2 ") ? true : null));
-    const plan = attachPlan({ ...request, insideTmux: `${bed.socket},1,0` });
+    const plan = attachPlan({ ...request, insideTmux: `${fixture.socket},1,0` });
     // As a command of somebody in a pane there.
-    bed.tmux("new-window", "-t", "=api2:", ...words(plan.argv));
+    fixture.tmux("new-window", "-t", "=api2:", ...words(plan.argv));
     expect(await until("the pane", () => (shown()[0] === `api ${request.pane}` ? shown() : null))).toHaveLength(1);
   });
 });

@@ -7,17 +7,17 @@ import { quoteWord } from "../../../src/runtime/tmux/quote.ts";
 import { ReplyReader } from "../../../src/runtime/tmux/replies.ts";
 import { sessionName } from "../../../src/runtime/tmux/start.ts";
 import { until } from "../../terminal/tmux.ts";
-import { Bed, STAY } from "./bed.ts";
+import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
-let bed: Bed;
+let fixture: TmuxFixture;
 beforeEach(() => {
-  bed = new Bed();
+  fixture = new TmuxFixture();
 });
-afterEach(() => bed.clear());
+afterEach(() => fixture.clear());
 
 /** A program that leaves its arguments, one variable and its folder in a file, by rename. */
 function dumper(): string {
-  const file = join(bed.dir, "dump");
+  const file = join(fixture.dir, "dump");
   const script = `out=$1; { printf '%s\\0' "$@"; printf '%s\\0' "$MARK"; pwd -P; } > "$out.tmp" && mv "$out.tmp" "$out"`;
   writeFileSync(file, `#!/bin/sh\n${script}\nexec sleep 1000\n`, { mode: 0o700 });
   return file;
@@ -63,7 +63,7 @@ const HOSTILE = [
 ];
 
 test("arguments, variables and folders arrive byte for byte, whatever is in them", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const dump = dumper();
   let count = 0;
   const text = oneof(
@@ -75,11 +75,11 @@ test("arguments, variables and folders arrive byte for byte, whatever is in them
   const folder = word.map((raw) => `d${raw.replaceAll("/", "").slice(0, 50)}`);
   await assert(
     asyncProperty(array(word, { maxLength: 8 }), word, folder, async (words, mark, name) => {
-      const out = join(bed.dir, `out${(count += 1)}`);
-      const cwd = join(bed.dir, name);
+      const out = join(fixture.dir, `out${(count += 1)}`);
+      const cwd = join(fixture.dir, name);
       mkdirSync(cwd, { recursive: true });
       const { pane } = await server.start(
-        bed.request(`w${count}`, [dump, out, ...words], { env: { MARK: mark }, cwd }),
+        fixture.request(`w${count}`, [dump, out, ...words], { env: { MARK: mark }, cwd }),
       );
       await until(
         out,
@@ -94,23 +94,23 @@ test("arguments, variables and folders arrive byte for byte, whatever is in them
 });
 
 test("a program without arguments is no shell's command", async () => {
-  const server = bed.server();
-  const file = join(bed.dir, "a b; touch $HOME");
+  const server = fixture.server();
+  const file = join(fixture.dir, "a b; touch $HOME");
   writeFileSync(file, `#!/bin/sh\necho "$0 has $#"; exec sleep 1000\n`, { mode: 0o700 });
-  const { pane } = await server.start(bed.request("w", [file]));
+  const { pane } = await server.start(fixture.request("w", [file]));
   const words = await until("its words", async () => (await server.capture(pane, { lines: 5 })) || null);
   expect(words).toBe(`${file} has 0`);
 });
 
 test("names and titles of all kinds change nothing but themselves", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   // oxlint-disable-next-line no-control-regex -- what no title can have
   const names = HOSTILE.filter((name) => name !== "" && !/[\n\r\u0001]/.test(name));
   const print = String.raw`printf '\033]2;%s\007' "$1"; exec sleep 1000`;
   const started = await Promise.all(
     names.map((name, index) =>
       server.start(
-        bed.request(name, ["/bin/sh", "-c", print, "sh", `${name}|%99|1`], {
+        fixture.request(name, ["/bin/sh", "-c", print, "sh", `${name}|%99|1`], {
           workerId: `id${index}`,
           project: name,
           run: name,
@@ -134,19 +134,19 @@ test("names and titles of all kinds change nothing but themselves", async () => 
     });
   }
   await server.rename("id0", "#{pane_id};");
-  expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_name}")).toBe("#{pane_id};");
+  expect(fixture.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_name}")).toBe("#{pane_id};");
 });
 
 test("a title without end is cut", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const { pane } = await server.start(
-    bed.request("w", [
+    fixture.request("w", [
       "/bin/sh",
       "-c",
       String.raw`printf '\033]2;'; head -c 100000 /dev/zero | tr '\0' '|'; printf '\007'; exec sleep 1000`,
     ]),
   );
-  const other = await server.start(bed.request("other", STAY));
+  const other = await server.start(fixture.request("other", SLEEP));
   const title = await until(
     "the title",
     async () => (await server.panes()).find(({ id, title: text }) => id === pane && text !== "")?.title ?? null,
@@ -165,7 +165,7 @@ test("a zero byte is refused", () => {
   expect(() => quoteWord("a\0b")).toThrow(/zero byte/);
 });
 
-test("what a pane prints is no word of tmux's", () => {
+test("the output of a pane is not taken for tmux's own protocol", () => {
   const heard: unknown[] = [];
   let nonce: string | null = "n0nce";
   const reader = new ReplyReader({
@@ -198,26 +198,28 @@ test("what a pane prints is no word of tmux's", () => {
 });
 
 test("a pane that prints tmux's own words is captured as it is, and nobody is fooled", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const died: string[] = [];
   server.onPaneDied(({ pane }) => died.push(pane.id));
   // Every number that an answer could have in these seconds.
   const script = `date +%s | awk '{ for (s = $1; s < $1 + 3; s++) for (n = 0; n < 3000; n++) print "%end", s, n, 1 }'; echo %exit; echo done; exec sleep 1000`;
-  const { pane } = await server.start(bed.request("w", ["/bin/sh", "-c", script]));
+  const { pane } = await server.start(fixture.request("w", ["/bin/sh", "-c", script]));
   await until("its words", async () =>
     (await server.capture(pane, { lines: 100 })).endsWith("\n%exit\ndone") ? true : null,
   );
   const all = await server.capture(pane, { lines: 10_000 });
   expect(all.match(/^%end \d+ \d+ 1$/gm)).toHaveLength(9000);
   expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({ dead: false });
-  expect(bed.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
   expect(died).toEqual([]);
 });
 
 test("what is captured is bounded, and joined where tmux wrapped it", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const long = "x".repeat(1000);
-  const { pane } = await server.start(bed.request("w", ["/bin/sh", "-c", `seq 12000; echo ${long}; exec sleep 1000`]));
+  const { pane } = await server.start(
+    fixture.request("w", ["/bin/sh", "-c", `seq 12000; echo ${long}; exec sleep 1000`]),
+  );
   await until("its words", async () => ((await server.capture(pane, { lines: 1 })) === long ? true : null));
   expect(await server.capture(pane, { lines: 3 })).toBe(`11999\n12000\n${long}`);
   expect((await server.capture(pane, { lines: 1e9 })).split("\n")).toHaveLength(10_000);
@@ -225,8 +227,8 @@ test("what is captured is bounded, and joined where tmux wrapped it", async () =
 });
 
 test("commands of one line are answered each; after one that fails the rest is not done, and the next line is", async () => {
-  await bed.server().ensure();
-  const options = { file: "tmux", socket: bed.socket, session: "_perdure", environment: bed.env };
+  await fixture.server().ensure();
+  const options = { file: "tmux", socket: fixture.socket, session: "_perdure", environment: fixture.env };
   const client = await ControlClient.open(options, () => undefined);
   const say = (text: string): string[] => ["display-message", "-p", text];
   const [both, failed, guarded, last] = await Promise.allSettled([

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findTmux, isOlder } from "../../../src/runtime/tmux/find.ts";
 import { until } from "../../terminal/tmux.ts";
-import { Bed, STAY } from "./bed.ts";
+import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
-let bed: Bed;
+let fixture: TmuxFixture;
 beforeEach(() => {
-  bed = new Bed();
+  fixture = new TmuxFixture();
 });
-afterEach(() => bed.clear());
+afterEach(() => fixture.clear());
 
 const WANTED: [scope: string, name: string, value: string][] = [
   ["-gv", "prefix", "C-b"],
@@ -28,34 +28,37 @@ const WANTED: [scope: string, name: string, value: string][] = [
 ];
 
 test("somebody's ~/.tmux.conf is not read, at the start nor afterwards", async () => {
-  const ran = join(bed.dir, "ran");
+  const ran = join(fixture.dir, "ran");
   const conf = `set -g prefix C-a\nset -g mouse off\nset -g remain-on-exit off\nset -s exit-empty on\nrun-shell "touch ${ran}"\nnonsense here\n`;
-  writeFileSync(join(bed.dir, ".tmux.conf"), conf);
-  mkdirSync(join(bed.dir, ".config", "tmux"), { recursive: true });
-  writeFileSync(join(bed.dir, ".config", "tmux", "tmux.conf"), conf);
-  await bed.server().start(bed.request("w", STAY));
+  writeFileSync(join(fixture.dir, ".tmux.conf"), conf);
+  mkdirSync(join(fixture.dir, ".config", "tmux"), { recursive: true });
+  writeFileSync(join(fixture.dir, ".config", "tmux", "tmux.conf"), conf);
+  await fixture.server().start(fixture.request("w", SLEEP));
   for (const [scope, name, value] of WANTED)
-    expect([name, bed.tmux("show-options", scope, name)]).toEqual([name, value]);
+    expect([name, fixture.tmux("show-options", scope, name)]).toEqual([name, value]);
   expect(existsSync(ran)).toBe(false);
 });
 
 test("another daemon puts right what was changed", async () => {
-  await bed.server().start(bed.request("w", STAY));
-  bed.tmux("set-option", "-g", "remain-on-exit", "off");
-  await bed.server().panes();
-  expect(bed.tmux("show-options", "-gwv", "remain-on-exit")).toBe("on");
+  await fixture.server().start(fixture.request("w", SLEEP));
+  fixture.tmux("set-option", "-g", "remain-on-exit", "off");
+  await fixture.server().panes();
+  expect(fixture.tmux("show-options", "-gwv", "remain-on-exit")).toBe("on");
 });
 
 test("our client changes no window's size; somebody who looks does", async () => {
-  const server = bed.server();
-  const { pane } = await server.start(bed.request("w", STAY));
-  const size = (): string => bed.tmux("display-message", "-p", "-t", pane, "#{window_width}x#{window_height}");
+  const server = fixture.server();
+  const { pane } = await server.start(fixture.request("w", SLEEP));
+  const size = (): string => fixture.tmux("display-message", "-p", "-t", pane, "#{window_width}x#{window_height}");
   expect(size()).toBe("200x50");
   // A terminal of 90 by 30, by another tmux.
-  const outer = ["-S", join(bed.dir, "o"), "-f", "/dev/null"];
-  const inner = `exec env -u TMUX tmux -S ${bed.socket} attach -t =api:`;
+  const outer = ["-S", join(fixture.dir, "o"), "-f", "/dev/null"];
+  const inner = `exec env -u TMUX tmux -S ${fixture.socket} attach -t =api:`;
   const run = async (args: string[]): Promise<void> => {
-    const child = spawn("tmux", [...outer, ...args], { env: { ...bed.env, TERM: "xterm-256color" }, stdio: "ignore" });
+    const child = spawn("tmux", [...outer, ...args], {
+      env: { ...fixture.env, TERM: "xterm-256color" },
+      stdio: "ignore",
+    });
     await once(child, "close");
   };
   await run(["new-session", "-d", "-x", "90", "-y", "30", inner]);
@@ -64,7 +67,7 @@ test("our client changes no window's size; somebody who looks does", async () =>
   } finally {
     await run(["kill-server"]);
   }
-  await server.start(bed.request("x", STAY));
+  await server.start(fixture.request("x", SLEEP));
   expect(size()).toMatch(/^90x/);
 });
 
@@ -73,14 +76,14 @@ test("tmux is found with its version, or it is said how to get it", () => {
     file: expect.stringMatching(/^\/.*\/tmux$/),
     version: expect.any(String),
   });
-  expect(() => findTmux(bed.dir)).toThrow(
+  expect(() => findTmux(fixture.dir)).toThrow(
     expect.objectContaining({ code: "unavailable", hint: expect.stringContaining("install") }),
   );
-  const old = join(bed.dir, "tmux");
+  const old = join(fixture.dir, "tmux");
   writeFileSync(old, "#!/bin/sh\necho tmux 2.9a\n", { mode: 0o700 });
-  expect(() => findTmux(bed.dir)).toThrow(/tmux 2\.9a; 3\.2 or newer/);
+  expect(() => findTmux(fixture.dir)).toThrow(/tmux 2\.9a; 3\.2 or newer/);
   writeFileSync(old, "#!/bin/sh\nexit 3\n", { mode: 0o700 });
-  expect(() => findTmux(bed.dir)).toThrow(/-V failed/);
+  expect(() => findTmux(fixture.dir)).toThrow(/-V failed/);
 });
 
 test.each([

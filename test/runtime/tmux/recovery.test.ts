@@ -5,30 +5,30 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { PaneEnd } from "../../../src/runtime/tmux/watch.ts";
 import { until } from "../../terminal/tmux.ts";
-import { Bed, sh, STAY } from "./bed.ts";
+import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
 
-let bed: Bed;
+let fixture: TmuxFixture;
 beforeEach(() => {
-  bed = new Bed();
+  fixture = new TmuxFixture();
 });
-afterEach(() => bed.clear());
+afterEach(() => fixture.clear());
 
 const isWait = (line: string): boolean => line.includes("is ending");
 const RETRY = { code: "unavailable", retryable: true };
 
-test("looking starts no server; there are no panes then", async () => {
-  const server = bed.server();
+test("listing panes starts no server, and finds none", async () => {
+  const server = fixture.server();
   expect(await server.panes()).toEqual([]);
   await server.removePane("%1");
   await server.rename("id", "name");
   await expect(server.capture("%1", { lines: 1 })).rejects.toMatchObject({ code: "not-found" });
-  expect(() => bed.serverPid()).toThrow(/No such file|no server/);
+  expect(() => fixture.serverPid()).toThrow(/No such file|no server/);
 });
 
 test("the control client is killed: whoever waits is told to try again, and trying again works", async () => {
-  const server = bed.server();
-  const { pane } = await server.start(bed.request("w", STAY));
-  for (const pid of bed.clientPids()) process.kill(pid, "SIGKILL");
+  const server = fixture.server();
+  const { pane } = await server.start(fixture.request("w", SLEEP));
+  for (const pid of fixture.clientPids()) process.kill(pid, "SIGKILL");
   const outcome = await server.panes().catch((error: unknown) => error);
   expect(Array.isArray(outcome) ? RETRY : outcome).toMatchObject(RETRY);
   const panes = await until("the panes again", () => server.panes().catch(() => null));
@@ -36,29 +36,29 @@ test("the control client is killed: whoever waits is told to try again, and tryi
 });
 
 test("ends are seen again after the control client was killed, though nobody asks", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const ends: PaneEnd[] = [];
   server.onPaneDied((end) => ends.push(end));
-  const { pane, pid } = await server.start(bed.request("w", sh("sleep 1000; :")));
-  const [client = 0] = bed.clientPids();
+  const { pane, pid } = await server.start(fixture.request("w", sh("sleep 1000; :")));
+  const [client = 0] = fixture.clientPids();
   process.kill(client, "SIGKILL");
-  await until("another client", () => bed.clientPids().find((each) => each !== client) ?? null);
+  await until("another client", () => fixture.clientPids().find((each) => each !== client) ?? null);
   process.kill(pid, "SIGKILL");
   const end = await until("its end", () => ends.find(({ pane: { exitSignal } }) => exitSignal !== null) ?? null);
   expect(end).toMatchObject({ gone: false, pane: { id: pane, exitSignal: 9, workerId: "id-w" } });
 });
 
 test("the server is killed: every end is told, nobody hangs, and the next start has a new server", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const ends: PaneEnd[] = [];
   const titles: string[] = [];
   server.onPaneDied((end) => ends.push(end));
   server.onTitle((_pane, title) => titles.push(title));
   const titled = sh(String.raw`printf '\033]2;hello\007'; exec sleep 1000`);
-  await Promise.all(["a", "b"].map((name) => server.start(bed.request(name, titled))));
+  await Promise.all(["a", "b"].map((name) => server.start(fixture.request(name, titled))));
   await until("both seen", () => (titles.length === 2 ? true : null)); // a change is told, so both were seen alive
-  const pid = bed.serverPid();
-  const asked = Array.from({ length: 20 }, (_, index) => server.start(bed.request(`w${index}`, STAY)));
+  const pid = fixture.serverPid();
+  const asked = Array.from({ length: 20 }, (_, index) => server.start(fixture.request(`w${index}`, SLEEP)));
   process.kill(pid, "SIGKILL");
   const outcomes = await Promise.allSettled(asked);
   const refused = outcomes.filter(({ status }) => status === "rejected");
@@ -67,60 +67,65 @@ test("the server is killed: every end is told, nobody hangs, and the next start 
     ["id-a", "id-b"].every((id) => ends.some((end) => end.gone && end.pane.workerId === id)) ? true : null,
   );
   const again = await until("a new server", () =>
-    server.start(bed.request("a", STAY, { run: "r2" })).catch(() => null),
+    server.start(fixture.request("a", SLEEP, { run: "r2" })).catch(() => null),
   );
   expect((await server.panes()).filter(({ run }) => run === "r2")).toMatchObject([{ id: again.pane, pid: again.pid }]);
-  expect(bed.serverPid()).not.toBe(pid);
+  expect(fixture.serverPid()).not.toBe(pid);
 });
 
 test("a server that is just ending: looking and starting wait until it has gone, and then there is another", async () => {
-  await bed.server().start(bed.request("w", STAY));
-  const pid = bed.serverPid();
+  await fixture.server().start(fixture.request("w", SLEEP));
+  const pid = fixture.serverPid();
   // A client that does not hear of the end: the server waits for it, and drops whoever comes meanwhile.
-  const deaf = spawn("tmux", ["-S", bed.socket, "-C", "attach", "-t", "=api"], { stdio: ["pipe", "pipe", "ignore"] });
+  const deaf = spawn("tmux", ["-S", fixture.socket, "-C", "attach", "-t", "=api"], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
   await once(deaf.stdout, "data");
   deaf.kill("SIGSTOP");
   try {
-    bed.tmux("kill-server");
-    expect(() => bed.serverPid()).toThrow(/server exited/);
-    const asked = Promise.all([bed.server().panes(), bed.server().start(bed.request("w", STAY, { run: "r2" }))]);
-    await Promise.race([asked, until("both to wait", () => (bed.log.filter(isWait).length >= 2 ? true : null))]);
+    fixture.tmux("kill-server");
+    expect(() => fixture.serverPid()).toThrow(/server exited/);
+    const asked = Promise.all([
+      fixture.server().panes(),
+      fixture.server().start(fixture.request("w", SLEEP, { run: "r2" })),
+    ]);
+    await Promise.race([asked, until("both to wait", () => (fixture.log.filter(isWait).length >= 2 ? true : null))]);
     deaf.kill("SIGKILL");
     const [panes, { pane }] = await asked;
     expect(panes.filter(({ workerId, run }) => workerId !== null && run !== "r2")).toEqual([]);
-    expect(bed.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n")).toContain(pane);
-    expect(bed.serverPid()).not.toBe(pid);
+    expect(fixture.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n")).toContain(pane);
+    expect(fixture.serverPid()).not.toBe(pid);
   } finally {
     deaf.kill("SIGKILL");
   }
 });
 
 test("a server that does not answer is no hang, and no second server", async () => {
-  const server = bed.server();
-  await server.start(bed.request("w", STAY));
-  const pid = bed.serverPid();
+  const server = fixture.server();
+  await server.start(fixture.request("w", SLEEP));
+  const pid = fixture.serverPid();
   process.kill(pid, "SIGSTOP");
   try {
     const refused = { status: "rejected", reason: RETRY };
-    const asked = await Promise.allSettled([server.panes(), server.start(bed.request("x", STAY))]);
+    const asked = await Promise.allSettled([server.panes(), server.start(fixture.request("x", SLEEP))]);
     expect(asked).toMatchObject([refused, refused]);
   } finally {
     process.kill(pid, "SIGCONT");
   }
   const panes = await until("its answer", () => server.panes().catch(() => null));
   expect(panes.filter(({ workerId }) => workerId === "id-w")).toHaveLength(1);
-  expect(bed.serverPid()).toBe(pid);
+  expect(fixture.serverPid()).toBe(pid);
 });
 
 test("somebody closes the keeper's session: the workers are still seen, and none is told to have ended", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const ends: PaneEnd[] = [];
   server.onPaneDied((end) => ends.push(end));
-  const { pane } = await server.start(bed.request("w", STAY));
-  bed.tmux("kill-session", "-t", "=_perdure");
-  for (const pid of bed.clientPids()) process.kill(pid, "SIGKILL");
+  const { pane } = await server.start(fixture.request("w", SLEEP));
+  fixture.tmux("kill-session", "-t", "=_perdure");
+  for (const pid of fixture.clientPids()) process.kill(pid, "SIGKILL");
   await until("the keeper", () =>
-    bed.tmux("list-sessions", "-F", "#{session_name}").includes("_perdure") ? true : null,
+    fixture.tmux("list-sessions", "-F", "#{session_name}").includes("_perdure") ? true : null,
   );
   const panes = await until("the panes", () => server.panes().catch(() => null));
   expect(panes.map(({ id }) => id)).toContain(pane);
@@ -128,13 +133,13 @@ test("somebody closes the keeper's session: the workers are still seen, and none
 });
 
 test("somebody closes a project's session: its workers are gone, and the next start makes it anew", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const ends: PaneEnd[] = [];
   server.onPaneDied((end) => ends.push(end));
-  const first = await server.start(bed.request("w", sh(String.raw`printf '\033]2;t\007'; exec sleep 1000`)));
+  const first = await server.start(fixture.request("w", sh(String.raw`printf '\033]2;t\007'; exec sleep 1000`)));
   await until("it is seen", async () => ((await server.panes()).some(({ title }) => title === "t") ? true : null));
-  bed.tmux("kill-session", "-t", "=api");
-  const again = await server.start(bed.request("w", STAY, { run: "r2" }));
+  fixture.tmux("kill-session", "-t", "=api");
+  const again = await server.start(fixture.request("w", SLEEP, { run: "r2" }));
   expect(again.pane).not.toBe(first.pane);
   expect((await server.panes()).filter(({ workerId }) => workerId === "id-w")).toMatchObject([
     { run: "r2", session: "api" },
@@ -142,17 +147,17 @@ test("somebody closes a project's session: its workers are gone, and the next st
 });
 
 test("the server outlives whoever started it, killed with its whole group; the next one finds every worker", async () => {
-  const script = join(bed.dir, "daemon.ts");
-  const source = join(import.meta.dirname, "bed.ts");
-  const text = `import { Bed, STAY } from ${JSON.stringify(source)};
-const bed = new Bed(${JSON.stringify(bed.dir)});
-await bed.server().start(bed.request("w", STAY));
+  const script = join(fixture.dir, "daemon.ts");
+  const source = join(import.meta.dirname, "tmux-fixture.ts");
+  const text = `import { TmuxFixture, SLEEP } from ${JSON.stringify(source)};
+const fixture = new TmuxFixture(${JSON.stringify(fixture.dir)});
+await fixture.server().start(fixture.request("w", SLEEP));
 console.log("started");`;
   writeFileSync(script, text);
   const daemon = spawn(process.execPath, [script], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
   await once(daemon.stdout, "data");
   process.kill(-(daemon.pid ?? 0), "SIGKILL");
   await once(daemon, "close");
-  const panes = await bed.server().panes();
+  const panes = await fixture.server().panes();
   expect(panes.filter(({ workerId }) => workerId !== null)).toMatchObject([{ workerId: "id-w", dead: false }]);
 });

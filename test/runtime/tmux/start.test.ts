@@ -2,26 +2,26 @@ import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../terminal/tmux.ts";
-import { Bed, sh, STAY } from "./bed.ts";
+import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
 
-let bed: Bed;
+let fixture: TmuxFixture;
 beforeEach(() => {
-  bed = new Bed();
+  fixture = new TmuxFixture();
 });
-afterEach(() => bed.clear());
+afterEach(() => fixture.clear());
 
 const workersOf = (panes: { workerId: string | null }[]): (string | null)[] =>
   panes.map(({ workerId }) => workerId).filter((id) => id !== null);
 
 test("a worker is the pane's own process, in its folder, marked from its first instant, in an environment of nobody", async () => {
-  const server = bed.server();
-  const { pane, pid } = await server.start(bed.request("backend", STAY));
+  const server = fixture.server();
+  const { pane, pid } = await server.start(fixture.request("backend", SLEEP));
   // Right after its fork it still is tmux's own image.
   await until("its exec", () =>
-    readFileSync(`/proc/${pid}/cmdline`, "utf8") === `${STAY.join("\0")}\0` ? true : null,
+    readFileSync(`/proc/${pid}/cmdline`, "utf8") === `${SLEEP.join("\0")}\0` ? true : null,
   );
   const environ = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-  expect(readlinkSync(`/proc/${pid}/cwd`)).toBe(bed.dir);
+  expect(readlinkSync(`/proc/${pid}/cwd`)).toBe(fixture.dir);
   expect(environ).toContain("PERDURE_RUN=host.api.backend.1");
   expect(environ.filter((entry) => /^(SECRET|SSH_|PERDURE_)/.test(entry))).toEqual(["PERDURE_RUN=host.api.backend.1"]);
   const seen = (await server.panes()).find(({ id }) => id === pane);
@@ -29,11 +29,11 @@ test("a worker is the pane's own process, in its folder, marked from its first i
   expect(seen).toMatchObject({ run: "host.api.backend.1", exitStatus: null, exitSignal: null, group: null, title: "" });
 });
 
-test("fifty at once, in three projects, each in a window of its own", async () => {
-  const server = bed.server();
+test("fifty workers of three projects start at once, each in a window of its own", async () => {
+  const server = fixture.server();
   const names = Array.from({ length: 50 }, (_, index) => `w${index}`);
   const started = await Promise.all(
-    names.map((name, index) => server.start(bed.request(name, STAY, { project: `p${index % 3}` }))),
+    names.map((name, index) => server.start(fixture.request(name, SLEEP, { project: `p${index % 3}` }))),
   );
   const panes = await server.panes();
   expect(new Set(started.map(({ pane }) => pane)).size).toBe(50);
@@ -47,12 +47,12 @@ test("fifty at once, in three projects, each in a window of its own", async () =
   }
 });
 
-test("places that are not where they were expected are found by looking again", async () => {
-  const server = bed.server();
+test("panes that are not where they were expected are found by listing again", async () => {
+  const server = fixture.server();
   await server.ensure();
-  bed.tmux("set-option", "-g", "base-index", "3");
+  fixture.tmux("set-option", "-g", "base-index", "3");
   const names = ["a", "b", "c", "d", "e"];
-  const started = await Promise.all(names.map((name) => server.start(bed.request(name, STAY))));
+  const started = await Promise.all(names.map((name) => server.start(fixture.request(name, SLEEP))));
   const panes = await server.panes();
   for (const [index, { pane, pid }] of started.entries()) {
     const windowName = names[index];
@@ -62,22 +62,24 @@ test("places that are not where they were expected are found by looking again", 
 });
 
 test("an ended worker's pane keeps how it ended and what it said; its next start is in the same pane and place", async () => {
-  const server = bed.server();
-  await server.start(bed.request("first", STAY));
+  const server = fixture.server();
+  await server.start(fixture.request("first", SLEEP));
   // tmux may lose what is said in the very moment of the end, so that is not what it ends with.
   const script = "echo last words; while [ ! -e go ]; do sleep 0.01; done; exit 7";
-  const { pane } = await server.start(bed.request("second", sh(script)));
-  await server.start(bed.request("third", STAY));
+  const { pane } = await server.start(fixture.request("second", sh(script)));
+  await server.start(fixture.request("third", SLEEP));
   await until("its words", async () => (await server.capture(pane, { lines: 10 })) || null);
-  writeFileSync(join(bed.dir, "go"), "");
+  writeFileSync(join(fixture.dir, "go"), "");
   const look = async () =>
     (await server.panes()).find(({ id, exitStatus }) => id === pane && exitStatus !== null) ?? null;
   expect(await until("the end", look)).toMatchObject({ dead: true, exitStatus: 7, exitSignal: null });
   expect(await server.capture(pane, { lines: 10 })).toBe("last words\n\n[second has ended with code 7]");
-  const before = bed.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}");
-  const again = await server.start(bed.request("second", STAY, { run: "host.api.second.2" }));
+  const before = fixture.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}");
+  const again = await server.start(fixture.request("second", SLEEP, { run: "host.api.second.2" }));
   expect(again.pane).toBe(pane);
-  expect(bed.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}")).toBe(before);
+  expect(fixture.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}")).toBe(
+    before,
+  );
   expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({
     pid: again.pid,
     dead: false,
@@ -85,34 +87,34 @@ test("an ended worker's pane keeps how it ended and what it said; its next start
   });
 });
 
-test("killed by a signal is told as such", async () => {
-  const server = bed.server();
-  const { pane } = await server.start(bed.request("w", sh("kill -9 $$")));
+test("a worker that was killed by a signal is reported as such", async () => {
+  const server = fixture.server();
+  const { pane } = await server.start(fixture.request("w", sh("kill -9 $$")));
   const look = async () =>
     (await server.panes()).find(({ id, exitSignal }) => id === pane && exitSignal !== null) ?? null;
   expect(await until("the end", look)).toMatchObject({ exitStatus: null, exitSignal: 9 });
 });
 
 test("the same run is not started twice, another one not beside it", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const [first, second] = await Promise.all([
-    server.start(bed.request("w", STAY)),
-    server.start(bed.request("w", STAY)),
+    server.start(fixture.request("w", SLEEP)),
+    server.start(fixture.request("w", SLEEP)),
   ]);
   expect(second).toEqual(first);
-  await expect(server.start(bed.request("w", STAY, { run: "host.api.w.2" }))).rejects.toMatchObject({
+  await expect(server.start(fixture.request("w", SLEEP, { run: "host.api.w.2" }))).rejects.toMatchObject({
     code: "conflict",
   });
   expect(workersOf(await server.panes())).toEqual(["id-w"]);
 });
 
 test("a group shares a window in the order of its coming; one that ends comes back in its place", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const names = ["a", "b", "c", "d"];
   const start = (name: string, argv: string[], run = `r-${name}`) =>
-    server.start(bed.request(name, argv, { group: "pair", run }));
-  const started = await Promise.all(names.map((name) => start(name, name === "b" ? sh("exit 0") : STAY)));
-  const alone = await server.start(bed.request("alone", STAY));
+    server.start(fixture.request(name, argv, { group: "pair", run }));
+  const started = await Promise.all(names.map((name) => start(name, name === "b" ? sh("exit 0") : SLEEP)));
+  const alone = await server.start(fixture.request("alone", SLEEP));
   const panes = await server.panes();
   const mates = panes.filter(({ group }) => group === "pair");
   expect(mates.map(({ id }) => id)).toEqual(started.map(({ pane }) => pane));
@@ -123,56 +125,56 @@ test("a group shares a window in the order of its coming; one that ends comes ba
     "the end of b",
     async () => (await server.panes()).find(({ workerId, dead }) => workerId === "id-b" && dead) ?? null,
   );
-  const layout = bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}");
-  expect((await start("b", STAY, "r-b2")).pane).toBe(started[1]?.pane);
-  expect(bed.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}")).toBe(layout);
+  const layout = fixture.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}");
+  expect((await start("b", SLEEP, "r-b2")).pane).toBe(started[1]?.pane);
+  expect(fixture.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}")).toBe(layout);
 });
 
 test("a worker that changed its group or its project's slug leaves no pane behind", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const ended = async (run: string) => {
     await until("its end", async () => (await server.panes()).find((pane) => pane.run === run && pane.dead) ?? null);
   };
-  await server.start(bed.request("w", sh("exit 0"), { run: "r1" }));
+  await server.start(fixture.request("w", sh("exit 0"), { run: "r1" }));
   await ended("r1");
-  await server.start(bed.request("w", sh("exit 0"), { run: "r2", group: "pair" }));
+  await server.start(fixture.request("w", sh("exit 0"), { run: "r2", group: "pair" }));
   await ended("r2");
-  await server.start(bed.request("w", STAY, { run: "r3", group: "pair", project: "api2" }));
+  await server.start(fixture.request("w", SLEEP, { run: "r3", group: "pair", project: "api2" }));
   const own = (await server.panes()).filter(({ workerId }) => workerId === "id-w");
   expect(own).toMatchObject([{ run: "r3", group: "pair", session: "api2", dead: false }]);
 });
 
 test("a group too large for one window gets another", async () => {
-  const server = bed.server();
+  const server = fixture.server();
   const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
-  await Promise.all(names.map((name) => server.start(bed.request(name, STAY, { group: "crowd" }))));
+  await Promise.all(names.map((name) => server.start(fixture.request(name, SLEEP, { group: "crowd" }))));
   const crowd = (await server.panes()).filter(({ group }) => group === "crowd");
   expect(crowd).toHaveLength(20);
   expect(new Set(crowd.map(({ window }) => window)).size).toBe(3);
 });
 
 test("a folder that is not there is refused, not replaced by the home folder", async () => {
-  const server = bed.server();
-  const cwd = join(bed.dir, "nowhere");
-  await expect(server.start(bed.request("w", STAY, { cwd }))).rejects.toMatchObject({ code: "not-found" });
+  const server = fixture.server();
+  const cwd = join(fixture.dir, "nowhere");
+  await expect(server.start(fixture.request("w", SLEEP, { cwd }))).rejects.toMatchObject({ code: "not-found" });
   writeFileSync(cwd, "");
-  await expect(server.start(bed.request("w", STAY, { cwd }))).rejects.toMatchObject({ code: "not-found" });
+  await expect(server.start(fixture.request("w", SLEEP, { cwd }))).rejects.toMatchObject({ code: "not-found" });
 });
 
 test("a renamed worker is shown by its new name and found as before; in a group the window keeps the group's", async () => {
-  const server = bed.server();
-  const { pane } = await server.start(bed.request("old", STAY));
-  const mate = await server.start(bed.request("mate", STAY, { group: "pair" }));
+  const server = fixture.server();
+  const { pane } = await server.start(fixture.request("old", SLEEP));
+  const mate = await server.start(fixture.request("mate", SLEEP, { group: "pair" }));
   await server.rename("id-old", "new");
   await server.rename("id-mate", "friend");
   await server.rename("id-nobody", "x");
   expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({ workerId: "id-old", windowName: "new" });
-  expect(bed.tmux("display-message", "-p", "-t", mate.pane, "#{window_name} #{@perdure_name}")).toBe("pair friend");
+  expect(fixture.tmux("display-message", "-p", "-t", mate.pane, "#{window_name} #{@perdure_name}")).toBe("pair friend");
 });
 
 test("a removed pane is gone with its process; removing it again is no error", async () => {
-  const server = bed.server();
-  const { pane, pid } = await server.start(bed.request("w", STAY));
+  const server = fixture.server();
+  const { pane, pid } = await server.start(fixture.request("w", SLEEP));
   await server.removePane(pane, "somebody else's run");
   expect(workersOf(await server.panes())).toEqual(["id-w"]);
   await server.removePane(pane, "host.api.w.1");

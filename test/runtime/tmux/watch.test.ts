@@ -18,7 +18,7 @@ const PANE: Pane = {
   title: "",
 };
 
-/** What is told of each look, one after the other. */
+/** The reports of a PaneWatch for each look, one after the other. */
 function told(...looks: Partial<Pane>[][]): string[][] {
   const watch = new PaneWatch();
   let heard: string[] = [];

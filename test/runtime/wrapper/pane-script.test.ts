@@ -34,7 +34,7 @@ it("words and values arrive as they are, and the file is empty once it was read"
   );
 });
 
-it("a long one, too, whose file the shell reads piece by piece", () => {
+it("a long script works too, which the shell reads piece by piece", () => {
   const value = "x'y\n".repeat(30_000);
   expect(started({ A: value, "B.C": "not a shell's", TERM: "the terminal's, not ours" }, ["end"])).toEqual([
     value,

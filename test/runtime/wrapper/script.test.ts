@@ -5,8 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ignoredSignals } from "../../../src/runtime/wrapper/exec.ts";
-import { recordedEnvironment } from "../../../src/launch/environment.ts";
-import { findProgram } from "../../../src/runtime/find-program.ts";
 import { detectWrapperForm, wrapperCommand, type WrapperForm } from "../../../src/runtime/wrapper/script.ts";
 
 let folder: string;
@@ -95,40 +93,4 @@ test("the mask of ignored signals is read as the kernel writes it", () => {
     expect.arrayContaining(["HUP", "INT", "QUIT", "PIPE", "TERM", "XFSZ"]),
   );
   for (const nothing of [undefined, "", "0", "xyz", "-1", "1".repeat(17)]) expect(ignoredSignals(nothing)).toEqual([]);
-});
-
-test("what a worker needs later is recorded; what says who its parent is, and the rest, is not", () => {
-  const env = {
-    PATH: "/bin",
-    HOME: "/h",
-    LC_ALL: "C",
-    https_proxy: "p",
-    ANTHROPIC_API_KEY: "k",
-    PI_CODING_AGENT_DIR: "d",
-    MINE: "m",
-    OTHER: "o",
-  };
-  const ours = {
-    PERDURE_RUN: "r",
-    PERDURE_TOKEN: "t",
-    PERDURE_NAME: "n",
-    AI_AGENT_ID: "r",
-    PI_INTERCOM_SESSION_NAME: "n",
-    PI_INTERCOM_SCOPE_ID: "p",
-  };
-  const { OTHER: _other, ...kept } = env;
-  expect(recordedEnvironment({ ...env, ...ours }, ["MINE", "PERDURE_TOKEN"])).toEqual(kept);
-});
-
-test("a program is found as a shell finds it", () => {
-  const program = join(folder, "tool");
-  writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
-  writeFileSync(join(folder, "text"), "", { mode: 0o600 });
-  expect(findProgram("tool", `/nowhere:${folder}`, "/")).toEqual({ file: program });
-  expect(findProgram("./tool", "/bin", folder)).toEqual({ file: program });
-  expect(findProgram("tool", ":/bin", folder)).toEqual({ file: program });
-  expect(findProgram("tool", "/nowhere", "/")).toEqual({ missing: "tool is not on PATH" });
-  expect(findProgram("./text", "/bin", folder)).toEqual({ missing: `${join(folder, "text")} is not executable` });
-  expect(findProgram(".", "/bin", folder)).toEqual({ missing: ". is not on PATH" });
-  expect(findProgram("", "/bin", folder)).toMatchObject({ missing: expect.stringContaining("empty") as string });
 });

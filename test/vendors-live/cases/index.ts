@@ -1,56 +1,56 @@
 import type { Case } from "../case.ts";
-import { killed } from "./a-killed.ts";
-import { beforeTheFirst } from "./b-before-the-first.ts";
-import { three } from "./c-three.ts";
-import { elsewhere } from "./d-elsewhere.ts";
-import { damage } from "./e-damage.ts";
-import { second } from "./f-second.ts";
-import { unknown } from "./g-unknown.ts";
-import { keptArguments } from "./h-arguments.ts";
-import { renewed } from "./i-renewed.ts";
-import { nested } from "./j-nested.ts";
+import { resumeAfterKill } from "./a-resume-after-kill.ts";
+import { killedBeforeFirstAnswer } from "./b-killed-before-first-answer.ts";
+import { threeInOneFolder } from "./c-three-in-one-folder.ts";
+import { otherFolder } from "./d-other-folder.ts";
+import { damagedTranscript } from "./e-damaged-transcript.ts";
+import { secondStart } from "./f-second-start.ts";
+import { unknownConversation } from "./g-unknown-conversation.ts";
+import { argumentsSurvive } from "./h-arguments-survive.ts";
+import { rotation } from "./i-rotation.ts";
+import { nestedAgent } from "./j-nested-agent.ts";
 import { configDir } from "./k-config-dir.ts";
-import { told } from "./l-history.ts";
-import { oursToo } from "./m-ours-too.ts";
+import { recordedHistory } from "./l-history.ts";
+import { argumentsGivenTwice } from "./m-arguments-given-twice.ts";
 import { failedStart } from "./n-failed-start.ts";
 import { provider } from "./o-provider.ts";
-import { ends } from "./p-ends.ts";
+import { endedMidTurn } from "./p-ended-mid-turn.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
 import { stranger } from "./u-stranger.ts";
 import { custody } from "./w-custody.ts";
 import { attention } from "./y-attention.ts";
-import { branch } from "./x-branch.ts";
-import { behind } from "./v-behind.ts";
-import { laterMinutes } from "./s-later-minutes.ts";
-import { endedWhole } from "./t-ended-whole.ts";
+import { forkedConversation } from "./x-fork.ts";
+import { turnBehindRotation } from "./v-turn-behind-rotation.ts";
+import { resumedMinutesLater } from "./s-resumed-minutes-later.ts";
+import { signalsEndAll } from "./t-signals-end-all.ts";
 import { fleet } from "./z-fleet.ts";
 
 export const CASES: readonly Case[] = [
-  killed,
-  beforeTheFirst,
-  three,
-  elsewhere,
-  damage,
-  second,
-  unknown,
-  keptArguments,
-  renewed,
-  nested,
+  resumeAfterKill,
+  killedBeforeFirstAnswer,
+  threeInOneFolder,
+  otherFolder,
+  damagedTranscript,
+  secondStart,
+  unknownConversation,
+  argumentsSurvive,
+  rotation,
+  nestedAgent,
   configDir,
-  told,
-  oursToo,
+  recordedHistory,
+  argumentsGivenTwice,
   failedStart,
   provider,
-  ends,
+  endedMidTurn,
   ownFolder,
   bothModes,
-  laterMinutes,
-  endedWhole,
+  resumedMinutesLater,
+  signalsEndAll,
   stranger,
-  behind,
+  turnBehindRotation,
   custody,
-  branch,
+  forkedConversation,
   attention,
   fleet,
 ];

@@ -8,17 +8,17 @@ export const failedStart: Case = {
   modes: ["headless"],
   elsewhere: "the program ends before it looks for a terminal",
   core: true,
-  async run(stage) {
-    const worker = stage.worker("w");
-    const { code } = await stage.perdure(["run", "w", "--", stage.vendor.name, "--no-such-option"]);
+  async run(setup) {
+    const worker = setup.worker("w");
+    const { code } = await setup.perdure(["run", "w", "--", setup.vendor.name, "--no-such-option"]);
     assert.ok(code > 0 && code < 128, `the program's own exit code: ${code}`);
     await worker.ended();
-    assert.equal(stage.asked().length, 0);
+    assert.equal(setup.turnRequests().length, 0);
     const { proved, evidence } = entryOf(await worker.history());
     assert.notEqual(proved, true, `proved by: ${evidence}`);
 
     const request = await worker.say("one");
     assert.deepEqual([...request.turns], ["one"]);
-    await expectProved(stage, worker, request);
+    await expectProved(setup, worker, request);
   },
 };

@@ -7,11 +7,11 @@ export const provider: Case = {
   title: "a provider chosen by argument",
   modes: ["headless", "tui"],
   core: true,
-  async run(stage) {
-    const args = stage.traits.provider?.(stage.model.url) ?? [];
-    const worker = stage.worker("w", { args });
-    const session = await expectTold(stage, worker, await worker.say("one"), ["one"]);
+  async run(setup) {
+    const args = setup.traits.provider?.(setup.model.url) ?? [];
+    const worker = setup.worker("w", { args });
+    const session = await expectTold(setup, worker, await worker.say("one"), ["one"]);
     await worker.kill();
-    assert.equal(await expectTold(stage, worker, await worker.say("two"), ["one", "two"]), session);
+    assert.equal(await expectTold(setup, worker, await worker.say("two"), ["one", "two"]), session);
   },
 };

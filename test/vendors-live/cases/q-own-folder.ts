@@ -8,31 +8,31 @@ export const ownFolder: Case = {
   modes: ["tui"],
   elsewhere: "only in a terminal is there somebody to type /new",
   core: false,
-  async run(stage) {
-    const { ownFolder: offer, shell } = stage.traits;
+  async run(setup) {
+    const { ownFolder: offer, shell } = setup.traits;
     if (!offer) throw new Error("nothing is offered");
-    stage.home.git(["init"]);
-    stage.home.git(["commit", "--allow-empty", "-m", "the first"]);
-    const worker = stage.worker("w", { args: shell.args.tui });
-    const first = await expectTold(stage, worker, await worker.say("one"), ["one"]);
+    setup.home.git(["init"]);
+    setup.home.git(["commit", "--allow-empty", "-m", "the first"]);
+    const worker = setup.worker("w", { args: shell.args.tui });
+    const first = await expectTold(setup, worker, await worker.say("one"), ["one"]);
 
     const renewed = worker.renew();
-    const pane = stage.newestPane();
+    const pane = setup.newestPane();
     await pane.shows(offer.question);
     await pane.keys(...offer.keys);
     await renewed;
     await worker.until("in another conversation", ({ session }) => session?.id !== first);
     const where = `where ${shell.call("pwd")}`;
-    await expectTold(stage, worker, await worker.say(where), [where]);
+    await expectTold(setup, worker, await worker.say(where), [where]);
     await worker.kill();
 
     const still = `still there ${shell.call("pwd")}`;
-    await expectTold(stage, worker, await worker.say(still), [where, still]);
+    await expectTold(setup, worker, await worker.say(still), [where, still]);
     const folders = [where, still].map((text) => {
-      const answered = stage.asked().find(({ turns, results }) => turns.at(-1) === text && results.length > 0);
+      const answered = setup.turnRequests().find(({ turns, results }) => turns.at(-1) === text && results.length > 0);
       return /^\/.+$/m.exec(answered?.results.join("\n") ?? "")?.[0];
     });
-    assert.notEqual(folders[0], stage.home.project);
+    assert.notEqual(folders[0], setup.home.project);
     assert.equal(folders[1], folders[0], "resumed where the conversation is");
   },
 };

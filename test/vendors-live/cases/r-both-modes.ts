@@ -8,12 +8,12 @@ export const bothModes: Case = {
   modes: ["tui"],
   elsewhere: "both are in the other row",
   core: false,
-  async run(stage) {
-    const headless = stage.worker("w", {}, "headless");
-    const terminal = stage.worker("w", { said: "one" }, "tui");
-    const session = await expectTold(stage, headless, await headless.say("one"), ["one"]);
-    assert.equal(await expectTold(stage, terminal, await terminal.say("two"), ["one", "two"]), session);
+  async run(setup) {
+    const headless = setup.worker("w", {}, "headless");
+    const terminal = setup.worker("w", { said: "one" }, "tui");
+    const session = await expectTold(setup, headless, await headless.say("one"), ["one"]);
+    assert.equal(await expectTold(setup, terminal, await terminal.say("two"), ["one", "two"]), session);
     await terminal.kill();
-    assert.equal(await expectTold(stage, headless, await headless.say("three"), ["one", "two", "three"]), session);
+    assert.equal(await expectTold(setup, headless, await headless.say("three"), ["one", "two", "three"]), session);
   },
 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import type { Case } from "../case.ts";
 import { expectRefused, expectTold } from "../expect.ts";
-import type { Stage } from "../stage.ts";
+import type { LiveSetup } from "../setup.ts";
 import type { Worker } from "../worker.ts";
 
 const FLAGGED_WITHIN_MS = 5_000;
@@ -12,19 +12,19 @@ export const stranger: Case = {
   title: "open in a process perdure did not start: refused, flagged",
   modes: ["headless", "tui"],
   core: true,
-  async run(stage) {
-    const worker = stage.worker("w");
-    const session = await expectTold(stage, worker, await worker.say("one"), ["one"]);
+  async run(setup) {
+    const worker = setup.worker("w");
+    const session = await expectTold(setup, worker, await worker.say("one"), ["one"]);
     await worker.kill();
 
-    const before = await stage.stranger(session, "a stranger's", "one");
+    const before = await setup.stranger(session, "a stranger's", "one");
     assert.ok(before.admitted, "nobody else has it open");
-    const { text } = await expectRefused(stage, worker, { code: 5, says: ["is open in another process", session] });
+    const { text } = await expectRefused(setup, worker, { code: 5, says: ["is open in another process", session] });
     expectPid(text, session);
     await before.leave();
 
     await worker.hold("two");
-    await expectFlag(stage, worker, session);
+    await expectFlag(setup, worker, session);
     await worker.kill();
   },
 };
@@ -37,8 +37,8 @@ function expectPid(text: string, session: string): void {
   assert.equal(table.variable(pid, "PERDURE_RUN"), null);
 }
 
-async function expectFlag(stage: Stage, worker: Worker, session: string): Promise<void> {
-  const other = await stage.stranger(session, "one more stranger's", "one");
+async function expectFlag(setup: LiveSetup, worker: Worker, session: string): Promise<void> {
+  const other = await setup.stranger(session, "one more stranger's", "one");
   const since = performance.now();
   if (other.admitted) {
     const { attention } = await worker.until("flagged", (each) => each.attention !== null);
@@ -46,7 +46,7 @@ async function expectFlag(stage: Stage, worker: Worker, session: string): Promis
     assert.match(attention ?? "", /also open in pid \d+/);
     expectPid(attention ?? "", session);
   } else {
-    stage.notes.push(`${stage.vendor.name} itself refuses to open a conversation that is open`);
+    setup.notes.push(`${setup.vendor.name} itself refuses to open a conversation that is open`);
     assert.equal((await worker.detail()).attention, null);
   }
   await other.leave();

@@ -9,24 +9,24 @@ export const custody: Case = {
   title: "what the vendor lost comes back: same conversation, same turns",
   modes: ["headless", "tui"],
   core: true,
-  async run(stage) {
-    const worker = stage.worker("w");
+  async run(setup) {
+    const worker = setup.worker("w");
     await worker.say("one");
-    const session = await expectTold(stage, worker, await worker.say("two"), ["one", "two"]);
+    const session = await expectTold(setup, worker, await worker.say("two"), ["one", "two"]);
     await worker.kill();
-    const before = await stage.written(session);
+    const before = await setup.transcriptOf(session);
     await until("its copy", async () => ((await worker.detail()).conversation?.custody?.bytes ?? 0) > 0 || null);
 
-    await loss(stage, session).does();
-    assert.deepEqual(await stage.conversations().then((all) => all.filter((each) => each.includes(session))), []);
-    assert.equal(await expectTold(stage, worker, await worker.say("three"), ["one", "two", "three"]), session);
+    await loss(setup, session).does();
+    assert.deepEqual(await setup.conversations().then((all) => all.filter((each) => each.includes(session))), []);
+    assert.equal(await expectTold(setup, worker, await worker.say("three"), ["one", "two", "three"]), session);
     const { sessions } = await worker.history();
     assert.deepEqual(
       sessions.map(({ id }) => id),
       [session],
     );
     assert.ok(before.length > 0 && (sessions[0]?.custody?.bytes ?? 0) > 0, "a copy is kept");
-    const restored = (await stage.perdure(["events", "--json", "--limit", "1000"])).stdout;
+    const restored = (await setup.perdure(["events", "--json", "--limit", "1000"])).stdout;
     assert.match(restored, /"session\.restored"/);
   },
 };

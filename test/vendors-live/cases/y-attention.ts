@@ -7,10 +7,10 @@ import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
 import { dialogOn } from "../../../src/vendors/shared/screen.ts";
 import { until } from "../../terminal/tmux.ts";
-import type { Terminal } from "../bed/terminal.ts";
+import type { Terminal } from "../harness/terminal.ts";
 import type { Case } from "../case.ts";
 import { writeFleet } from "../fleet-file.ts";
-import type { Stage } from "../stage.ts";
+import type { LiveSetup } from "../setup.ts";
 import type { Asking } from "../traits.ts";
 
 const ANSWERED_MS = 1_000;
@@ -23,26 +23,26 @@ export const attention: Case = {
   core: true,
   unhurried: true,
   against: ({ asking }) => (asking === null ? "it asks nobody" : null),
-  async run(stage) {
-    const { asking } = stage.traits;
+  async run(setup) {
+    const { asking } = setup.traits;
     if (asking === null) return;
-    await seesDialog(stage);
-    const { name, interactive } = stage.vendor;
-    asking.furnish?.(stage.home.dir);
-    const command = [name, ...interactive.before, ...asking.args, ...stage.traits.interactive];
-    const terminal = await stage.terminal(stage.inTerminal(["run", "w", "--", ...command], {}));
+    await seesDialog(setup);
+    const { name, interactive } = setup.vendor;
+    asking.configure?.(setup.home.dir);
+    const command = [name, ...interactive.before, ...asking.args, ...setup.traits.interactive];
+    const terminal = await setup.terminal(setup.inTerminal(["run", "w", "--", ...command], {}));
     await terminal.ready();
     await terminal.prompt(`go ${asking.call}`);
     await terminal.until("the question", (screen) => asking.question.test(screen));
-    await titled(stage, terminal, "blocked");
-    if (asking.tells) await stage.worker("w").until("asks", isAsking);
+    await titled(setup, terminal, "blocked");
+    if (asking.tells) await setup.worker("w").until("asks", isAsking);
 
     await answer(terminal, asking);
     await terminal.ready();
-    await titled(stage, terminal, "idle");
+    await titled(setup, terminal, "idle");
     if (!asking.tells) return;
-    await stage.worker("w").until("goes on", ({ state, attention: needs }) => state === "idle" && needs === null);
-    const [asked, answered, ...more] = await attentionEvents(stage);
+    await setup.worker("w").until("goes on", ({ state, attention: needs }) => state === "idle" && needs === null);
+    const [asked, answered, ...more] = await attentionEvents(setup);
     assert.deepEqual(asked, { activity: "blocked", reason: "permission" });
     assert.equal(answered?.reason, null);
     assert.deepEqual(more, []);
@@ -63,38 +63,38 @@ async function answer(terminal: Terminal, { question, yes }: Asking): Promise<vo
 }
 
 /** In a folder it does not know yet it asks before it tells anybody anything. */
-async function seesDialog(stage: Stage): Promise<void> {
-  const { distrusts } = stage.traits.asking ?? {};
+async function seesDialog(setup: LiveSetup): Promise<void> {
+  const { distrusts } = setup.traits.asking ?? {};
   if (!distrusts) return;
-  distrusts.furnish?.(stage.home.dir);
-  const { name, interactive } = stage.vendor;
-  const command = [name, ...interactive.before, ...stage.traits.interactive];
-  const terminal = await stage.terminal(["env", "-C", stage.home.dir, ...command]);
+  distrusts.configure?.(setup.home.dir);
+  const { name, interactive } = setup.vendor;
+  const command = [name, ...interactive.before, ...setup.traits.interactive];
+  const terminal = await setup.terminal(["env", "-C", setup.home.dir, ...command]);
   const dialogs = adapterOf(name)?.screen?.dialogs;
   await terminal.until("a dialog about trust", (screen) => dialogOn(screen, dialogs)?.reason === "trust");
   await terminal.kill();
-  await fleetSeesDialog(stage);
+  await fleetSeesDialog(setup);
 }
 
 /** In a pane of ours the dialog is seen by whoever asks perdure, and nobody answers it but a person. */
-async function fleetSeesDialog(stage: Stage): Promise<void> {
-  const cwd = join(stage.home.dir, "strange");
+async function fleetSeesDialog(setup: LiveSetup): Promise<void> {
+  const cwd = join(setup.home.dir, "strange");
   mkdirSync(cwd);
-  writeFleet(stage, cwd, ["w"], null);
-  await stage.home.json(["up", "--yes"], { cwd });
+  writeFleet(setup, cwd, ["w"], null);
+  await setup.home.json(["up", "--yes"], { cwd });
   let seen = "";
   const asks = async (): Promise<true | null> => {
-    const { workers } = await stage.home.json<{ workers: WorkerSummary[] }>(["ls"], { cwd });
+    const { workers } = await setup.home.json<{ workers: WorkerSummary[] }>(["ls"], { cwd });
     seen = JSON.stringify(workers);
     return workers.some(({ state, attention: needs }) => state === "blocked" && needs?.includes("trust")) ? true : null;
   };
   await until("the dialog about trust in ls", asks, () => Promise.resolve(seen));
-  await stage.home.json(["down", "--kill-after", "1"], { cwd });
+  await setup.home.json(["down", "--kill-after", "1"], { cwd });
 }
 
-/** What its title tells, for one that tells by it; whoever looks at its terminal hands it on. */
-async function titled(stage: Stage, terminal: Terminal, activity: string): Promise<void> {
-  const adapter = adapterOf(stage.vendor.name);
+/** Waits until the terminal's title shows the activity, for a program that tells it by its title. */
+async function titled(setup: LiveSetup, terminal: Terminal, activity: string): Promise<void> {
+  const adapter = adapterOf(setup.vendor.name);
   const read = adapter?.screen?.title?.bind(adapter);
   if (!read) return;
   let title = "";
@@ -105,8 +105,8 @@ async function titled(stage: Stage, terminal: Terminal, activity: string): Promi
   await until(`${activity} in the title`, shows, () => Promise.resolve(title));
 }
 
-async function attentionEvents(stage: Stage): Promise<{ activity: string; reason: string | null }[]> {
-  const { stdout } = await stage.perdure(["events", "--json"]);
+async function attentionEvents(setup: LiveSetup): Promise<{ activity: string; reason: string | null }[]> {
+  const { stdout } = await setup.perdure(["events", "--json"]);
   const events = stdout
     .trim()
     .split("\n")

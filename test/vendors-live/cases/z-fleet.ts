@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { UpItem, UpResult } from "../../../src/protocol/records/fleet.ts";
 import { until } from "../../terminal/tmux.ts";
-import { killMarked } from "../bed/strays.ts";
+import { killMarked } from "../harness/marked-processes.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
 import { writeFleet } from "../fleet-file.ts";
 import { PaneWorker } from "../pane-worker.ts";
-import type { Stage } from "../stage.ts";
+import type { LiveSetup } from "../setup.ts";
 
 const NAMES = ["one", "two"];
 const hello = (name: string): string => `hello from ${name}`;
@@ -19,61 +19,61 @@ export const fleet: Case = {
   modes: ["tui"],
   elsewhere: "a fleet lives in terminals",
   core: true,
-  async run(stage) {
-    const boot = join(stage.home.dir, "boot-id");
+  async run(setup) {
+    const boot = join(setup.home.dir, "boot-id");
     writeFileSync(boot, "11111111-1111-1111-1111-111111111111");
-    stage.home.env.PERDURE_BOOT_ID_FILE = boot;
-    await stage.home.perdure(["daemon", "stop"]);
-    writeFileSync(join(stage.home.project, "hello.md"), hello("{{name}}"));
-    writeFleet(stage, stage.home.project, NAMES, "hello.md");
+    setup.home.env.PERDURE_BOOT_ID_FILE = boot;
+    await setup.home.perdure(["daemon", "stop"]);
+    writeFileSync(join(setup.home.project, "hello.md"), hello("{{name}}"));
+    writeFleet(setup, setup.home.project, NAMES, "hello.md");
 
     // One of them was opened by hand and ended before anything was said: it has yet to say what it is told to say first.
-    const early = stage.worker("one");
+    const early = setup.worker("one");
     await early.open();
     await early.session();
     await early.kill();
 
-    const first = await up(stage);
+    const first = await up(setup);
     assert.deepEqual([first.started, first.refused], [2, 0], JSON.stringify(first.workers));
-    const workers = NAMES.map((name) => new PaneWorker(stage, name, {}));
-    const sessions = await Promise.all(workers.map((worker) => begun(stage, worker)));
+    const workers = NAMES.map((name) => new PaneWorker(setup, name, {}));
+    const sessions = await Promise.all(workers.map((worker) => begun(setup, worker)));
     for (const worker of workers)
-      await expectTold(stage, worker, await worker.say("more"), [hello(worker.name), "more"]);
-    assert.deepEqual([(await up(stage)).started, (await up(stage)).running], [0, 2], "up again changes nothing");
+      await expectTold(setup, worker, await worker.say("more"), [hello(worker.name), "more"]);
+    assert.deepEqual([(await up(setup)).started, (await up(setup)).running], [0, 2], "up again changes nothing");
 
     // What a power cut does: all of it is gone at once, and the next boot is another one.
-    const daemon = stage.home.daemonPid();
+    const daemon = setup.home.daemonPid();
     assert.ok(daemon !== null, "the daemon runs");
     process.kill(daemon, "SIGKILL");
-    await killMarked("PERDURE_SOCKET", join(stage.home.state, "perdure.sock"));
-    stage.home.killTmux();
+    await killMarked("PERDURE_SOCKET", join(setup.home.state, "perdure.sock"));
+    setup.home.killTmux();
     for (const worker of workers) worker.gone();
     writeFileSync(boot, "22222222-2222-2222-2222-222222222222");
 
-    const second = await up(stage);
+    const second = await up(setup);
     assert.deepEqual([second.started, second.refused], [2, 0], JSON.stringify(second.workers));
     for (const [at, worker] of workers.entries()) {
       const told = [hello(worker.name), "more", "again"];
-      assert.equal(await expectTold(stage, worker, await worker.say("again"), told), sessions[at]);
+      assert.equal(await expectTold(setup, worker, await worker.say("again"), told), sessions[at]);
       assert.equal((await worker.detail()).generation, worker.name === "one" ? 3 : 2);
     }
-    await stage.home.perdure(["down"]);
+    await setup.home.perdure(["down"]);
   },
 };
 
-function up(stage: Stage): Promise<UpResult & { workers: UpItem[] }> {
-  return stage.home.json(["up", "--yes"]);
+function up(setup: LiveSetup): Promise<UpResult & { workers: UpItem[] }> {
+  return setup.home.json(["up", "--yes"]);
 }
 
-/** Its first turn was the prompt, once, and is on disk. */
-async function begun(stage: Stage, worker: PaneWorker): Promise<string> {
+/** Checks that the worker's first turn was the prompt, once, and is on disk. */
+async function begun(setup: LiveSetup, worker: PaneWorker): Promise<string> {
   const text = hello(worker.name);
   const request = await until(
     `${text} to be asked`,
-    () => stage.asked().find(({ turns }) => turns[0] === text) ?? null,
+    () => setup.turnRequests().find(({ turns }) => turns[0] === text) ?? null,
   );
   assert.deepEqual([...request.turns], [text]);
   const session = await worker.session();
-  await until(`${text} on disk`, () => (stage.hasWritten(session, "turns=1 first=hello") ? true : null));
+  await until(`${text} on disk`, () => (setup.hasWritten(session, "turns=1 first=hello") ? true : null));
   return session;
 }

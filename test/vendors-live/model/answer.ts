@@ -1,7 +1,7 @@
 import { asObject, type Body } from "./json.ts";
 import type { ModelRequest } from "./log.ts";
 import type { Reply, Tool } from "./wire.ts";
-import { wishesOf } from "./wishes.ts";
+import { directivesIn } from "./prompt-directives.ts";
 
 const TEXT_LENGTH_MAX = 200;
 const HARMLESS = "A made-up title";
@@ -13,10 +13,10 @@ export interface Answer {
   reply: Reply;
 }
 
-/** What the model answers. The last turn's wishes first, then what it has seen: that shows whether history came along. */
+/** The model's answer: it follows the last turn's directives, else lists the turns it has seen, which shows whether history came along. */
 export function answerTo({ auxiliary, turns, results, tools }: ModelRequest): Answer {
   if (auxiliary) return { hold: false, fail: null, reply: harmless(tools) };
-  const { calls, hold, fail } = wishesOf(turns.at(-1) ?? "");
+  const { calls, hold, fail } = directivesIn(turns.at(-1) ?? "");
   const call = calls[results.length];
   if (call) return { hold, fail, reply: { tool: toolCalled(call.name, tools), input: call.input } };
   const told = [`turns=${turns.length}`, `first=${short(turns[0])}`, `last=${short(turns.at(-1))}`];
@@ -24,7 +24,7 @@ export function answerTo({ auxiliary, turns, results, tools }: ModelRequest): An
   return { hold, fail, reply: { text: told.join(" ") } };
 }
 
-/** By its full name, or by its own where that is enough; one that is not on offer is called all the same. */
+/** Finds a tool by its full name, or by its short one where that is enough; one that is not on offer is called all the same. */
 function toolCalled(name: string, tools: readonly Tool[]): Tool {
   const full = tools.find((tool) => (tool.group ?? "") + tool.name === name);
   return full ?? tools.find((tool) => tool.name === name) ?? { name, schema: {} };

@@ -11,7 +11,7 @@ export type Said = { user: string } | { assistant: string } | { call: string; in
 interface Client {
   path(stream: boolean): string;
   body(said: readonly Said[], tools: readonly string[], stream: boolean): Body;
-  /** What was answered, whole or in a stream: the text, or the call as `name {json}`. */
+  /** The model's answer, whole or in a stream: the text, or the call as `name {json}`. */
   whole(answer: Body): string;
   streamed(events: readonly Body[]): string;
 }

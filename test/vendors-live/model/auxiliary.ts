@@ -12,7 +12,7 @@ const BEGINNINGS: readonly RegExp[] = [
   /^Summarize the\b.{0,80}\bconversation\b/,
 ];
 
-/** Where there are no tools, an agent could do nothing: such a question is no turn of its conversation either. */
+/** Decides whether a request is auxiliary. Without tools an agent could do nothing, so such a request is no turn either. */
 export function isAuxiliary({ messages, tools }: Conversation): boolean {
   return tools.length === 0 || messages.some(beginsLikeOne);
 }

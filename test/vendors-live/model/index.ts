@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { answerTo, type Answer } from "./answer.ts";
-import { courtesy } from "./courtesy.ts";
 import { asObject, parse } from "./json.ts";
 import { Log, type ModelRequest } from "./log.ts";
 import type { Wire } from "./wire.ts";
@@ -14,13 +13,13 @@ import { responses } from "./wires/responses.ts";
 
 export type { ModelRequest } from "./log.ts";
 
-/** Far beyond any load: it only keeps a broken test from hanging. */
+/** A deadline far beyond any load: it only keeps a broken test from hanging. */
 const UNTIL_MS = 60_000;
 const WIRES: readonly Wire[] = [anthropic, responses, chat, gemini];
 
 /** A model that only says what it was told: the same question gets the same answer, and every question is written down. */
 export interface Model {
-  /** Without a path: what comes after it differs by wire. */
+  /** The address without a path, which differs by wire. */
   readonly url: string;
   /** Every request, as it came. */
   readonly requests: readonly ModelRequest[];
@@ -76,7 +75,7 @@ async function serve(
   const wire = request.method === "POST" ? WIRES.find((each) => each.takes(path)) : undefined;
   if (!wire) {
     log.add({ method: request.method ?? "", path, headers: request.headers, body, wire: null, conversation: null });
-    send(response, 200, courtesy(path));
+    send(response, 200, otherEndpoint(path));
     return;
   }
   const conversation = wire.read(asObject(body), path);
@@ -84,6 +83,14 @@ async function serve(
   const answer = answerTo(logged);
   if (answer.hold) await waiting(response, conversation.stream, hold);
   give(response, wire, answer, logged);
+}
+
+/** A harmless answer for every request that is not for the model itself: which models there are, how long a text is. */
+function otherEndpoint(path: string): object {
+  if (path.endsWith("/count_tokens")) return { input_tokens: 10 };
+  if (path.endsWith(":countTokens")) return { totalTokens: 10 };
+  if (path.endsWith("/models")) return { object: "list", data: [], models: [] };
+  return {};
 }
 
 /** A held stream has begun, as far as its client can tell: that is how a turn looks that is killed in the middle. */

@@ -1,6 +1,6 @@
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What a client sent is unknown until looked at: anything that is not as expected reads as empty, never as a crash. */
+/** Reads an unknown value as an object: a client's body that is not as expected is empty, never a crash. */
 export function asObject(value: unknown): Body {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

@@ -5,7 +5,7 @@ import type { Conversation, Message, Tool, WireName } from "./wire.ts";
 
 /** A request as it came, and what it says. */
 export interface ModelRequest {
-  /** Its place in the log. */
+  /** The request's place in the log. */
   readonly index: number;
   /** The protocol; null for what is no question to the model. */
   readonly wire: WireName | null;
@@ -16,11 +16,11 @@ export interface ModelRequest {
   readonly body: unknown;
   readonly model: string;
   readonly stream: boolean;
-  /** All that was said, with what the program added. */
+  /** All messages, with those that the program added. */
   readonly messages: readonly Message[];
-  /** What the user said, one text a turn. */
+  /** The user's words, one text a turn. */
   readonly turns: readonly string[];
-  /** What tools answered since the last turn. */
+  /** The results of tools since the last turn. */
   readonly results: readonly string[];
   readonly tools: readonly Tool[];
   /** Asked by the program on its own account (a title, a summary), or no question to the model at all. */

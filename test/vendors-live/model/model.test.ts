@@ -84,7 +84,7 @@ test("a program's own questions are marked, whatever they quote, and answered", 
   expect(await ask(model, "chat", [{ user: "Do not generate a concise title." }])).toContain("turns=1");
 });
 
-test("a form is filled in", async () => {
+test("a request with one tool only is answered by filling in that tool's form", async () => {
   const properties = { block: { type: "boolean" }, why: { type: "string" } };
   const tool = { type: "function", function: { name: "respond", parameters: { type: "object", properties } } };
   const messages = [{ role: "system", content: "You are a security classifier for an agent." }];
@@ -101,14 +101,14 @@ test("a tool of a group is called by both names", async () => {
   expect(answer).toMatchObject({ output: [call] });
 });
 
-test("it is written down which conversation asks", async () => {
+test("the log says which conversation asks", async () => {
   const headers = { "thread-id": "t", "x-claude-code-session-id": "c", "x-session-id": "s", "user-agent": "x" };
   await ask(model, "anthropic", HISTORY, { headers });
   const { "user-agent": _, ...telling } = headers;
   expect(model.requests[0]?.identity).toEqual(telling);
 });
 
-test("what is no question to the model gets a harmless answer", async () => {
+test("a request that is not for the model gets a harmless answer", async () => {
   for (const [path, answer] of [
     ["/v1/messages/count_tokens", { input_tokens: 10 }],
     ["/v1beta/models/m:countTokens", { totalTokens: 10 }],

@@ -32,13 +32,13 @@ const BEGINNINGS = [
 
 const PASSAGE = new RegExp(`<(${PASSAGES.join("|")})(?:\\s[^>]*)?>[\\s\\S]*?</\\1>`, "g");
 
-/** What the user said in a text; empty when nothing of it is the user's. */
+/** The user's words in a text; empty when nothing of it is the user's. */
 function ownText(text: string): string {
   const own = text.replaceAll(PASSAGE, "").trim();
   return BEGINNINGS.some((beginning) => beginning.test(own)) ? "" : own;
 }
 
-/** What was said by the user, one text a turn, and what tools have answered since the last one. */
+/** The user's words, one text a turn, and the results of tools since the last turn. */
 export function turnsOf(messages: readonly Message[]): { turns: string[]; results: string[] } {
   const turns: string[] = [];
   let results: string[] = [];

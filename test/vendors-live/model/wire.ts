@@ -8,7 +8,7 @@ export interface Message {
   texts: readonly string[];
 }
 
-/** What a wire's request says, in one shape for all. */
+/** A wire's request, in one shape for all wires. */
 export interface Conversation {
   model: string;
   stream: boolean;

@@ -1,25 +1,26 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../../util/environment.ts";
-import { Refusal, type Happening, type Listener, type View } from "../../persona.ts";
-import { asObject, parseLine } from "../../transcript.ts";
+import { Refusal, type AgentEvent, type HookListener, type AgentSnapshot } from "../../persona.ts";
+import { asObject, parseLine } from "../../transcript-file.ts";
 
-/** The hooks of `--settings`: each is run by a shell, is told as JSON what happened, and waited for. */
-export function hookListener(settings: string, env: Environment, permissionMode: string): Listener {
+/** The hooks of `--settings`: a shell runs each one, with the event as JSON on its standard input, and the agent waits for it. */
+export function hookListener(settings: string, env: Environment, permissionMode: string): HookListener {
   const hooks = asObject(readSettings(settings).hooks);
-  return async (event, view) => {
-    const { name, details } = describe(event, view);
-    const told = {
-      session_id: view.session,
-      transcript_path: view.file,
-      cwd: view.cwd,
+  return async (event, snapshot) => {
+    const { name, details } = describe(event, snapshot);
+    const input = {
+      session_id: snapshot.session,
+      transcript_path: snapshot.file,
+      cwd: snapshot.cwd,
       permission_mode: permissionMode,
       hook_event_name: name,
       ...details,
     };
-    const said: string[] = [];
-    for (const command of commandsOf(hooks[name])) said.push(await run(command, told, hookEnvironment(env, view)));
-    return said.filter((text) => text !== "").join("\n");
+    const printed: string[] = [];
+    for (const command of commandsOf(hooks[name]))
+      printed.push(await run(command, input, hookEnvironment(env, snapshot)));
+    return printed.filter((text) => text !== "").join("\n");
   };
 }
 
@@ -34,8 +35,8 @@ function readSettings(settings: string): Readonly<Record<string, unknown>> {
   throw new Refusal(`Error: Invalid JSON provided to --settings`);
 }
 
-/** The vendor's name of an event, and what it tells besides what it always tells. */
-function describe(event: Happening, { name, model }: View): { name: string; details: object } {
+/** The vendor's name of an event, and the fields that only this event has. */
+function describe(event: AgentEvent, { name, model }: AgentSnapshot): { name: string; details: object } {
   const title = name === null ? {} : { session_title: name };
   if (event.kind === "start") return { name: "SessionStart", details: { source: event.source, model, ...title } };
   if (event.kind === "prompt") return { name: "UserPromptSubmit", details: { prompt: event.text, ...title } };
@@ -59,24 +60,24 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-function hookEnvironment(env: Environment, view: View): Environment {
+function hookEnvironment(env: Environment, snapshot: AgentSnapshot): Environment {
   return {
     ...env,
     CLAUDECODE: "1",
     CLAUDE_PID: String(process.pid),
-    CLAUDE_CODE_SESSION_ID: view.session,
-    CLAUDE_PROJECT_DIR: view.cwd,
+    CLAUDE_CODE_SESSION_ID: snapshot.session,
+    CLAUDE_PROJECT_DIR: snapshot.cwd,
   };
 }
 
-/** What it says on stdout; a failure is told, and stops nothing. */
-async function run(command: string, told: object, env: Environment): Promise<string> {
+/** Runs one hook and returns what it printed; a failure is returned as text too, and stops nothing. */
+async function run(command: string, input: object, env: Environment): Promise<string> {
   const { spawn } = process.getBuiltinModule("node:child_process"); // 5 ms of every start otherwise
   const child = spawn("/bin/sh", ["-c", command], { env, stdio: ["pipe", "pipe", "inherit"] });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
-  // One that does not read what it is told is no failure.
-  child.stdin.on("error", () => undefined).end(`${JSON.stringify(told)}\n`);
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+  // A hook that does not read its input is no failure.
+  child.stdin.on("error", () => undefined).end(`${JSON.stringify(input)}\n`);
   const [code] = (await once(child, "close")) as [number | null];
-  return code === 0 ? said.trimEnd() : `hook ended with ${code}: ${command}`;
+  return code === 0 ? printed.trimEnd() : `hook ended with ${code}: ${command}`;
 }

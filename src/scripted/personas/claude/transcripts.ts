@@ -1,25 +1,25 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../../state/files.ts";
-import { Refusal, type Conversation, type Sessions, type Turn } from "../../persona.ts";
-import { asObject, readLines, Transcript, type Format } from "../../transcript.ts";
+import { Refusal, type OpenConversation, type ConversationStore, type ConversationTurn } from "../../persona.ts";
+import { asObject, readLines, TranscriptFile, type TranscriptFormat } from "../../transcript-file.ts";
 import { uuid } from "../../uuid.ts";
 
 export const VERSION = "2.1.325";
 
-/** `projects/<slug>/<uuid>.jsonl`. Found by its id in any slug, and continued there. */
-export function sessionsIn(projects: string, name: string | null): Sessions {
+/** Conversations in `projects/<slug>/<uuid>.jsonl`. One is found by its id in any slug, and continued there. */
+export function conversationsIn(projects: string, name: string | null): ConversationStore {
   const find = (id: string): string | null => {
     const files = foldersIn(projects).map((folder) => join(projects, folder, `${id}.jsonl`));
     return files.find((file) => existsSync(file)) ?? null;
   };
   return {
     mint: uuid,
-    begin(id, cwd): Conversation {
+    begin(id, cwd): OpenConversation {
       if (find(id) !== null) throw new Refusal(`Error: Session ID ${id} is already in use.`);
-      return new Transcript(id, join(projects, slugOf(cwd), `${id}.jsonl`), formatOf(id, name, null));
+      return new TranscriptFile(id, join(projects, slugOf(cwd), `${id}.jsonl`), formatOf(id, name, null));
     },
-    resume(id): Conversation {
+    resume(id): OpenConversation {
       const file = find(id);
       const lines = readLines((file === null ? null : readIfThere(file)) ?? "");
       const turns = lines.flatMap((line) => turnOf(line) ?? []);
@@ -27,12 +27,12 @@ export function sessionsIn(projects: string, name: string | null): Sessions {
       const title = lines.findLast(({ type }) => type === "custom-title")?.customTitle;
       const leaf = lines.findLast((line) => turnOf(line) !== null)?.uuid;
       const format = formatOf(id, name, typeof leaf === "string" ? leaf : null);
-      return new Transcript(id, file, format, { turns, name: typeof title === "string" ? title : null });
+      return new TranscriptFile(id, file, format, { turns, name: typeof title === "string" ? title : null });
     },
   };
 }
 
-/** Different folders can get the same one. Longer than 200, it is cut and gets a checksum of the path. */
+/** The slug of a folder; different folders can get the same one. A slug over 200 characters is cut and gets a checksum of the path. */
 export function slugOf(cwd: string): string {
   const slug = cwd.replace(/[^A-Za-z0-9]/g, "-");
   if (slug.length <= 200) return slug;
@@ -41,8 +41,8 @@ export function slugOf(cwd: string): string {
   return `${slug.slice(0, 200)}-${Math.abs(sum).toString(36)}`;
 }
 
-/** The turns are a tree: each names the one before it. */
-function formatOf(id: string, name: string | null, leaf: string | null): Format {
+/** The turns of a transcript are a tree: each names the one before it. */
+function formatOf(id: string, name: string | null, leaf: string | null): TranscriptFormat {
   let parentUuid = leaf;
   const opening =
     name === null
@@ -71,7 +71,7 @@ function formatOf(id: string, name: string | null, leaf: string | null): Format 
   };
 }
 
-function turnOf({ type, message }: Readonly<Record<string, unknown>>): Turn | null {
+function turnOf({ type, message }: Readonly<Record<string, unknown>>): ConversationTurn | null {
   const { content } = asObject(message);
   if (type === "user" && typeof content === "string") return { role: "user", text: content };
   if (type !== "assistant" || !Array.isArray(content)) return null;

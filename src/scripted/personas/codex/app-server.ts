@@ -1,12 +1,12 @@
-import type { Service } from "../../persona.ts";
-import { asObject, parseLine, type Transcript } from "../../transcript.ts";
-import { sayJson } from "../../write.ts";
+import type { StdinServer } from "../../persona.ts";
+import { asObject, parseLine, type TranscriptFile } from "../../transcript-file.ts";
+import { printJson } from "../../print.ts";
 import { VERSION, type Rollouts } from "./rollouts.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** `app-server`: JSON-RPC, one message a line. As much of it as opens a conversation and names it. */
-export function appServer(home: string, rollouts: Rollouts): Service {
+/** `app-server`: JSON-RPC, one message a line, with just enough of it to open a conversation and name it. */
+export function appServer(home: string, rollouts: Rollouts): StdinServer {
   const server = new AppServer(home, rollouts);
   return {
     async serve(lines) {
@@ -19,7 +19,7 @@ export function appServer(home: string, rollouts: Rollouts): Service {
 class AppServer {
   readonly #home: string;
   readonly #rollouts: Rollouts;
-  readonly #threads = new Map<string, { thread: Transcript; cwd: string }>();
+  readonly #threads = new Map<string, { thread: TranscriptFile; cwd: string }>();
   #initialized = false;
 
   constructor(home: string, rollouts: Rollouts) {
@@ -40,7 +40,7 @@ class AppServer {
   initialize(id: unknown): void {
     this.#initialized = true;
     const about = { codexHome: this.#home, platformFamily: "unix", platformOs: process.platform };
-    sayJson({ id, result: { userAgent: `scripted/${VERSION}`, ...about } });
+    printJson({ id, result: { userAgent: `scripted/${VERSION}`, ...about } });
     // Word of something else comes between the calls: whoever asks must look for its own answer.
     notify("remoteControl/status/changed", { status: "disabled", environmentId: null });
   }
@@ -49,12 +49,12 @@ class AppServer {
     const cwd = typeof params.cwd === "string" ? params.cwd : process.cwd();
     const thread = this.#rollouts.begin(this.#rollouts.mint(), cwd);
     this.#threads.set(thread.id, { thread, cwd });
-    const view = describe(thread, cwd, null);
-    sayJson({ id, result: { thread: view, model: "scripted", modelProvider: "scripted", cwd } });
-    notify("thread/started", { thread: view });
+    const described = describe(thread, cwd, null);
+    printJson({ id, result: { thread: described, model: "scripted", modelProvider: "scripted", cwd } });
+    notify("thread/started", { thread: described });
   }
 
-  /** This, and not the start, is what writes the file. */
+  /** Naming a thread, and not starting it, is what writes its file. */
   nameThread(id: unknown, { threadId, name }: Params): void {
     const entry = this.#threads.get(String(threadId));
     if (entry === undefined || typeof name !== "string") {
@@ -62,7 +62,7 @@ class AppServer {
     }
     entry.thread.open();
     this.#rollouts.name(entry.thread.id, name);
-    sayJson({ id, result: {} });
+    printJson({ id, result: {} });
     notify("thread/name/updated", { threadId, threadName: name });
   }
 }
@@ -73,7 +73,7 @@ const METHODS: ReadonlyMap<string, (server: AppServer, id: unknown, params: Para
   ["thread/name/set", (server, id, params) => server.nameThread(id, params)],
 ]);
 
-function describe(thread: Transcript, cwd: string, name: string | null): object {
+function describe(thread: TranscriptFile, cwd: string, name: string | null): object {
   const about = { preview: "", ephemeral: false, modelProvider: "scripted", status: { type: "idle" } };
   return {
     id: thread.id,
@@ -88,9 +88,9 @@ function describe(thread: Transcript, cwd: string, name: string | null): object 
 }
 
 function notify(method: string, params: object): void {
-  sayJson({ method, params, emittedAtMs: Date.now() });
+  printJson({ method, params, emittedAtMs: Date.now() });
 }
 
 function refuse(id: unknown, message: string): void {
-  sayJson({ error: { code: -32600, message }, id });
+  printJson({ error: { code: -32600, message }, id });
 }

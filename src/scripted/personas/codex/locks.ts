@@ -1,36 +1,35 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { HELD_VARIABLE } from "../../held.ts";
-import { Refusal } from "../../persona.ts";
+import { REEXEC_VARIABLE, Refusal } from "../../persona.ts";
 
 /** `thread-writer-locks/<uuid>.lock`: a lock of the kernel, from before the first prompt to the end of the process. */
 export class WriterLocks {
-  /** The conversation this process was exec'd to hold. */
-  readonly settled: string | null;
+  /** The conversation whose lock this process was exec'd again to hold. */
+  readonly lockedSession: string | null;
   readonly #folder: string;
-  readonly #held: Set<string>;
+  readonly #taken: Set<string>;
 
-  constructor(folder: string, settled: string | null) {
-    this.settled = settled;
+  constructor(folder: string, lockedSession: string | null) {
+    this.lockedSession = lockedSession;
     this.#folder = folder;
-    this.#held = new Set(settled === null ? [] : [settled]);
+    this.#taken = new Set(lockedSession === null ? [] : [lockedSession]);
   }
 
   /**
-   * Node cannot lock, so flock(1) locks an open file of ours: the lock belongs to the open file, and stays when flock has
-   * gone. One of an earlier conversation is kept too, as the real one keeps it for a while.
+   * Takes the lock of one conversation. Node cannot lock, so flock(1) locks an open file of ours: the lock belongs to the
+   * open file, and stays when flock has gone. Locks of earlier conversations are kept, as the real codex keeps them for a while.
    */
   take(id: string): void {
-    if (this.#held.has(id)) return;
+    if (this.#taken.has(id)) return;
     mkdirSync(this.#folder, { recursive: true });
     const fd = openSync(this.#fileOf(id), "a+");
-    const { spawnSync } = process.getBuiltinModule("node:child_process"); // 5 ms of other layouts' starts otherwise
+    const { spawnSync } = process.getBuiltinModule("node:child_process"); // 5 ms of other personas' starts otherwise
     const { status, error } = spawnSync("flock", ["--nonblock", "--conflict-exit-code", String(CONFLICT), "3"], {
       stdio: ["ignore", "ignore", "inherit", fd],
     });
-    if (error) throw new Error("the codex layout needs flock(1)", { cause: error });
+    if (error) throw new Error("the codex persona needs flock(1)", { cause: error });
     if (status === 0) {
-      this.#held.add(id);
+      this.#taken.add(id);
       return;
     }
     closeSync(fd);
@@ -41,15 +40,15 @@ export class WriterLocks {
   }
 
   /**
-   * The kernel's list of locks names the process that called flock, and that one is gone. So this process becomes flock,
-   * which locks and becomes this program again: the same pid all along, and it is the one in the list. Whoever takes the
-   * lock in the instant between has it, and flock ends with 1, as the refusal above would.
+   * Makes this pid the one that the kernel's list of locks names. The list names the process that called flock, and that
+   * one is gone; so this process becomes flock, which locks and becomes this program again, with the same pid all along.
+   * If somebody takes the lock in the instant between, flock ends with 1, as the refusal above would.
    */
-  settle(id: string): void {
-    if (this.settled !== null || process.platform !== "linux" || process.execve === undefined) return;
+  execUnderLock(id: string): void {
+    if (this.lockedSession !== null || process.platform !== "linux" || process.execve === undefined) return;
     const flock = ["flock", "--no-fork", "--nonblock", "--conflict-exit-code", "1", this.#fileOf(id)];
     const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-    process.execve("/usr/bin/env", ["env", ...flock, ...again], { ...process.env, [HELD_VARIABLE]: id });
+    process.execve("/usr/bin/env", ["env", ...flock, ...again], { ...process.env, [REEXEC_VARIABLE]: id });
   }
 
   #fileOf(id: string): string {

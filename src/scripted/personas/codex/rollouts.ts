@@ -1,15 +1,15 @@
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../../state/files.ts";
-import { Refusal, type Sessions, type Turn } from "../../persona.ts";
-import { asObject, parseLine, readLines, Transcript, type Format } from "../../transcript.ts";
+import { Refusal, type ConversationStore, type ConversationTurn } from "../../persona.ts";
+import { asObject, parseLine, readLines, TranscriptFile, type TranscriptFormat } from "../../transcript-file.ts";
 import { isUuid, timedUuid } from "../../uuid.ts";
 import type { WriterLocks } from "./locks.ts";
 
 export const VERSION = "0.166.0";
 
-/** `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`, one writer each; names lie in an index beside. */
-export class Rollouts implements Sessions {
+/** Conversations in `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`, one writer each; an index file has their names. */
+export class Rollouts implements ConversationStore {
   readonly #home: string;
   readonly #locks: WriterLocks;
 
@@ -22,12 +22,12 @@ export class Rollouts implements Sessions {
     return timedUuid();
   }
 
-  begin(id: string, cwd: string): Transcript {
+  begin(id: string, cwd: string): TranscriptFile {
     this.#locks.take(id);
-    return new Transcript(id, this.#newFile(id), formatOf(id, cwd));
+    return new TranscriptFile(id, this.#newFile(id), formatOf(id, cwd));
   }
 
-  resume(id: string): Transcript {
+  resume(id: string): TranscriptFile {
     const failed = "Error: thread/resume: thread/resume failed:";
     const file = this.find(id);
     if (file === null) throw new Refusal(`${failed} no rollout found for thread id ${id} (code -32600)`);
@@ -38,7 +38,7 @@ export class Rollouts implements Sessions {
       throw new Refusal(`${failed} failed to read thread: rollout at ${file} is empty (code -32603)`);
     }
     const turns = readLines(content).flatMap(turnOf);
-    return new Transcript(id, file, formatOf(id, String(asObject(meta?.payload).cwd)), { turns });
+    return new TranscriptFile(id, file, formatOf(id, String(asObject(meta?.payload).cwd)), { turns });
   }
 
   find(id: string): string | null {
@@ -53,7 +53,7 @@ export class Rollouts implements Sessions {
     }
   }
 
-  /** An id is itself, known or not; of a name's conversations the newest; null for a name that nobody has. */
+  /** An id resolves to itself, known or not; a name to its newest conversation, or to null if no conversation has it. */
   resolve(idOrName: string): string | null {
     if (isUuid(idOrName)) return idOrName;
     const index = readIfThere(join(this.#home, INDEX)) ?? "";
@@ -81,7 +81,7 @@ export class Rollouts implements Sessions {
 
 const INDEX = "session_index.jsonl";
 
-function formatOf(id: string, cwd: string): Format {
+function formatOf(id: string, cwd: string): TranscriptFormat {
   const stamped = (type: string, payload: object): object => ({ timestamp: new Date().toISOString(), type, payload });
   return {
     opening: () => {
@@ -95,7 +95,7 @@ function formatOf(id: string, cwd: string): Format {
   };
 }
 
-function turnOf({ type, payload }: Readonly<Record<string, unknown>>): Turn[] {
+function turnOf({ type, payload }: Readonly<Record<string, unknown>>): ConversationTurn[] {
   const { role, content } = asObject(payload);
   const { text } = asObject(Array.isArray(content) ? content[0] : null);
   if (type !== "response_item" || typeof text !== "string") return [];

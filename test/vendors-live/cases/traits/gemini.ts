@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { editJson } from "../../bed/files.ts";
+import { editJson } from "../../harness/files.ts";
 import type { Traits } from "../../traits.ts";
 
 const MODEL = "made-up-model-7";

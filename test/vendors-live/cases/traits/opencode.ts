@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { editJson } from "../../bed/files.ts";
+import { editJson } from "../../harness/files.ts";
 import type { Traits } from "../../traits.ts";
 
 const SETTINGS = ["-m", "fake/made-up-model-7", "--agent", "plan"];
@@ -29,7 +29,7 @@ export const opencode: Traits = {
   },
   asking: {
     args: [],
-    furnish: (home) =>
+    configure: (home) =>
       editJson(join(home, ".config", "opencode", "opencode.json"), (settings) => ({
         ...settings,
         permission: { bash: "ask" },

@@ -1,0 +1,50 @@
+/** A broken promise. The first one ends a campaign; the runner prints the seed beside its message. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+export function check(holds: boolean, violation: string | (() => string)): asserts holds {
+  if (!holds) throw new Violation(typeof violation === "string" ? violation : violation());
+}
+
+/** Waits for a state that another process reaches by itself and announces to nobody. The error says what was waited for. */
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await holds())) {
+    check(performance.now() < deadline, `waited ${withinMs} ms for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** Waits for a promise up to a deadline: a hang is a violation too, and one that would otherwise show no seed. */
+export async function within<T>(what: string, waited: Promise<T>, ms = 60_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Violation(`waited ${ms} ms for: ${what}`)), ms);
+  });
+  try {
+    return await Promise.race([waited, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A whole number in [0, below). */
+export function whole(random: () => number, below: number): number {
+  return Math.floor(random() * below);
+}
+
+export function pick<T>(random: () => number, from: readonly T[]): T {
+  const picked = from[whole(random, from.length)];
+  if (picked === undefined) throw new Error("nothing to pick from");
+  return picked;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}

@@ -1,0 +1,41 @@
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Model } from "../model/index.ts";
+import { Home } from "../../support/home.ts";
+import { binFolder, type VendorName } from "./pins.ts";
+import { killMarked } from "./marked-processes.ts";
+import type { Vendor } from "./vendor.ts";
+import { VENDORS } from "./vendors/index.ts";
+
+/** A home in which the named vendors' programs are installed and settled in; nothing of the real one reaches them. */
+export class VendorHome extends Home {
+  readonly #vendors: readonly Vendor[];
+
+  constructor(model: Pick<Model, "url">, names: readonly VendorName[]) {
+    super({ PATH: [...names.map(binFolder), "/usr/bin", "/bin"].join(":") });
+    this.#vendors = names.map((name) => VENDORS[name]);
+    for (const vendor of this.#vendors) Object.assign(this.env, vendor.configure(this.dir, model.url));
+    this.seedFolder(this.project);
+  }
+
+  /** One more folder the programs may be started in without asking. */
+  seedFolder(folder: string): void {
+    for (const vendor of this.#vendors) vendor.trust?.(this.dir, folder);
+  }
+
+  /** Tells whether a text is in a conversation on disk. A text on the screen may not be there yet: claude takes 0.3 s more. */
+  hasWritten(text: string): boolean {
+    const files = this.#vendors.flatMap(({ transcripts }) => globSync(`${transcripts}*`, { cwd: this.dir }));
+    return files.some((file) => readFileSync(join(this.dir, file)).includes(text));
+  }
+
+  /** Clears the home, and ends all that programs left in the background: some start daemons, some survive their terminal. */
+  override async clear(): Promise<void> {
+    try {
+      await super.clear();
+    } finally {
+      await killMarked("HOME", this.dir);
+      rmSync(this.dir, { recursive: true, force: true });
+    }
+  }
+}
