@@ -4,7 +4,7 @@ import { converse } from "./scripted/converse.ts";
 import { takeFlag } from "./scripted/flags.ts";
 import { Input, nothing, stdinLines, stdinWhole } from "./scripted/input.ts";
 import { interactiveOutput } from "./scripted/outputs.ts";
-import { REEXEC_VARIABLE, Refusal, type Persona, type ScriptedLaunch } from "./scripted/persona.ts";
+import { REEXEC_VARIABLE, PersonaRefusal, type Persona, type ScriptedLaunch } from "./scripted/persona.ts";
 import { claude } from "./scripted/personas/claude/index.ts";
 import { codex } from "./scripted/personas/codex/index.ts";
 import { scripted } from "./scripted/personas/scripted.ts";
@@ -41,7 +41,10 @@ function takePersona(argv: string[]): { name: string | null; rest: string[] } {
 function personaOf(name: string): Persona {
   const persona = own(PERSONAS, name);
   if (persona !== undefined) return persona;
-  throw new Refusal(`There is no persona ${JSON.stringify(name)}; there are: ${Object.keys(PERSONAS).join(", ")}.`, 2);
+  throw new PersonaRefusal(
+    `There is no persona ${JSON.stringify(name)}; there are: ${Object.keys(PERSONAS).join(", ")}.`,
+    2,
+  );
 }
 
 /** A parsed `--script`: the lines to hear before any input, and how to misbehave at the launch itself. */
@@ -85,8 +88,8 @@ function incomingOf({ headless, prompt }: ScriptedLaunch): AsyncIterator<string>
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
-    if (error instanceof Refusal) (error.exitCode === 0 ? print : printError)(error.message);
+    if (error instanceof PersonaRefusal) (error.exitCode === 0 ? print : printError)(error.message);
     else printError(error instanceof Error ? String(error.stack) : String(error));
-    process.exit(error instanceof Refusal ? error.exitCode : 1);
+    process.exit(error instanceof PersonaRefusal ? error.exitCode : 1);
   },
 );

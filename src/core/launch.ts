@@ -41,9 +41,9 @@ export type LaunchDecision =
   | { step: "new"; id: string | null }
   /** Unsaid: it ended before its first turn, and what was to be said first has yet to be. */
   | { step: "resume"; id: string; unsaid: boolean }
-  | Refusal;
+  | LaunchRefusal;
 
-interface Refusal {
+interface LaunchRefusal {
   step: "refuse";
   code: ErrorCode;
   message: string;
@@ -85,7 +85,7 @@ function decideByTranscript(wish: LaunchQuestion, binding: Binding, transcript: 
   return { step: "resume", id: binding.id, unsaid: transcript.unsaid === true && !binding.prompted };
 }
 
-function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: Binding, how: string): Refusal {
+function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: Binding, how: string): LaunchRefusal {
   const back = kept
     ? `go back to the copy that was kept: perdure adopt ${name} --kept`
     : "put the file back and try again";
@@ -98,7 +98,11 @@ function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: B
   };
 }
 
-function openElsewhere({ address, name, inPane }: LaunchQuestion, { vendor, id }: Binding, holder: Holder): Refusal {
+function openElsewhere(
+  { address, name, inPane }: LaunchQuestion,
+  { vendor, id }: Binding,
+  holder: Holder,
+): LaunchRefusal {
   return {
     step: "refuse",
     code: "refused",
@@ -108,7 +112,10 @@ function openElsewhere({ address, name, inPane }: LaunchQuestion, { vendor, id }
   };
 }
 
-function otherProgram({ address, name, inPane, vendor: asked }: LaunchQuestion, { vendor, id }: Binding): Refusal {
+function otherProgram(
+  { address, name, inPane, vendor: asked }: LaunchQuestion,
+  { vendor, id }: Binding,
+): LaunchRefusal {
   return {
     step: "refuse",
     code: "refused",

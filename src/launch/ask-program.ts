@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { ASK_PROGRAM_BYTES_MAX, ASK_PROGRAM_MS } from "../limits/index.ts";
 import type { Variables } from "../protocol/records/conversation.ts";
-import type { Answer, Ask } from "../vendors/adapter.ts";
+import type { ProgramAnswer, AskProgram } from "../vendors/adapter.ts";
 import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** A vendor's own program, asked for something it alone knows. What cannot be started answers so, like one that failed. */
-export function asker({ command, cwd, environment, variables }: Asked): Ask {
+export function asker({ command, cwd, environment, variables }: Asked): AskProgram {
   return async (args) => {
     const [word = "", ...before] = command;
     const program = findProgram(word, environment.PATH, cwd);
@@ -31,8 +31,8 @@ export function asker({ command, cwd, environment, variables }: Asked): Ask {
   };
 }
 
-function answerOf(child: ReturnType<typeof spawn>): Promise<Answer> {
-  const { promise, resolve } = Promise.withResolvers<Answer>();
+function answerOf(child: ReturnType<typeof spawn>): Promise<ProgramAnswer> {
+  const { promise, resolve } = Promise.withResolvers<ProgramAnswer>();
   const texts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const text = (name: "stdout" | "stderr"): string => Buffer.concat(texts[name]).toString("utf8");
   let bytes = 0;

@@ -24,7 +24,7 @@ function lineage(table: ProcessTable, callerPid: number, run: string): (AgentPro
   const line: (AgentProcess | null)[] = [];
   let pid = callerPid;
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
-    const info = table.look(pid);
+    const info = table.inspect(pid);
     if (info === null || table.variable(pid, "PERDURE_RUN") !== run) break;
     line.unshift(agentOf(table.argv(pid)));
     pid = info.parentPid;

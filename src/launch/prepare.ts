@@ -13,7 +13,7 @@ import { workerEnvironment } from "./environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
 /** All that has to be known to become, or to start, the wrapper of a claimed run. */
-export interface Launch {
+export interface PreparedLaunch {
   grant: ClaimGrant;
   /** With the program's absolute path. */
   command: string[];
@@ -31,12 +31,12 @@ export async function prepareLaunch(
   env: Environment,
   bind: (session: string) => Promise<LaunchOrder>,
   inTurn: InTurn = (_vendor, act) => act(),
-): Promise<Launch> {
+): Promise<PreparedLaunch> {
   const own = workerEnvironment(env, grant);
   const given = grant.mint ? await bind(await mint(grant, grant.mint, own, inTurn)) : grant.launch;
   if (given === null) throw new Error("a claim to run was granted without anything to run");
   const order = given.freePort ? withPort(given, String(await freePort())) : given;
-  const ready = launchOf({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
+  const ready = preparedLaunchOf({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
   furnish(grant.runDir, order);
   return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
 }
@@ -44,7 +44,7 @@ export async function prepareLaunch(
 async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>, inTurn: InTurn): Promise<string> {
   const identity = adapterOf(order.vendor)?.launch.identity;
   if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
-  const { command, cwd } = launchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
+  const { command, cwd } = preparedLaunchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
   const environment = withVariables(own, order.variables);
   const { args, from } = order;
   // codex fails when two of it make its database at once.
@@ -82,7 +82,7 @@ function mirrored({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"]
 }
 
 /** The command with its program's path, in its folder; or an error that says which of the two is gone. */
-export function launchOf(
+export function preparedLaunchOf(
   worker: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">,
   env: Environment,
   session: { vendor: string; id: string } | null = null,
@@ -96,11 +96,11 @@ export function launchOf(
     });
   }
   const words = worker.command ?? [];
-  return { command: [programOf(words, env, cwd), ...words.slice(1)], cwd };
+  return { command: [resolveProgram(words, env, cwd), ...words.slice(1)], cwd };
 }
 
 /** The absolute path of a command's program, or an error before anything was claimed for it. */
-export function programOf(command: readonly string[], env: Environment, cwd: string): string {
+export function resolveProgram(command: readonly string[], env: Environment, cwd: string): string {
   const program = findProgram(command[0] ?? "", env.PATH, cwd);
   if ("file" in program) return program.file;
   throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import type { Refusal } from "./persona.ts";
+import type { PersonaRefusal } from "./persona.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 type Parsed<T extends Options> = ReturnType<
@@ -10,7 +10,7 @@ type Parsed<T extends Options> = ReturnType<
 export function readFlags<T extends Options>(
   args: string[],
   options: T,
-  refuse: (flag: string, problem: string) => Refusal,
+  refuse: (flag: string, problem: string) => PersonaRefusal,
 ): Parsed<T> {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true });

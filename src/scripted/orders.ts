@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent } from "./agent.ts";
-import { Refusal, type Persona } from "./persona.ts";
+import { PersonaRefusal, type Persona } from "./persona.ts";
 import { ignoreSignals } from "./signals.ts";
 import { printError } from "./print.ts";
 
@@ -62,7 +62,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
       try {
         process.chdir(folder);
       } catch (cause) {
-        throw new Refusal(`cannot move to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`);
+        throw new PersonaRefusal(`cannot move to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`);
       }
       agent.setStatus("idle");
       agent.output.notice(`now in ${process.cwd()}`);
@@ -145,7 +145,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
 function number(text: string, otherwise: number): number {
   if (text === "") return otherwise;
   if (/^\d+$/.test(text)) return Number(text);
-  throw new Refusal(`${JSON.stringify(text)} is not a number.`);
+  throw new PersonaRefusal(`${JSON.stringify(text)} is not a number.`);
 }
 
 /**
@@ -164,7 +164,7 @@ async function runNested(persona: Persona, prompt: string): Promise<string> {
   let answer = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
   const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) throw new Refusal(`the nested agent ended with ${code}`);
+  if (code !== 0) throw new PersonaRefusal(`the nested agent ended with ${code}`);
   return answer.trimEnd();
 }
 

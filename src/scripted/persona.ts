@@ -103,7 +103,7 @@ export interface AgentOutput {
 }
 
 /** The agent will not do something: the message has the words of the persona's vendor, and that vendor's exit code. */
-export class Refusal extends Error {
+export class PersonaRefusal extends Error {
   readonly exitCode: number;
 
   constructor(message: string, exitCode = 1) {

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { OpenConversation, ConversationTurn } from "./persona.ts";
 
-type Line = Readonly<Record<string, unknown>>;
+type JsonLine = Readonly<Record<string, unknown>>;
 
 /** How a vendor writes a conversation down. */
 export interface TranscriptFormat {
@@ -47,14 +47,14 @@ export class TranscriptFile implements OpenConversation {
 }
 
 /** The lines that can be parsed; a damaged one, or one that a kill cut off, is left out. */
-export function readLines(content: string): Line[] {
+export function readLines(content: string): JsonLine[] {
   return content.split("\n").flatMap((line) => {
     const value = parseLine(line);
     return value === null ? [] : [value];
   });
 }
 
-export function parseLine(line: string): Line | null {
+export function parseLine(line: string): JsonLine | null {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? { ...value } : null;
@@ -64,7 +64,7 @@ export function parseLine(line: string): Line | null {
   }
 }
 
-export function asObject(value: unknown): Line {
+export function asObject(value: unknown): JsonLine {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 

@@ -15,7 +15,7 @@ interface CounterDb {
   run(sql: string, ...values: number[]): number;
 }
 
-interface Entry extends MailboxCount {
+interface CounterEntry extends MailboxCount {
   projectId: number;
   /** 0 for the operator's. */
   worker: number;
@@ -27,8 +27,8 @@ interface Entry extends MailboxCount {
  */
 export class MailboxCounters {
   readonly #db: CounterDb;
-  #entries: Entry[] = [];
-  #sums = new Map<number, Entry>();
+  #entries: CounterEntry[] = [];
+  #sums = new Map<number, CounterEntry>();
 
   constructor(db: CounterDb) {
     this.#db = db;
@@ -80,7 +80,7 @@ export class MailboxCounters {
     this.undo(0);
   }
 
-  #sum({ projectId, worker, messages, bytes }: Entry): void {
+  #sum({ projectId, worker, messages, bytes }: CounterEntry): void {
     const key = keyOf(projectId, worker);
     const sum = this.#sums.get(key);
     if (sum === undefined) {

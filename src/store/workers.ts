@@ -1,4 +1,4 @@
-import type { Lease } from "../core/lease.ts";
+import type { LeaseState } from "../core/lease.ts";
 import type { RestartPolicy } from "../core/restart.ts";
 import type { Declared } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
@@ -12,7 +12,7 @@ export interface Worker {
   nameKey: string;
   createdMs: number;
   retiredMs: number | null;
-  lease: Lease;
+  lease: LeaseState;
   /** The run that holds the name; null while the name is free. */
   holderRun: string | null;
   /** The command line of the last start; null for a worker that was never started by us. */
@@ -69,7 +69,7 @@ interface WorkerColumns {
   name_key: string;
   created_ms: number;
   retired_ms: number | null;
-  lease_phase: Lease["phase"];
+  lease_phase: LeaseState["phase"];
   generation: number;
   holder_run: string | null;
   command: string | null;
@@ -132,7 +132,7 @@ function workerOf(columns: WorkerColumns): Worker {
 
 const PLAIN: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
 
-function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): Lease {
+function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): LeaseState {
   return phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run };
 }
 
@@ -209,7 +209,7 @@ export function insertWorker(db: Db, worker: NewWorker): number {
   );
 }
 
-export function setLease(db: Db, workerId: number, lease: Lease): void {
+export function setLease(db: Db, workerId: number, lease: LeaseState): void {
   db.run(
     "UPDATE workers SET lease_phase = ?, generation = ?, holder_run = ? WHERE id = ?",
     lease.phase,

@@ -73,11 +73,11 @@ interface StorageFacet {
   /** Returns the folder in which the program keeps its conversations, given this environment. */
   configDirOf(env: Environment): ConfigDir;
   /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
-  probe(place: SessionLocation, lastSeen: string | null, ask: Ask): Promise<Transcript>;
+  probe(place: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
   /** A probe runs the vendor's program, which takes a second: it is not made while a run goes on. */
   readonly slowProbe?: true;
   /** Lists the conversations in the folder, whoever began them, newest first. */
-  list(configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]>;
+  list(configDir: string, limit: number, ask: AskProgram): Promise<FoundConversation[]>;
   /** Returns the other files of a conversation, without which its transcript is of no use. */
   companions?(transcript: string): string[];
   /** Returns after how many days without use the program deletes a conversation by itself; null when it never does. */
@@ -137,9 +137,9 @@ export interface ConfigDir {
 }
 
 /** Runs the vendor's own program with these arguments, in the environment of the worker, and waits for its end. */
-export type Ask = (args: readonly string[]) => Promise<Answer>;
+export type AskProgram = (args: readonly string[]) => Promise<ProgramAnswer>;
 
-export interface Answer {
+export interface ProgramAnswer {
   /** Null for a program that was ended because it took too long. */
   code: number | null;
   stdout: string;
@@ -148,7 +148,7 @@ export interface Answer {
 
 /** The part of the machine's process table that an adapter needs. */
 export interface ProcessView {
-  look(pid: number): { pid: number; parentPid: number; startedAt: string } | null;
+  inspect(pid: number): { pid: number; parentPid: number; startedAt: string } | null;
   openFiles(pid: number): string[];
   /** Returns the processes that hold a lock of the kernel on the file. */
   lockHolders(file: string): number[];

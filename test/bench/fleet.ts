@@ -79,7 +79,7 @@ async function tmuxAlone(fleet: FleetHome, socket: string): Promise<number> {
     return performance.now() - since;
   } finally {
     execFileSync("tmux", ["-S", socket, "kill-server"]);
-    await until("tmux to be gone", () => processTable().look(server) === null);
+    await until("tmux to be gone", () => processTable().inspect(server) === null);
   }
 }
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { claim, displace, ended, standing, type Lease } from "../../src/core/lease.ts";
+import { claim, displace, ended, standing, type LeaseState } from "../../src/core/lease.ts";
 import { check } from "../support/check.ts";
 
 type Step =
@@ -40,7 +40,7 @@ interface ModelRun {
 
 /** The naive model: every run that ever was, and who of them still stands for the name. */
 class LeaseModel {
-  #lease: Lease = { phase: "free", generation: 0 };
+  #lease: LeaseState = { phase: "free", generation: 0 };
   readonly #runs: ModelRun[] = [];
   #highest = 0;
 

@@ -209,5 +209,5 @@ async function stop(pids: number[]): Promise<void> {
   check(pids.length > 0, "nothing to stop");
   const table = processTable();
   for (const pid of pids) process.kill(pid, "SIGSTOP");
-  await eventually("SIGSTOP", () => pids.every((pid) => table.look(pid)?.suspended));
+  await eventually("SIGSTOP", () => pids.every((pid) => table.inspect(pid)?.suspended));
 }

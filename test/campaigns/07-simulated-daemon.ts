@@ -1,6 +1,6 @@
 import { startTimer, tick, type AwakeTimer } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
-import { claim, ended, standing, type Lease } from "../../src/core/lease.ts";
+import { claim, ended, standing, type LeaseState } from "../../src/core/lease.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { epochKey, formatRunId } from "../../src/protocol/run-id.ts";
 import { check, pick, whole } from "../support/check.ts";
@@ -26,7 +26,7 @@ interface Holder {
 
 interface Worker {
   name: string;
-  lease: Lease;
+  lease: LeaseState;
   holder: Holder | null;
 }
 

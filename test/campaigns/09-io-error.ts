@@ -72,7 +72,7 @@ async function failOnce(
   const client = await connect({ env: home.env });
   const { pid } = await client.call("status", {});
   client.close();
-  const daemon = processTable().look(pid);
+  const daemon = processTable().inspect(pid);
   check(daemon !== null, `${what}: the daemon is gone before anything failed`);
   const options = ["-y", "-e", "trace=pwrite64,fdatasync,fsync", "-e", `inject=${FAULTS[fault]}:error=EIO:when=${nth}`];
   const strace = await Strace.attach(pid, join(home.dir, "faults"), options);

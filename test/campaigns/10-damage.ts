@@ -89,7 +89,7 @@ async function furnish(home: Home, messages: number): Promise<Whole> {
   check(story !== null && story.mail.length === messages, () => `not furnished: ${JSON.stringify(story)}`);
   const pid = home.daemonPid();
   if (pid !== null) process.kill(pid, "SIGKILL");
-  await eventually("its end", () => pid === null || processTable().look(pid) === null);
+  await eventually("its end", () => pid === null || processTable().inspect(pid) === null);
   copyFolder(home.state, join(home.dir, "killed"));
   await storyOf(home);
   await home.perdure(["daemon", "stop"]);

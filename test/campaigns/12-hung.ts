@@ -108,7 +108,7 @@ function stopAll(fleet: FleetHome, workers: WorkerSummary[]): Map<string, number
   return new Map(
     workers.map(({ name, run }) => {
       const all = fleet.processesOf(run?.id ?? "").map(({ pid }) => pid);
-      const program = all.filter((pid) => table.look(pid)?.parentPid === run?.pid);
+      const program = all.filter((pid) => table.inspect(pid)?.parentPid === run?.pid);
       check(program.length === 1, `${name} has ${program.length} programs`);
       const at = Date.now();
       for (const pid of name.startsWith("alone") ? all : program) process.kill(pid, "SIGSTOP");

@@ -132,7 +132,7 @@ command = ["sleep", "3600"]
   /** Nothing, if there is none at the moment. */
   async #kill(): Promise<void> {
     const table = processTable();
-    const daemon = table.look(this.fleet.daemonPid() ?? 0);
+    const daemon = table.inspect(this.fleet.daemonPid() ?? 0);
     if (daemon === null || table.variable(daemon.pid, "HOME") !== this.fleet.dir) return;
     process.kill(daemon.pid, "SIGKILL");
     await eventually("the daemon to be gone", () => !isAlive(table, daemon));
@@ -176,7 +176,7 @@ command = ["sleep", "3600"]
     const live = liveRuns(table, join(this.fleet.state, "perdure.sock"));
     for (const { name, run, session } of workers) {
       const pids = live.get(run?.id ?? "") ?? [];
-      const programs = pids.filter((pid) => table.look(pid)?.parentPid === run?.pid);
+      const programs = pids.filter((pid) => table.inspect(pid)?.parentPid === run?.pid);
       check(programs.length === 1, () => `${name} has the programs ${programs.join(" ")} among ${pids.join(" ")}`);
       live.delete(run?.id ?? "");
       if (session === null) continue;

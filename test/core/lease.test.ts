@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { claim, displace, ended, standing, type ClaimDecision, type Lease } from "../../src/core/lease.ts";
+import { claim, displace, ended, standing, type ClaimDecision, type LeaseState } from "../../src/core/lease.ts";
 
-const free: Lease = { phase: "free", generation: 4 };
-const held: Lease = { phase: "held", generation: 5, run: "r5" };
-const displacing: Lease = { phase: "displacing", generation: 6, run: "r5" };
+const free: LeaseState = { phase: "free", generation: 4 };
+const held: LeaseState = { phase: "held", generation: 5, run: "r5" };
+const displacing: LeaseState = { phase: "displacing", generation: 6, run: "r5" };
 
 test("a free name is granted with the next generation", () => {
   expect(claim(free, "r5", false)).toEqual({ granted: true, lease: held, replaced: null });
@@ -50,7 +50,7 @@ test("in any history generations only rise, and no run that lost its name is eve
   const step = fc.record({ act: fc.constantFrom("claim", "displace", "end"), alive: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      let lease: Lease = { phase: "free", generation: 0 };
+      let lease: LeaseState = { phase: "free", generation: 0 };
       const granted: { run: string; generation: number }[] = [];
       for (const [i, { act, alive }] of steps.entries()) {
         const before = lease.generation;

@@ -9,7 +9,7 @@ export async function inHome<T>(play: (home: Home) => Promise<T>, env: Record<st
   try {
     return await play(home);
   } finally {
-    const daemon = processTable().look(home.daemonPid() ?? 0);
+    const daemon = processTable().inspect(home.daemonPid() ?? 0);
     await home.clear();
     // Where the command line itself is what broke, it stopped nothing; a daemon without a folder would stay for minutes.
     if (daemon && isAlive(processTable(), daemon)) process.kill(daemon.pid, "SIGKILL");

@@ -98,7 +98,7 @@ function registered(folder: string, field: string): { pid: number; session: stri
   return entries(folder).flatMap((file) => {
     const entry = lines(readIfThere(join(folder, file)) ?? "")[0] ?? {};
     const pid = Number(basename(file, ".json"));
-    const lives = table.look(pid)?.startedAt === entry.procStart;
+    const lives = table.inspect(pid)?.startedAt === entry.procStart;
     return lives ? [{ pid, session: String(entry[field]) }] : [];
   });
 }

@@ -23,7 +23,7 @@ export async function killDaemon(home: Home): Promise<void> {
   const pid = home.daemonPid();
   if (pid === null) throw new Error("no daemon runs");
   process.kill(pid, "SIGKILL");
-  await eventually("the daemon's end", () => processTable().look(pid) === null);
+  await eventually("the daemon's end", () => processTable().inspect(pid) === null);
 }
 
 /** The session's id in what the agent prints after `/new` and the like: `now in session ID, history: N turns`. */

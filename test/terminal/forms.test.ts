@@ -129,7 +129,7 @@ test.for(FORMS)("%s: TERM to the wrapper", async (form) => {
   expect(await shell.status()).toBe(143);
   // The plain form cannot pass it on: the program is a survivor, as after KILL to the wrapper.
   expect(launch.exit()).toBe(form === "plain" ? null : 143);
-  expect(table.look(program) !== null).toBe(form === "plain");
+  expect(table.inspect(program) !== null).toBe(form === "plain");
   if (form === "plain") process.kill(program, "SIGKILL");
 });
 
@@ -138,7 +138,7 @@ test.for(FORMS)("%s: a killed pane takes the program with it", async (form) => {
   const pane = await tmux.pane(["bash", "--norc", launch.file]);
   const { program } = await launch.pids(/^sleep$/);
   await pane.kill();
-  await until("the program's end", () => (table.look(program) === null ? true : null));
+  await until("the program's end", () => (table.inspect(program) === null ? true : null));
   // The plain form was hung up itself, and could leave no code.
   expect(form === "plain" ? launch.exit() : await launch.ended()).toBe(form === "plain" ? null : 129);
 });

@@ -82,7 +82,7 @@ test("a wrapper killed under a shell leaves the program, which keeps the name un
   await shell.echoes();
   await isHeldBy(worker, [sleep.pid], "sleep");
   expect(await home.json<TakeoverResult>(["takeover", worker.name])).toMatchObject({ killed: false });
-  expect(processTable().look(sleep.pid)).toBeNull();
+  expect(processTable().inspect(sleep.pid)).toBeNull();
   expect(await worker.ended()).toMatchObject({ exit: null, reason: "displaced" });
   expect(await home.perdure(["run", worker.name, "--", "true"])).toMatchObject({ code: 0 });
 });
@@ -106,7 +106,7 @@ test("the exit code is known even when no daemon was there at the end", async ()
   const wait = `while [ ! -e '${go}' ]; do sleep 0.02; done; exit 7`;
   const { child } = await home.start(worker.name, ["sh", "-c", wait]);
   const ended = finish(child);
-  const daemon = processTable().look(home.daemonPid() ?? 0);
+  const daemon = processTable().inspect(home.daemonPid() ?? 0);
   if (!daemon) throw new Error("no daemon runs");
   process.kill(daemon.pid, "SIGKILL");
   await worker.gone(daemon);

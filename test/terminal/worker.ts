@@ -39,7 +39,7 @@ export class Worker {
 
   async is(what: "suspended" | "running", process: ProcessInfo): Promise<void> {
     await until(`${process.command} ${what}`, () =>
-      table.look(process.pid)?.suspended === (what === "suspended") ? true : null,
+      table.inspect(process.pid)?.suspended === (what === "suspended") ? true : null,
     );
   }
 
@@ -54,7 +54,7 @@ export class Worker {
 
   async gone(process: ProcessInfo): Promise<void> {
     await until(`the end of ${process.command}`, () =>
-      table.look(process.pid)?.startedAt === process.startedAt ? null : true,
+      table.inspect(process.pid)?.startedAt === process.startedAt ? null : true,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Answer, Ask } from "../../src/vendors/adapter.ts";
+import type { ProgramAnswer, AskProgram } from "../../src/vendors/adapter.ts";
 import { filled, folder, placeIn, put, unasked, VENDORS, type DatabaseAnswer } from "./fixtures.ts";
 
 // Vendors whose conversations are in a database: their own program is asked, and what it answers is the fixture.
@@ -67,14 +67,14 @@ describe.each(IN_DATABASE)("$vendor", (vendor) => {
 
 const NOTHING: DatabaseAnswer = { what: "", code: 1, prints: "empty", stderr: "", found: { state: "absent" } };
 
-function answerOf(vendor: string, { code, prints, stderr }: DatabaseAnswer): Answer {
+function answerOf(vendor: string, { code, prints, stderr }: DatabaseAnswer): ProgramAnswer {
   const stdout = readFileSync(join(VENDORS_FOLDER, vendor, "fixtures", "transcripts", `${prints}.json`), "utf8");
   return { code, stdout, stderr: filled(stderr, {}) };
 }
 
-function answering(answer: Answer): [Ask, (readonly string[])[]] {
+function answering(answer: ProgramAnswer): [AskProgram, (readonly string[])[]] {
   const asked: (readonly string[])[] = [];
-  const ask: Ask = (args) => {
+  const ask: AskProgram = (args) => {
     asked.push(args);
     return Promise.resolve(answer);
   };

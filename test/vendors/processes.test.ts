@@ -30,7 +30,7 @@ function viewOf(
 ): ProcessView {
   const inConfig = (path: string): string => filled(path, { config });
   return {
-    look: (pid) => {
+    inspect: (pid) => {
       const startedAt = running[String(pid)];
       return startedAt === undefined ? null : { pid, parentPid: parents[String(pid)] ?? 1, startedAt };
     },

@@ -31,7 +31,7 @@ async function askToStop(): Promise<number | null> {
 function terminate(): number | null {
   const text = readIfThere(statePaths(process.env).daemonFile);
   const { pid, processStarted } = JSON.parse(text ?? "{}") as { pid?: number; processStarted?: string };
-  if (pid === undefined || processTable().look(pid)?.startedAt !== processStarted) return null;
+  if (pid === undefined || processTable().inspect(pid)?.startedAt !== processStarted) return null;
   process.kill(pid, "SIGTERM");
   return pid;
 }
@@ -39,7 +39,7 @@ function terminate(): number | null {
 async function gone(pid: number): Promise<void> {
   const processes = processTable();
   for (let waited = 0; waited < DAEMON_START_WAIT_MS; waited += 10) {
-    if (processes.look(pid) === null) return;
+    if (processes.inspect(pid) === null) return;
     await sleep(10);
   }
   throw new PerdureError("timed-out", `The daemon (pid ${pid}) is still leaving.`, { hint: "perdure daemon status" });

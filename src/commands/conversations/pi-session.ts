@@ -4,8 +4,8 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { isName, slugName } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
-import { programOf } from "../../launch/prepare.ts";
+import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
+import { resolveProgram } from "../../launch/prepare.ts";
 import { statePaths } from "../../state/paths.ts";
 import { makeSafeFolder } from "../../state/safe-folder.ts";
 import { claimForLaunch } from "../shared/launch.ts";
@@ -50,7 +50,7 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();
-  programOf(rest, process.env, cwd);
+  resolveProgram(rest, process.env, cwd);
   const { grant, command, environment } = await claimForLaunch({
     target: { project: null, name: leaseName(key), here: { identity: folder, root: folder, base: FOLDER } },
     command: [...rest],
@@ -60,7 +60,7 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
     vendor: null,
     fresh: false,
   });
-  become({
+  execWrapper({
     command,
     cwd,
     form: grant.wrapper,

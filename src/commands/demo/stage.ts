@@ -104,7 +104,7 @@ export class Stage {
   async killDaemon(): Promise<number> {
     const { pid } = await this.ask<DaemonStatus>(["daemon", "status"]);
     process.kill(pid, "SIGKILL");
-    await this.until("the daemon did not die", async () => (processTable().look(pid) === null ? pid : null));
+    await this.until("the daemon did not die", async () => (processTable().inspect(pid) === null ? pid : null));
     return pid;
   }
 

@@ -6,7 +6,7 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { attached, caller, messageText, textOf } from "./mail-common.ts";
+import { attached, senderRef, messageText, textOf } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 import { exact, isTerminal } from "../shared/output.ts";
 
@@ -37,7 +37,7 @@ export const askCommand: Command = {
     if (isTerminal(2))
       out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
     const common = {
-      ...caller(),
+      ...senderRef(),
       here: placeHere(found),
       body,
       ttlMs: duration("--ttl", values.ttl),

@@ -1,6 +1,6 @@
 import { ask } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { caller } from "./mail-common.ts";
+import { senderRef } from "./mail-common.ts";
 
 export const cancel: Command = {
   summary: "take back a message that nobody has seen yet",
@@ -9,7 +9,7 @@ export const cancel: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const cancelled = await ask("cancel", { ...caller(), id: words[0] ?? "" });
+    const cancelled = await ask("cancel", { ...senderRef(), id: words[0] ?? "" });
     out.result(cancelled, () => `${cancelled.id} is cancelled`);
   },
 };

@@ -3,7 +3,7 @@ import { LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { caller, mailPlace, messageText } from "./mail-common.ts";
+import { senderRef, mailPlace, messageText } from "./mail-common.ts";
 import { duration, wholeNumber } from "../shared/parse.ts";
 
 export const inbox: Command = {
@@ -24,7 +24,7 @@ export const inbox: Command = {
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? OFFERS_PER_CALL;
-    const who = { ...caller(), ...mailPlace() };
+    const who = { ...senderRef(), ...mailPlace() };
     const target = words[0] === undefined ? null : targetOf(words[0], who.here);
     const all = values.all === true;
     const looks = target !== null || all || values.peek === true;
@@ -40,7 +40,7 @@ export const inbox: Command = {
       if (found.items.length === 0) out.note("No mail.");
       // Only now that it was shown: what was not is offered again.
       const ids = looks ? [] : found.items.map(({ id }) => id);
-      if (ids.length > 0) await client.call("ack", { ...caller(), ids, how: "read" });
+      if (ids.length > 0) await client.call("ack", { ...senderRef(), ids, how: "read" });
     } finally {
       client.close();
     }

@@ -14,7 +14,7 @@ import { age, size } from "../shared/table.ts";
 // What the verbs of mail share.
 
 /** Whoever the token in the environment belongs to; an agent inside that worker's agent says so. */
-export function caller(): Pick<CallParams<"send">, "as" | "nested"> {
+export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
   const run = process.env.PERDURE_RUN;
   return { as: null, nested: run !== undefined && run !== "" && isNested(processTable(), process.ppid, run) };
 }

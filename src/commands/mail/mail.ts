@@ -1,6 +1,6 @@
 import { ask } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { caller, messageText } from "./mail-common.ts";
+import { senderRef, messageText } from "./mail-common.ts";
 import { printable } from "../shared/output.ts";
 import { table } from "../shared/table.ts";
 
@@ -15,7 +15,7 @@ export const mail: Command = {
   async run({ words, values, out }) {
     const id = words[0] ?? "";
     if (values.redeliver === true) await ask("redeliver", { id });
-    const found = await ask("showMail", { ...caller(), id });
+    const found = await ask("showMail", { ...senderRef(), id });
     out.result(found, () => {
       const rows = found.steps.map(({ state, at, run, reason }) => [state, at, run ?? "-", printable(reason ?? "")]);
       const steps = table(["STATE", "AT", "RUN", ""], rows, out.paint.dim);

@@ -1,6 +1,6 @@
 import { ask } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { attached, caller, mailPlace, textOf } from "./mail-common.ts";
+import { attached, senderRef, mailPlace, textOf } from "./mail-common.ts";
 
 export const reply: Command = {
   summary: "answer a message, or the only one that waits for an answer",
@@ -14,7 +14,7 @@ export const reply: Command = {
     const fromFile = typeof values.file === "string";
     const id = words.length === 2 || (fromFile && words.length === 1) ? (words[0] ?? null) : null;
     const replied = await ask("reply", {
-      ...caller(),
+      ...senderRef(),
       ...mailPlace(),
       id,
       body: textOf(id === null ? words[0] : words[1], values, "reply"),

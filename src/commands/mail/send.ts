@@ -4,7 +4,7 @@ import { parseRecipient } from "../../protocol/names.ts";
 import { ask } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { attached, caller, textOf } from "./mail-common.ts";
+import { attached, senderRef, textOf } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 
 export const send: Command = {
@@ -41,7 +41,7 @@ export const send: Command = {
     const everybody = group === null && first === "@all";
     const { project, name } = group === null && !everybody ? parseRecipient(first) : { project: null, name: "" };
     const { messages } = await ask("send", {
-      ...caller(),
+      ...senderRef(),
       here,
       project: project ?? ownProject(),
       to: to ?? (everybody ? [] : [name]),

@@ -8,9 +8,9 @@ import { nearest } from "../../protocol/names.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
-import { become, inheritedFrom } from "../../runtime/wrapper/exec.ts";
+import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
-import { launchOf, programOf, type Launch } from "../../launch/prepare.ts";
+import { preparedLaunchOf, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
 import { ask } from "../shared/call.ts";
@@ -68,7 +68,7 @@ export const runCommand: Command = {
     tellWhatStarts(launch, command === null, process.cwd(), out);
     const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
     if (left) tellPredecessor(launch, left, out);
-    become({
+    execWrapper({
       command: launch.command,
       cwd: launch.cwd,
       form: launch.grant.wrapper,
@@ -160,15 +160,15 @@ function wantedAgain(stored: WorkerDetail | null): CommandToRun {
 
 /** Before anything is claimed: a start that cannot be must not cost a generation. */
 function assertStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
-  if (command !== null) programOf(command, process.env, cwd);
+  if (command !== null) resolveProgram(command, process.env, cwd);
   // A name nobody has: the claim says what is missing.
   else if (stored !== null && stored.command !== null) {
     const { conversation } = stored;
-    launchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
+    preparedLaunchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
   }
 }
 
-function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: string, out: Output): void {
+function tellWhatStarts({ grant, session, cwd }: PreparedLaunch, again: boolean, here: string, out: Output): void {
   const place = cwd === here ? "" : `  (in ${cwd})`;
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) {
@@ -183,7 +183,7 @@ function tellWhatStarts({ grant, session, cwd }: Launch, again: boolean, here: s
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
 
-function tellPredecessor({ grant, session, environment }: Launch, file: string, out: Output): void {
+function tellPredecessor({ grant, session, environment }: PreparedLaunch, file: string, out: Output): void {
   out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const told =

@@ -3,7 +3,7 @@ import { claim, type ClaimRequest } from "../../client/claim.ts";
 import { connect } from "../../client/connect.ts";
 import type { Environment } from "../../util/environment.ts";
 import { findProgram } from "../../runtime/find-program.ts";
-import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
+import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { matchCommand } from "../../vendors/match.ts";
 import { ask } from "./call.ts";
@@ -11,7 +11,7 @@ import { ask } from "./call.ts";
 type Request = Omit<ClaimRequest, "kind" | "pid">;
 
 /** Claims, and gets everything ready for the start. If that fails the name is given back at once. */
-export async function claimForLaunch(request: Request, env: Environment = process.env): Promise<Launch> {
+export async function claimForLaunch(request: Request, env: Environment = process.env): Promise<PreparedLaunch> {
   const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
   const { run, generation, token } = grant;
   try {

@@ -35,7 +35,7 @@ export class AgentProcessWatch {
       const shown = signs.length > 0 ? [] : this.#adapter.liveness.inspect(configDir, pid, processes);
       if (shown.length === 0) return false;
       signs = shown;
-      this.found = processes.look(pid);
+      this.found = processes.inspect(pid);
       return true;
     };
     if (isAlive(processes, identityOf(run))) walkToAgent(processes, run.pid, found);

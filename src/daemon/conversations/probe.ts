@@ -2,7 +2,7 @@ import type { SessionLocation, Transcript } from "../../protocol/records/convers
 import { asker } from "../../launch/ask-program.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
-import type { Ask } from "../../vendors/adapter.ts";
+import type { AskProgram } from "../../vendors/adapter.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices } from "../base-services.ts";
 
@@ -29,7 +29,7 @@ export async function probeSession(
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askerOf(services: Pick<BaseServices, "db">, session: Conversation): Ask {
+export function askerOf(services: Pick<BaseServices, "db">, session: Conversation): AskProgram {
   const worker = workerById(services.db, session.workerId);
   const adapter = adapterOf(session.vendor);
   const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;

@@ -8,7 +8,7 @@ export interface ConversationServices extends BaseServices {
 }
 
 /** Custody, as far as a conversation that goes on needs it. */
-export interface TranscriptKeeper {
+interface TranscriptKeeper {
   /** Brings the copy of the conversation's transcript up to date. */
   keep(conversationId: number): Promise<unknown>;
 }

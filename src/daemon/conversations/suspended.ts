@@ -18,12 +18,12 @@ export function isSuspended(
   if (run.kind === "client") return false;
   const agent = conversations.agentOf(run.id);
   if (agent !== null) {
-    const now = processes.look(agent.pid);
+    const now = processes.inspect(agent.pid);
     return now?.startedAt === agent.startedAt && now.suspended;
   }
   // Without a wrapper, those that live on are all there is.
   if (live.every(({ pid }) => pid !== run.pid)) return false;
-  return processes.children(run.pid).some((pid) => processes.look(pid)?.suspended === true);
+  return processes.children(run.pid).some((pid) => processes.inspect(pid)?.suspended === true);
 }
 
 /** Publishes one event for each time a run is suspended, so that `events -f` shows it. */

@@ -229,12 +229,12 @@ export class ConversationTracker {
 
   /** Whose wrapper, or what that started, has started it: a first sign. */
   #startedBy(here: Follower[], pid: number): Follower | undefined {
-    let info = Number.isNaN(pid) ? null : this.#services.processes.look(pid);
+    let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
       const { parentPid } = info;
       const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
       if (found) return found.agent === null ? found : undefined;
-      info = this.#services.processes.look(parentPid);
+      info = this.#services.processes.inspect(parentPid);
     }
     return undefined;
   }

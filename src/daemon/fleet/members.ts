@@ -1,4 +1,4 @@
-import type { CallParams } from "../../protocol/calls/index.ts";
+import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { desire } from "../../store/fleet.ts";
@@ -11,8 +11,6 @@ import { registerProject } from "../names/lookup.ts";
 import { findOrCreate } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
 import { elsewhere, leftAlone } from "./up-notes.ts";
-
-type FleetEntry = CallParams<"up">["workers"][number];
 
 /** A worker together with what the fleet file says of it. */
 export interface FleetMember {

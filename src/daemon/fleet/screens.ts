@@ -40,7 +40,7 @@ export async function adoptPanes(services: LaunchServices, panes: TmuxHandle): P
 
 async function adoptPane(services: LaunchServices, pane: Pane): Promise<void> {
   const run = pane.run === null ? null : runById(services.db, pane.run);
-  const process = pane.dead ? null : services.processes.look(pane.pid);
+  const process = pane.dead ? null : services.processes.inspect(pane.pid);
   if (!run || run.endedMs !== null || run.pane !== PENDING_PANE || !process) return;
   await services.writer.write(() => setHolder(services.db, run.id, process, pane.id));
   const moved = runById(services.db, run.id) ?? run;
@@ -58,7 +58,7 @@ export async function resumeIfSuspended(services: LaunchServices, panes: TmuxHan
 export function resumeSuspended(services: LaunchServices, run: Run): void {
   const mark = services.runs.markOf(run);
   for (const pid of agentChain(services.processes, run.pid)) {
-    const process = services.processes.look(pid);
+    const process = services.processes.inspect(pid);
     if (process) signalRunProcess(services.processes, process, mark, "SIGCONT");
   }
 }

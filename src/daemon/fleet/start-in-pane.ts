@@ -7,7 +7,7 @@ import { readConfigAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
+import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -113,7 +113,7 @@ function launchOfClaim({
 
 /** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */
 async function moveTo(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
-  const startedAt = services.processes.look(pid)?.startedAt ?? "gone";
+  const startedAt = services.processes.inspect(pid)?.startedAt ?? "gone";
   const run = await services.writer.write(() => {
     setHolder(services.db, id, { pid, startedAt }, pane);
     return runById(services.db, id);
@@ -137,7 +137,7 @@ async function release(services: LaunchServices, panes: TmuxHandle, id: string):
 
 function scriptOf(
   file: string,
-  { grant, command, environment, session }: Launch,
+  { grant, command, environment, session }: PreparedLaunch,
   { openFiles }: FleetSettings,
 ): string {
   return paneScript(file, {
@@ -151,7 +151,7 @@ function scriptOf(
 }
 
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
-function tellOfPredecessor(project: Project, launch: Launch): void {
+function tellOfPredecessor(project: Project, launch: PreparedLaunch): void {
   const file = contextFor(project, launch);
   if (file === null) return;
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
@@ -162,7 +162,7 @@ function tellOfPredecessor(project: Project, launch: Launch): void {
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 
-function contextFor(project: Project, { grant, cwd }: Launch): string | null {
+function contextFor(project: Project, { grant, cwd }: PreparedLaunch): string | null {
   try {
     return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
   } catch (error) {

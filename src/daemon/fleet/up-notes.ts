@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CallParams } from "../../protocol/calls/index.ts";
+import type { FleetEntry } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
@@ -7,8 +7,6 @@ import { boundConversation, conversationOfRun } from "../../store/conversations.
 import { workerById } from "../../store/workers.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
-
-type FleetEntry = CallParams<"up">["workers"][number];
 
 /** What whoever brings a fleet up has to know of one that is up, and would not expect. */
 type UpNote = Partial<Pick<UpItem, "reason" | "hint">>;

@@ -18,7 +18,7 @@ export interface Recipient {
   renamedFrom: string | null;
 }
 
-interface Wanted {
+interface RecipientScope {
   here: ProjectRef;
   project: string | null;
   /** Names that the project's file declares: they have a box before they ever ran. */
@@ -29,7 +29,7 @@ interface Wanted {
 export function recipientOf(
   services: MailServices,
   sender: Sender,
-  wanted: Wanted,
+  wanted: RecipientScope,
   name: string,
   nested: boolean,
 ): Recipient {
@@ -51,7 +51,7 @@ export function recipientOf(
 }
 
 /** Every worker of the project but the sender. */
-export function everybody(services: MailServices, sender: Sender, wanted: Wanted): Recipient[] {
+export function everybody(services: MailServices, sender: Sender, wanted: RecipientScope): Recipient[] {
   const project = projectFor(services, sender, wanted);
   return workersOfProject(services.db, project.id)
     .filter(({ id, ephemeral }) => id !== sender.worker?.id && !ephemeral)
@@ -59,7 +59,7 @@ export function everybody(services: MailServices, sender: Sender, wanted: Wanted
 }
 
 /** A worker's mail stays in its project; the operator is at home in all of them. */
-export function projectFor(services: MailServices, sender: Sender, { here, project }: Wanted): Project {
+export function projectFor(services: MailServices, sender: Sender, { here, project }: RecipientScope): Project {
   const asked = projectOf(services, { project, here });
   if (sender.project === null) return asked ?? registerProject(services, here);
   if (project === null || asked?.id === sender.project.id) return sender.project;

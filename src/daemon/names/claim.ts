@@ -39,7 +39,7 @@ export async function claim(
   claimer: Claimer,
 ): Promise<ClaimGrant> {
   checkSizes(params);
-  const holder = services.processes.look(params.pid);
+  const holder = services.processes.inspect(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
   const claimed = await claimInConversation(services, params, holder, claimer).catch((error: unknown) =>
     noteRefusal(services, params, error),

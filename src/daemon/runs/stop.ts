@@ -118,5 +118,5 @@ async function terminate(services: StopServices, run: Run, stopping: Stopping): 
 function loadedByDeaf(services: StopServices, run: Run): ProcessInfo[] {
   const vendor = conversationOfRun(services.db, run.id)?.vendor;
   if (vendor === undefined || adapterOf(vendor)?.launch.loaderSwallowsSignals !== true) return [];
-  return agentChain(services.processes, run.pid).flatMap((pid) => services.processes.look(pid) ?? []);
+  return agentChain(services.processes, run.pid).flatMap((pid) => services.processes.inspect(pid) ?? []);
 }

@@ -153,7 +153,7 @@ export class RunWatch {
   processesOf(run: Run): ProcessInfo[] {
     const { processes } = this.#services;
     if (run.bootId !== processes.bootId()) return [];
-    const found = processes.look(run.pid);
+    const found = processes.inspect(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The wrapper's end is not the program's end: whoever carries the run in its environment counts.

@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 /** Who serves, since when, on which socket. For people; nobody needs it to be served. */
 export function writeDaemonFile(services: Services): void {
   const { paths, processes } = services;
-  const startedAt = processes.look(process.pid)?.startedAt ?? null;
+  const startedAt = processes.inspect(process.pid)?.startedAt ?? null;
   const { socket } = paths;
   const text = { pid: process.pid, processStarted: startedAt, socket, version: VERSION, protocol: PROTOCOL_VERSION };
   try {

@@ -3,7 +3,7 @@ import type { WorkerDefaults, WorkerEntry } from "../config/read.ts";
 import { configError, type ConfigSource } from "../config/shape.ts";
 
 /** One `[workers.*]` with the defaults it is read against. */
-export interface Entry {
+export interface FleetFileEntry {
   key: string;
   own: WorkerEntry;
   defaults: WorkerDefaults;
@@ -11,7 +11,7 @@ export interface Entry {
 }
 
 /** What an entry starts: an agent by its vendor, a program with declared words, or any program. */
-export interface Program {
+export interface EntryProgram {
   vendor: string | null;
   command: string[] | null;
   args: string[];
@@ -21,7 +21,7 @@ export interface Program {
 /** The one vendor without a program of its own: the entry brings it, and says how it is told. */
 const CUSTOM = "custom";
 
-export function programOf(entry: Entry): Program {
+export function programOf(entry: FleetFileEntry): EntryProgram {
   const { own, defaults } = entry;
   const command = own.command ?? null;
   const declares = own.new !== undefined || own.resume !== undefined;
@@ -47,7 +47,7 @@ export function programOf(entry: Entry): Program {
   return { vendor, command, args, declared: vendor === CUSTOM ? declaredOf(entry) : null };
 }
 
-function declaredOf(entry: Entry): Declared {
+function declaredOf(entry: FleetFileEntry): Declared {
   const { command, new: begin = [], resume = [] } = entry.own;
   const hint = 'command = ["my-agent"], new = ["--id", "{id}"], resume = ["--continue", "{id}"]';
   if (command === undefined) throw entryError(entry, null, ` is ${CUSTOM} and has no command.`, hint);
@@ -60,7 +60,7 @@ function declaredOf(entry: Entry): Declared {
 }
 
 /** The defaults' variables and the entry's own, which win. No value is ever repeated in an error. */
-export function variablesOf(entry: Entry): Record<string, string> {
+export function variablesOf(entry: FleetFileEntry): Record<string, string> {
   const env: Record<string, string> = { ...entry.defaults.env, ...entry.own.env };
   for (const [name, value] of Object.entries(env)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
@@ -76,7 +76,7 @@ export function variablesOf(entry: Entry): Record<string, string> {
 }
 
 /** What is said goes on after the entry's name (`.copy is …`, ` has …`); at the line of the key, the entry's own or the defaults'. */
-export function entryError(entry: Entry, key: string | null, said: string, hint?: string): Error {
+export function entryError(entry: FleetFileEntry, key: string | null, said: string, hint?: string): Error {
   const { own, defaults, source } = entry;
   const inherited = key !== null && !Object.hasOwn(own, key) && Object.hasOwn(defaults, key);
   const path = inherited ? ["defaults", key] : ["workers", entry.key, ...(key !== null && key in own ? [key] : [])];
@@ -84,6 +84,6 @@ export function entryError(entry: Entry, key: string | null, said: string, hint?
 }
 
 /** The kernel ends a word at a NUL. */
-function checkWords(entry: Entry, key: string, words: readonly string[]): void {
+function checkWords(entry: FleetFileEntry, key: string, words: readonly string[]): void {
   if (words.some((word) => word.includes("\0"))) throw entryError(entry, key, `.${key} has a NUL character in it.`);
 }

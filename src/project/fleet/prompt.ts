@@ -5,7 +5,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { own } from "../../util/own.ts";
 import { isErrno } from "../../state/files.ts";
-import { entryError, type Entry } from "./entry.ts";
+import { entryError, type FleetFileEntry } from "./entry.ts";
 import { pathInside } from "../path-inside.ts";
 
 /** What `{{…}}` in a prompt stands for. */
@@ -23,7 +23,7 @@ export interface Prompt {
   text: string;
 }
 
-export function readPrompt(entry: Entry, path: string, root: string): Prompt {
+export function readPrompt(entry: FleetFileEntry, path: string, root: string): Prompt {
   const file = pathInside(root, path);
   const quoted = JSON.stringify(path);
   if (file === null) {

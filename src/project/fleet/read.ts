@@ -2,7 +2,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { Declared } from "../../protocol/records/conversation.ts";
 import { readConfigText, type Config } from "../config/read.ts";
 import { fleetRoot, repositoryOf, type FoundProject } from "../find.ts";
-import { entryError, programOf, variablesOf, type Entry } from "./entry.ts";
+import { entryError, programOf, variablesOf, type FleetFileEntry } from "./entry.ts";
 import { fleetNames } from "./names.ts";
 import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
 import { pathInside } from "../path-inside.ts";
@@ -101,17 +101,17 @@ export function fleetError(
 
 const COPY_HINT = "worktree = true, or take copy out";
 
-function entryOf(key: string, config: Config, source: ConfigSource): Entry {
+function entryOf(key: string, config: Config, source: ConfigSource): FleetFileEntry {
   return { key, own: config.workers?.[key] ?? {}, defaults: config.defaults ?? {}, source };
 }
 
 /** The tree that the file's paths are meant in, and the repository beside which worktrees are made. */
-interface Ground {
+interface FleetRoots {
   root: string;
   repository: string;
 }
 
-function placeOf(entry: Entry, name: string, ground: Ground): Pick<FleetWorker, "cwd" | "worktree"> {
+function placeOf(entry: FleetFileEntry, name: string, ground: FleetRoots): Pick<FleetWorker, "cwd" | "worktree"> {
   const worktree = worktreeOf(entry, name, ground);
   const folder = worktree?.path ?? ground.root;
   const wanted = entry.own.cwd ?? entry.defaults.cwd ?? ".";
@@ -121,7 +121,7 @@ function placeOf(entry: Entry, name: string, ground: Ground): Pick<FleetWorker, 
   throw entryError(entry, "cwd", `.cwd ${JSON.stringify(wanted)} is not inside ${folder}.`, hint);
 }
 
-function worktreeOf(entry: Entry, name: string, { root, repository }: Ground): Worktree | null {
+function worktreeOf(entry: FleetFileEntry, name: string, { root, repository }: FleetRoots): Worktree | null {
   const { own, defaults } = entry;
   if (!(own.worktree ?? defaults.worktree ?? false)) {
     if (own.copy !== undefined) throw entryError(entry, "copy", ".copy is for worktrees, and it has none.", COPY_HINT);
@@ -137,7 +137,7 @@ function worktreeOf(entry: Entry, name: string, { root, repository }: Ground): W
 }
 
 /** Only an agent takes a prompt. */
-function promptOf(entry: Entry, vendor: string | null, root: string): Prompt | null {
+function promptOf(entry: FleetFileEntry, vendor: string | null, root: string): Prompt | null {
   const { own, defaults } = entry;
   if (vendor === null && own.prompt !== undefined) {
     throw entryError(entry, "prompt", ".prompt is for agents, and this is a plain program.", "take it out");
@@ -147,7 +147,7 @@ function promptOf(entry: Entry, vendor: string | null, root: string): Prompt | n
 }
 
 /** Only an agent has turns. */
-function modeOf(entry: Entry, vendor: string | null): FleetWorker["mode"] {
+function modeOf(entry: FleetFileEntry, vendor: string | null): FleetWorker["mode"] {
   const { own, defaults } = entry;
   if (vendor === null && own.mode === "turn") {
     throw entryError(entry, "mode", '.mode "turn" is for agents, and this is a plain program.', 'mode = "tmux"');

@@ -20,7 +20,7 @@ export interface RunMark {
 /** The same process, by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
 export function isAlive(table: ProcessTable, id: ProcessId): boolean {
   if (id.bootId !== table.bootId()) return false;
-  return table.look(id.pid)?.startedAt === id.startedAt;
+  return table.inspect(id.pid)?.startedAt === id.startedAt;
 }
 
 export function carries(table: ProcessTable, pid: number, mark: RunMark): boolean {

@@ -31,7 +31,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
 
   return {
     bootId,
-    look,
+    inspect: look,
     variable(pid, name) {
       const text = environment(pid);
       const start = text.indexOf(`\0${name}=`);

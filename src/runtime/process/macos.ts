@@ -1,9 +1,9 @@
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
-type Run = (file: string, args: string[]) => string;
+type RunTool = (file: string, args: string[]) => string;
 
 /** `ps` and `sysctl`. Written from their manuals and tested on text of that form; not yet run on a Mac. */
-export function macosProcesses(run: Run = runQuietly): ProcessTable {
+export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
   let boot: string | undefined;
   const bootId = (): string => (boot ??= run("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"]).trim());
   const list = (args: string[]): ProcessInfo[] =>
@@ -14,7 +14,7 @@ export function macosProcesses(run: Run = runQuietly): ProcessTable {
 
   return {
     bootId,
-    look: (pid) => list(["-p", String(pid)])[0] ?? null,
+    inspect: (pid) => list(["-p", String(pid)])[0] ?? null,
     variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     argv: (pid) =>
       run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])

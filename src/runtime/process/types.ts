@@ -17,7 +17,7 @@ export interface ProcessInfo extends ProcessId {
 export interface ProcessTable {
   bootId(): string;
   /** Null when there is no such process or it has already ended and only waits to be reaped. */
-  look(pid: number): ProcessInfo | null;
+  inspect(pid: number): ProcessInfo | null;
   /** One variable of the environment it was started with; null when it is not set or may not be read. */
   variable(pid: number, name: string): string | null;
   /** Its command line, as far as it can be read. */

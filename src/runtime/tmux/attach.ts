@@ -1,5 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import { TWICE } from "./options.ts";
+import { NESTED_PREFIX_OPTION } from "./options.ts";
 import { anyShellWords } from "../../util/shell-quote.ts";
 
 export interface AttachRequest {
@@ -60,7 +60,7 @@ function show({ session, pane }: AttachRequest, command: string): string[] {
 
 /** A tmux with our prefix takes the first one for itself; a popup of it takes none. */
 function keysWithin({ outerPrefix, where }: AttachRequest): string[] {
-  return ["set-option", "-g", TWICE, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
+  return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
 }
 
 function nested(worker: string): string {

@@ -10,8 +10,8 @@ import { serverEnvironment, serverOptions } from "./options.ts";
 const exec = promisify(execFile);
 
 /** What the control client is attached to: a pane whose process has ended at once. No project's session begins with `_`. */
-export const KEEPER = "_perdure";
-const NEW_KEEPER = ["new-session", "-d", "-s", KEEPER, "-c", "/", "--", "/bin/sh", "-c", ":"];
+export const CONTROL_SESSION = "_perdure";
+const NEW_KEEPER = ["new-session", "-d", "-s", CONTROL_SESSION, "-c", "/", "--", "/bin/sh", "-c", ":"];
 
 export interface LinkOptions {
   socket: string;
@@ -128,7 +128,7 @@ export class TmuxLink {
 
   async #attach(): Promise<ControlClient> {
     const { file, socket } = this.#options;
-    const options = { file, socket, session: KEEPER, environment: this.#environment };
+    const options = { file, socket, session: CONTROL_SESSION, environment: this.#environment };
     const notice = (line: string): void => this.#notice(line);
     try {
       return await ControlClient.open(options, notice);

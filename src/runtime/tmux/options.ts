@@ -4,7 +4,7 @@ import { PANE_COLUMNS, PANE_HISTORY_LINES, PANE_ROWS } from "../../limits/index.
 import type { Environment } from "../../util/environment.ts";
 
 /** Set by whoever attaches from inside a tmux with the same prefix as ours. */
-export const TWICE = "@perdure_twice";
+export const NESTED_PREFIX_OPTION = "@perdure_twice";
 
 /** What our server is told at its start, and again by each daemon: people's own ~/.tmux.conf is not read. */
 export function serverOptions(env: Environment): string[][] {
@@ -43,7 +43,7 @@ export function serverOptions(env: Environment): string[][] {
 }
 
 /** Whoever looks from inside a tmux of their own, by what that calls its terminals, may have to press it twice. */
-const PREFIX = `#{?#{&&:#{m/r:^(tmux|screen),#{client_termname}},#{==:#{${TWICE}},on}},C-b C-b,C-b}`;
+const PREFIX = `#{?#{&&:#{m/r:^(tmux|screen),#{client_termname}},#{==:#{${NESTED_PREFIX_OPTION}},on}},C-b C-b,C-b}`;
 
 const ENDED =
   "[#{?#{@perdure_name},#{@perdure_name},#{window_name}} has ended#{?pane_dead_signal, by signal #{pane_dead_signal},#{?#{!=:#{pane_dead_status},}, with code #{pane_dead_status},}}]";

@@ -1,5 +1,5 @@
 /** Who is told what a control client says. */
-export interface Listener {
+export interface ReplyListener {
   /** One command's answer. `ours`: to a line we sent; else to the command that the client was started with. */
   answer(lines: string[], ok: boolean, ours: boolean): void;
   notice(line: string): void;
@@ -13,12 +13,12 @@ export interface Listener {
  * numbers, and an answer that a program may have written ends at a nonce that it cannot know.
  */
 export class ReplyReader {
-  readonly #listener: Listener;
+  readonly #listener: ReplyListener;
   #rest = "";
   #key: string | null = null;
   #lines: string[] = [];
 
-  constructor(listener: Listener) {
+  constructor(listener: ReplyListener) {
     this.#listener = listener;
   }
 

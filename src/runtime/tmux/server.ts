@@ -3,12 +3,12 @@ import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import type { Tmux } from "./find.ts";
-import { KEEPER, TmuxLink } from "./link.ts";
+import { CONTROL_SESSION, TmuxLink } from "./link.ts";
 import { listPanes } from "./list.ts";
 import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
 import { literal } from "./quote.ts";
 import { checkStart, groupMember, type StartRequest } from "./start.ts";
-import { Starter, type Started } from "./starter.ts";
+import { Starter, type StartedPane } from "./starter.ts";
 import { PaneWatch, type PaneEnd } from "./watch.ts";
 
 export interface TmuxServerOptions {
@@ -42,7 +42,7 @@ export class TmuxServer {
   }
 
   /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
-  async start(request: StartRequest): Promise<Started> {
+  async start(request: StartRequest): Promise<StartedPane> {
     checkStart(request);
     return this.#starter.start(await this.#link.ensure(), request);
   }
@@ -56,7 +56,7 @@ export class TmuxServer {
 
   /** Whether nobody is in it but its keeper: no worker, and no window that a person has opened. */
   async isEmpty(): Promise<boolean> {
-    return (await this.panes()).every(({ session }) => session === KEEPER);
+    return (await this.panes()).every(({ session }) => session === CONTROL_SESSION);
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   type StartRequest,
 } from "./start.ts";
 
-export interface Started {
+export interface StartedPane {
   pane: string;
   pid: number;
 }
@@ -39,14 +39,14 @@ export class Starter {
     this.#log = log;
   }
 
-  async start(client: ControlClient, request: StartRequest): Promise<Started> {
+  async start(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     const { project, group, workerId } = request;
-    const start = (): Promise<Started> => this.#inTurn(`worker ${workerId}`, () => this.#once(client, request));
+    const start = (): Promise<StartedPane> => this.#inTurn(`worker ${workerId}`, () => this.#once(client, request));
     return group === null ? start() : this.#inTurn(`group ${sessionName(project)} ${group}`, start);
   }
 
   /** The session, the pane or the place may go, or be taken, between looking and starting: then it is looked again. */
-  async #once(client: ControlClient, request: StartRequest): Promise<Started> {
+  async #once(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     for (let looks = 1; ; looks += 1) {
       try {
         return await this.#place(client, request);
@@ -56,7 +56,7 @@ export class Starter {
     }
   }
 
-  async #place(client: ControlClient, request: StartRequest): Promise<Started> {
+  async #place(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     const panes = await this.#panes(client);
     const own = panes.filter(({ workerId }) => workerId === request.workerId);
     const living = own.find(({ dead }) => !dead);
@@ -74,7 +74,7 @@ export class Starter {
     return this.#window(client, request, panes);
   }
 
-  async #window(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<Started> {
+  async #window(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
     const session = sessionName(request.project);
     const places = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
     const known = this.#busy.get(session);
@@ -138,7 +138,7 @@ export class Starter {
   }
 }
 
-function startedOf(lines: readonly string[] | undefined): Started {
+function startedOf(lines: readonly string[] | undefined): StartedPane {
   const [pane = "", pid] = (lines?.[0] ?? "").split(" ");
   if (!/^%\d+$/.test(pane))
     throw new PerdureError("internal", `tmux did not say where it started: ${JSON.stringify(lines)}.`);

@@ -1,6 +1,6 @@
 import { wrapperCommand, type Inherited, type WrapperForm } from "./script.ts";
 
-export interface Launch {
+export interface WrapperExec {
   form: WrapperForm;
   runDir: string;
   command: string[];
@@ -16,7 +16,7 @@ export interface Launch {
  * starts. Never returns. Nothing here, or before, may touch process.stdin or process.stdout: Node would leave
  * the terminal non-blocking for the program.
  */
-export function become(launch: Launch): never {
+export function execWrapper(launch: WrapperExec): never {
   const { file, args } = wrapperCommand(
     launch.form,
     launch.runDir,

@@ -6,7 +6,7 @@ import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import { readFlags } from "../flags.ts";
 import {
-  Refusal,
+  PersonaRefusal,
   type OpenConversation,
   type ScriptedLaunch,
   type Persona,
@@ -33,8 +33,8 @@ export const scripted: Persona = {
     const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
       return usage(problem.startsWith("Unknown") ? `there is no option ${flag}` : problem);
     });
-    if (values.help) throw new Refusal(USAGE, 0);
-    if (values.version) throw new Refusal(VERSION, 0);
+    if (values.help) throw new PersonaRefusal(USAGE, 0);
+    if (values.version) throw new PersonaRefusal(VERSION, 0);
     const { resume, fork, "session-id": id } = values;
     if (resume !== undefined && id !== undefined) throw usage("--resume and --session-id exclude each other");
     if (positionals.length > 1) throw usage("the prompt is one word: quote it");
@@ -65,8 +65,8 @@ const FLAGS = {
   version: { type: "boolean" },
 } as const;
 
-function usage(problem: string): Refusal {
-  return new Refusal(`perdure-scripted: ${problem}\n${USAGE}`, 2);
+function usage(problem: string): PersonaRefusal {
+  return new PersonaRefusal(`perdure-scripted: ${problem}\n${USAGE}`, 2);
 }
 
 function homeOf(env: Environment): string {
@@ -78,15 +78,15 @@ function conversationsIn(folder: string, stem: string | null): ConversationStore
   const fileOf = (id: string): string => {
     // It becomes a file's name.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id))
-      throw new Refusal(`${JSON.stringify(id)} cannot be a session's id.`);
+      throw new PersonaRefusal(`${JSON.stringify(id)} cannot be a session's id.`);
     return join(folder, `${id}.jsonl`);
   };
   const read = (id: string): { cwd: string; turns: ConversationTurn[] } => {
     const content = readIfThere(fileOf(id));
-    if (content === null) throw new Refusal(`There is no session ${id}.`);
+    if (content === null) throw new PersonaRefusal(`There is no session ${id}.`);
     const header = parseLine(content.split("\n")[0] ?? "");
     if (header?.type !== "session" || header.id !== id) {
-      throw new Refusal(
+      throw new PersonaRefusal(
         `Session ${id} cannot be read: ${content === "" ? "its file is empty" : "its first line is broken"}.`,
       );
     }
@@ -97,7 +97,7 @@ function conversationsIn(folder: string, stem: string | null): ConversationStore
     mint: uuid,
     begin(id, cwd): OpenConversation {
       const file = fileOf(id);
-      if (existsSync(file)) throw new Refusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
+      if (existsSync(file)) throw new PersonaRefusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
       // Only the first one is the branch: `/new` begins with nothing.
       const turns = branch === null ? [] : read(branch).turns;
       branch = null;

@@ -38,12 +38,12 @@ async function openThread(server: AppServer, name: string, cwd: string, from: st
   return id;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
+type RpcResult = Readonly<Record<string, unknown>>;
 
 /** A client of codex's app-server: JSON-RPC, one message a line. */
 class AppServer {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<number, { resolve: (answer: RpcResult) => void; reject: (error: Error) => void }>();
   #last = 0;
   #errors = "";
 
@@ -54,7 +54,7 @@ class AppServer {
     if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
   }
 
-  call(method: string, params: object): Promise<Answer> {
+  call(method: string, params: object): Promise<RpcResult> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });

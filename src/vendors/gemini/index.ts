@@ -106,7 +106,7 @@ function restoredEnv(env: Environment): Variables {
 /** A process and the one it loads have the same command line: the one in front counts. */
 function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
   const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
-  const found = lines.flatMap(({ pid }) => processes.look(pid) ?? []);
+  const found = lines.flatMap(({ pid }) => processes.inspect(pid) ?? []);
   const pids = new Set(found.map(({ pid }) => pid));
   return found
     .filter(({ parentPid }) => !pids.has(parentPid))

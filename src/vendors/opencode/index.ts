@@ -6,7 +6,7 @@ import type { FoundConversation, Holder, SessionLocation, Transcript } from "../
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
-import type { Adapter, Answer, Ask, ConfigDir } from "../adapter.ts";
+import type { Adapter, ProgramAnswer, AskProgram, ConfigDir } from "../adapter.ts";
 import type { ArgsInfo, ProcessView } from "../adapter.ts";
 import { FREE_PORT, type LaunchPlan } from "../launch-plan.ts";
 import type { PlanRequest } from "../launch-plan.ts";
@@ -124,7 +124,11 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /** Asks the program, which prints the whole conversation: the size of that is the size of the conversation. */
-async function probe({ id, configDir }: SessionLocation, _lastSeen: string | null, ask: Ask): Promise<Transcript> {
+async function probe(
+  { id, configDir }: SessionLocation,
+  _lastSeen: string | null,
+  ask: AskProgram,
+): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
   const answer = await ask(["export", id]);
@@ -154,7 +158,7 @@ async function databaseIn(configDir: string): Promise<string> {
  * Returns the program's reason. A program that cannot be asked says nothing about the conversation, so that is an
  * error.
  */
-function reasonIn({ code, stderr }: Answer): string {
+function reasonIn({ code, stderr }: ProgramAnswer): string {
   const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
   if (code !== null && code < 126) return said;
   const why = code === null ? "it was ended, because it took too long" : said;
@@ -164,7 +168,7 @@ function reasonIn({ code, stderr }: Answer): string {
 }
 
 /** Lists the conversations of the project in whose folder the program is asked. */
-async function list(_configDir: string, limit: number, ask: Ask): Promise<FoundConversation[]> {
+async function list(_configDir: string, limit: number, ask: AskProgram): Promise<FoundConversation[]> {
   const answer = await ask(["session", "list", "--format", "json", "--max-count", String(limit)]);
   if (answer.code !== 0) throw new PerdureError("unavailable", `opencode lists nothing: ${reasonIn(answer)}.`);
   const rows: unknown = JSON.parse(answer.stdout.trim() || "[]");

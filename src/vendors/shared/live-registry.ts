@@ -12,7 +12,7 @@ export interface LiveEntry {
 
 /** Tells when a process began; null for a process that is gone. */
 export interface ProcessStarts {
-  look(pid: number): { startedAt: string } | null;
+  inspect(pid: number): { startedAt: string } | null;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ProcessStarts {
  */
 export function liveEntry(folder: string, pid: number, processes: ProcessStarts): LiveEntry | null {
   const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));
-  const live = fields === null ? null : processes.look(pid);
+  const live = fields === null ? null : processes.inspect(pid);
   if (fields === null || live === null) return null;
   const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
   // Alone, or behind the boot it counts from.

@@ -52,7 +52,7 @@ async function playRound(run: string): Promise<void> {
     if (signalRunProcess(table, identity, mark, signal)) tally.signalsSent++;
   }
   check(tally.signalsSent === 0, `a stranger with pid ${stranger.pid} was signalled in the name of ${run}`);
-  check(table.look(stranger.pid ?? 0)?.suspended === false, "the stranger was stopped");
+  check(table.inspect(stranger.pid ?? 0)?.suspended === false, "the stranger was stopped");
   await endStranger(stranger);
 }
 
@@ -69,7 +69,7 @@ function start(env: Record<string, string>): ChildProcess {
 }
 
 function identityOf(child: ChildProcess): ProcessId {
-  const info = table.look(child.pid ?? 0);
+  const info = table.inspect(child.pid ?? 0);
   check(info !== null, "our own process is not there");
   return { pid: info.pid, startedAt: info.startedAt, bootId: info.bootId };
 }

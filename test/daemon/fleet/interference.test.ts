@@ -18,12 +18,12 @@ it("a window that a person opens in the fleet's tmux is nobody's run, and outliv
   const inSession = Number(tmux(fleet, "new-window", "-d", "-P", "-F", "#{pane_pid}", "-t", "api:", "sleep", "600"));
   const apart = Number(tmux(fleet, "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "mine", "sleep", "600"));
   const table = processTable();
-  await eventually("both", () => [inSession, apart].every((pid) => table.look(pid)?.command === "sleep"));
+  await eventually("both", () => [inSession, apart].every((pid) => table.inspect(pid)?.command === "sleep"));
   for (const pid of [inSession, apart]) expect(table.variable(pid, "PERDURE_RUN")).toBe(null);
 
   await fleet.down();
-  expect(table.look(inSession)?.command).toBe("sleep");
-  expect(table.look(apart)?.command).toBe("sleep");
+  expect(table.inspect(inSession)?.command).toBe("sleep");
+  expect(table.inspect(apart)?.command).toBe("sleep");
   for (const pid of [inSession, apart]) process.kill(pid, "SIGKILL");
 });
 

@@ -95,7 +95,7 @@ export class MailHome {
     const pid = this.home.daemonPid();
     if (pid === null) return;
     process.kill(pid, "SIGKILL");
-    await eventually("the daemon's end", () => processTable().look(pid) === null);
+    await eventually("the daemon's end", () => processTable().inspect(pid) === null);
   }
 
   /** Stops the daemon and changes the store by SQL. */

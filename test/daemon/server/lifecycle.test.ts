@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const home of homes.splice(0)) await home.clear();
 });
 
-const gone = (pid: number | null): boolean => pid !== null && processTable().look(pid) === null;
+const gone = (pid: number | null): boolean => pid !== null && processTable().inspect(pid) === null;
 
 function killDaemon(home: Home): void {
   const pid = home.daemonPid();

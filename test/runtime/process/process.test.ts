@@ -29,7 +29,7 @@ function plant(pid: number, command: string, state: string, started: number, env
 test.each(["sleep", "a b", "we) (ird", "1 (x) S 2", ""])("a process called %j is read right", (command) => {
   plant(7, command, "S", 4711);
   const seen = { pid: 7, command, parentPid: 1, startedAt: "4711", bootId: "boot-1", suspended: false };
-  expect(linuxProcesses(proc).look(7)).toEqual(seen);
+  expect(linuxProcesses(proc).inspect(7)).toEqual(seen);
 });
 
 test("a stopped process is suspended; a dead one that waits to be reaped is none", () => {
@@ -37,8 +37,8 @@ test("a stopped process is suspended; a dead one that waits to be reaped is none
   plant(8, "x", "Z", 1);
   plant(9, "x", "X", 1);
   const table = linuxProcesses(proc);
-  expect(table.look(7)).toMatchObject({ suspended: true });
-  expect([table.look(8), table.look(9), table.look(10)]).toEqual([null, null, null]);
+  expect(table.inspect(7)).toMatchObject({ suspended: true });
+  expect([table.inspect(8), table.inspect(9), table.inspect(10)]).toEqual([null, null, null]);
 });
 
 test("a variable is found by its whole name and its whole value", () => {
@@ -70,7 +70,7 @@ test("a reused pid is another process: start time, boot and run all count", () =
 
 test("a process that does not carry the run is never signalled", () => {
   const table = processTable();
-  const self = table.look(process.pid) ?? { pid: 0, startedAt: "", bootId: "" };
+  const self = table.inspect(process.pid) ?? { pid: 0, startedAt: "", bootId: "" };
   expect(self.pid).toBe(process.pid);
   expect(signalRunProcess(table, self, { run: "some.run.of.1", socket: "/here" }, "SIGKILL")).toBe(false);
 });
@@ -101,7 +101,7 @@ function mac(file: string, args: string[]): string {
 
 test("on macOS a line of ps is read right, names with spaces among them", () => {
   const table = macosProcesses(mac);
-  expect(table.look(501)).toEqual({
+  expect(table.inspect(501)).toEqual({
     pid: 501,
     parentPid: 1,
     startedAt: "Sun Nov 15 20:28:01 2026",
@@ -109,9 +109,9 @@ test("on macOS a line of ps is read right, names with spaces among them", () => 
     suspended: false,
     command: "claude",
   });
-  expect(table.look(1)).toMatchObject({ startedAt: "Sun Nov 1 08:00:00 2026" });
-  expect(table.look(502)).toMatchObject({ suspended: true, command: "Google Chrome He" });
-  expect([table.look(503), table.look(999)]).toEqual([null, null]);
+  expect(table.inspect(1)).toMatchObject({ startedAt: "Sun Nov 1 08:00:00 2026" });
+  expect(table.inspect(502)).toMatchObject({ suspended: true, command: "Google Chrome He" });
+  expect([table.inspect(503), table.inspect(999)]).toEqual([null, null]);
 });
 
 test("the command lines of all of our processes are read", async () => {

@@ -27,7 +27,7 @@ export const endedMidTurn: Case = {
       mine.push(...(await setup.untilUnansweredIsWritten(session, held)));
       const pid = await pidOf(setup, worker, to);
       process.kill(pid, signal);
-      await until(`the end of the ${to}`, () => (processTable().look(pid) === null ? true : null));
+      await until(`the end of the ${to}`, () => (processTable().inspect(pid) === null ? true : null));
       // Without a terminal nobody tells the program that its wrapper is gone: what goes on keeps the name.
       const survives = setup.mode === "headless" && signal === "SIGKILL" && to === "wrapper";
       if (survives) await expectRefused(setup, worker, { code: 4, says: ["is held by run"] });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../../util/environment.ts";
-import { Refusal, type AgentEvent, type HookListener, type AgentSnapshot } from "../../persona.ts";
+import { PersonaRefusal, type AgentEvent, type HookListener, type AgentSnapshot } from "../../persona.ts";
 import { asObject, parseLine } from "../../transcript-file.ts";
 
 /** The hooks of `--settings`: a shell runs each one, with the event as JSON on its standard input, and the agent waits for it. */
@@ -30,9 +30,9 @@ function readSettings(settings: string): Readonly<Record<string, unknown>> {
     const value = parseLine(inline ? settings : readFileSync(settings, "utf8"));
     if (value !== null) return value;
   } catch (cause) {
-    throw new Refusal(`Error: Settings file not found: ${settings} (${String(cause)})`);
+    throw new PersonaRefusal(`Error: Settings file not found: ${settings} (${String(cause)})`);
   }
-  throw new Refusal(`Error: Invalid JSON provided to --settings`);
+  throw new PersonaRefusal(`Error: Invalid JSON provided to --settings`);
 }
 
 /** The vendor's name of an event, and the fields that only this event has. */

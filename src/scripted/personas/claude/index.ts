@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { homeDir } from "../../../state/paths.ts";
 import { readFlags } from "../../flags.ts";
 import {
-  Refusal,
+  PersonaRefusal,
   type ScriptedLaunch,
   type Persona,
   type PresenceFile,
@@ -23,7 +23,9 @@ export const claude: Persona = {
 
   read(argv, env): ScriptedLaunch {
     const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
-      return new Refusal(problem.startsWith("Unknown") ? `error: unknown option '${flag}'` : `error: ${problem}`);
+      return new PersonaRefusal(
+        problem.startsWith("Unknown") ? `error: unknown option '${flag}'` : `error: ${problem}`,
+      );
     });
     const config = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
     const { print = false, verbose = false, model = "claude-scripted", "output-format": format = "text" } = values;
@@ -60,9 +62,9 @@ const FLAGS = {
 
 function choiceOf(resume: string | undefined, id: string | undefined): SessionChoice {
   if (resume !== undefined && id !== undefined) {
-    throw new Refusal("Error: --session-id can only be used with --resume if --fork-session is also specified.");
+    throw new PersonaRefusal("Error: --session-id can only be used with --resume if --fork-session is also specified.");
   }
-  if (id !== undefined && !isUuid(id)) throw new Refusal("Error: Invalid session ID. Must be a valid UUID.");
+  if (id !== undefined && !isUuid(id)) throw new PersonaRefusal("Error: Invalid session ID. Must be a valid UUID.");
   return resume === undefined ? { kind: "new", id: id ?? null } : { kind: "resume", id: resume };
 }
 

@@ -1,4 +1,4 @@
-import { Refusal, type AgentSnapshot, type AgentOutput } from "../../persona.ts";
+import { PersonaRefusal, type AgentSnapshot, type AgentOutput } from "../../persona.ts";
 import { plainOutput } from "../../outputs.ts";
 import { printError, printJson } from "../../print.ts";
 import { VERSION } from "./transcripts.ts";
@@ -7,7 +7,7 @@ import { VERSION } from "./transcripts.ts";
 export function outputFor(format: string, verbose: boolean, permissionMode: string): AgentOutput {
   const make = FORMATS.get(format);
   if (make === undefined)
-    throw new Refusal(`error: option '--output-format <format>' argument '${format}' is invalid.`);
+    throw new PersonaRefusal(`error: option '--output-format <format>' argument '${format}' is invalid.`);
   return make(verbose, permissionMode);
 }
 
@@ -31,7 +31,7 @@ function resultOutput(): AgentOutput {
 
 /** `stream-json`: one event a line, each with the session's id. */
 function streamOutput(verbose: boolean, permissionMode: string): AgentOutput {
-  if (!verbose) throw new Refusal("Error: When using --print, --output-format=stream-json requires --verbose");
+  if (!verbose) throw new PersonaRefusal("Error: When using --print, --output-format=stream-json requires --verbose");
   let last = "";
   return {
     session({ session, cwd, name, model }, changed) {

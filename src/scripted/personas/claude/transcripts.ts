@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../../state/files.ts";
-import { Refusal, type OpenConversation, type ConversationStore, type ConversationTurn } from "../../persona.ts";
+import { PersonaRefusal, type OpenConversation, type ConversationStore, type ConversationTurn } from "../../persona.ts";
 import { asObject, readLines, TranscriptFile, type TranscriptFormat } from "../../transcript-file.ts";
 import { uuid } from "../../uuid.ts";
 
@@ -16,14 +16,14 @@ export function conversationsIn(projects: string, name: string | null): Conversa
   return {
     mint: uuid,
     begin(id, cwd): OpenConversation {
-      if (find(id) !== null) throw new Refusal(`Error: Session ID ${id} is already in use.`);
+      if (find(id) !== null) throw new PersonaRefusal(`Error: Session ID ${id} is already in use.`);
       return new TranscriptFile(id, join(projects, slugOf(cwd), `${id}.jsonl`), formatOf(id, name, null));
     },
     resume(id): OpenConversation {
       const file = find(id);
       const lines = readLines((file === null ? null : readIfThere(file)) ?? "");
       const turns = lines.flatMap((line) => turnOf(line) ?? []);
-      if (file === null || turns.length === 0) throw new Refusal(`No conversation found with session ID: ${id}`);
+      if (file === null || turns.length === 0) throw new PersonaRefusal(`No conversation found with session ID: ${id}`);
       const title = lines.findLast(({ type }) => type === "custom-title")?.customTitle;
       const leaf = lines.findLast((line) => turnOf(line) !== null)?.uuid;
       const format = formatOf(id, name, typeof leaf === "string" ? leaf : null);

@@ -3,7 +3,7 @@ import { homeDir } from "../../../state/paths.ts";
 import { readFlags } from "../../flags.ts";
 import {
   REEXEC_VARIABLE,
-  Refusal,
+  PersonaRefusal,
   type ScriptedLaunch,
   type Persona,
   type StdinServer,
@@ -22,7 +22,7 @@ export const codex: Persona = {
 
   read(argv, env): ScriptedLaunch | StdinServer {
     const { values, positionals } = readFlags(argv, FLAGS, (flag, problem) => {
-      return new Refusal(
+      return new PersonaRefusal(
         problem.startsWith("Unknown") ? `error: unexpected argument '${flag}' found` : `error: ${problem}`,
         2,
       );
@@ -66,7 +66,7 @@ function sessionOf(
   const [first, id, last] = words;
   const resumed = first === "resume";
   const prompt = (resumed ? last : first) ?? null;
-  if (resumed && id === undefined) throw new Refusal("error: resume: no session was given", 2);
+  if (resumed && id === undefined) throw new PersonaRefusal("error: resume: no session was given", 2);
   const known = locked === null && resumed && id !== undefined ? rollouts.resolve(id) : null;
   if (known !== null) return { session: { kind: "resume", id: known }, prompt };
   // Exec'd again, it goes on with what it took: that has a file, or it does not yet.

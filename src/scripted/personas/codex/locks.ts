@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { REEXEC_VARIABLE, Refusal } from "../../persona.ts";
+import { REEXEC_VARIABLE, PersonaRefusal } from "../../persona.ts";
 
 /** `thread-writer-locks/<uuid>.lock`: a lock of the kernel, from before the first prompt to the end of the process. */
 export class WriterLocks {
@@ -34,7 +34,7 @@ export class WriterLocks {
     }
     closeSync(fd);
     if (status !== CONFLICT) throw new Error(`flock ended with ${status}`);
-    throw new Refusal(
+    throw new PersonaRefusal(
       `Error: thread/resume: thread/resume failed: thread ${id} already has an active writer (code -32600)`,
     );
   }

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../../state/files.ts";
-import { Refusal, type ConversationStore, type ConversationTurn } from "../../persona.ts";
+import { PersonaRefusal, type ConversationStore, type ConversationTurn } from "../../persona.ts";
 import { asObject, parseLine, readLines, TranscriptFile, type TranscriptFormat } from "../../transcript-file.ts";
 import { isUuid, timedUuid } from "../../uuid.ts";
 import type { WriterLocks } from "./locks.ts";
@@ -30,12 +30,12 @@ export class Rollouts implements ConversationStore {
   resume(id: string): TranscriptFile {
     const failed = "Error: thread/resume: thread/resume failed:";
     const file = this.find(id);
-    if (file === null) throw new Refusal(`${failed} no rollout found for thread id ${id} (code -32600)`);
+    if (file === null) throw new PersonaRefusal(`${failed} no rollout found for thread id ${id} (code -32600)`);
     this.#locks.take(id);
     const content = readIfThere(file) ?? "";
     const meta = readLines(content).find(({ type }) => type === "session_meta");
     if (asObject(meta?.payload).id !== id) {
-      throw new Refusal(`${failed} failed to read thread: rollout at ${file} is empty (code -32603)`);
+      throw new PersonaRefusal(`${failed} failed to read thread: rollout at ${file} is empty (code -32603)`);
     }
     const turns = readLines(content).flatMap(turnOf);
     return new TranscriptFile(id, file, formatOf(id, String(asObject(meta?.payload).cwd)), { turns });
