@@ -29,14 +29,14 @@ export interface End {
   /** Its terminal was taken from under it: whatever code that led to, it did not end by itself. */
   hungUp: boolean;
   /** Why a person is needed before it can do anything: no login, no budget. */
-  held: string | null;
+  onHold: string | null;
 }
 
 export type Verdict =
   | { kind: "leave" }
   | { kind: "again"; inMs: number }
   | { kind: "crash-looping"; reason: string }
-  | { kind: "held"; reason: string };
+  | { kind: "on-hold"; reason: string };
 
 export const NO_ATTEMPTS: Attempts = { startsAtMs: [], failures: 0 };
 
@@ -61,7 +61,7 @@ export function afterEnd(
   rules: RestartRules,
 ): { attempts: Attempts; verdict: Verdict } {
   if (end.asked) return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };
-  if (end.held !== null) return { attempts: NO_ATTEMPTS, verdict: { kind: "held", reason: end.held } };
+  if (end.onHold !== null) return { attempts: NO_ATTEMPTS, verdict: { kind: "on-hold", reason: end.onHold } };
   const failed = end.exit !== 0 || end.hungUp;
   if (policy === "never" || (policy === "on-failure" && !failed)) {
     return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };

@@ -4,18 +4,18 @@ import type { FleetSettings, OnHold } from "./workers.ts";
 /** From now on it should run; what stood in the way is looked at anew. */
 export function desire(db: Db, workerId: number, settings: FleetSettings): void {
   db.run(
-    "UPDATE workers SET desired = 1, keeping = ?, held = NULL, unresumable = NULL, restarts = 0 WHERE id = ?",
+    "UPDATE workers SET desired = 1, fleet_settings = ?, on_hold = NULL, unresumable = NULL, restarts = 0 WHERE id = ?",
     JSON.stringify(settings),
     workerId,
   );
 }
 
 export function undesire(db: Db, workerId: number): void {
-  db.run("UPDATE workers SET desired = 0, held = NULL WHERE id = ?", workerId);
+  db.run("UPDATE workers SET desired = 0, on_hold = NULL WHERE id = ?", workerId);
 }
 
 export function setOnHold(db: Db, workerId: number, onHold: OnHold | null): void {
-  db.run("UPDATE workers SET held = ? WHERE id = ?", onHold === null ? null : JSON.stringify(onHold), workerId);
+  db.run("UPDATE workers SET on_hold = ? WHERE id = ?", onHold === null ? null : JSON.stringify(onHold), workerId);
 }
 
 export function countRestart(db: Db, workerId: number): void {

@@ -57,7 +57,7 @@ export interface FleetSettings {
 
 /** Why a worker is not started again before a person has looked. */
 export interface OnHold {
-  state: "held" | "crash-looping";
+  state: "on-hold" | "crash-looping";
   reason: string;
 }
 
@@ -82,11 +82,11 @@ interface WorkerColumns {
   unresumable: string | null;
   fork_of: number | null;
   declared: string | null;
-  supervisor_id: number | null;
+  started_by: number | null;
   paused: number;
   desired: number;
-  keeping: string | null;
-  held: string | null;
+  fleet_settings: string | null;
+  on_hold: string | null;
   restarts: number;
 }
 
@@ -117,14 +117,16 @@ function workerOf(columns: WorkerColumns): Worker {
     get declared() {
       return columns.declared === null ? null : parseColumn<Declared>("workers.declared", columns.declared);
     },
-    startedBy: columns.supervisor_id,
+    startedBy: columns.started_by,
     paused: columns.paused === 1,
     desired: columns.desired === 1,
     get fleet() {
-      return columns.keeping === null ? null : parseColumn<FleetSettings>("workers.keeping", columns.keeping);
+      return columns.fleet_settings === null
+        ? null
+        : parseColumn<FleetSettings>("workers.fleet_settings", columns.fleet_settings);
     },
     get onHold() {
-      return columns.held === null ? null : parseColumn<OnHold>("workers.held", columns.held);
+      return columns.on_hold === null ? null : parseColumn<OnHold>("workers.on_hold", columns.on_hold);
     },
     restarts: columns.restarts,
   };
@@ -241,8 +243,8 @@ export function setForkOf(db: Db, workerId: number, sessionId: number | null): v
 }
 
 /** Who started it last: a worker, or null for the operator. */
-export function setStartedBy(db: Db, workerId: number, supervisorId: number | null): void {
-  db.run("UPDATE workers SET supervisor_id = ? WHERE id = ?", supervisorId, workerId);
+export function setStartedBy(db: Db, workerId: number, startedBy: number | null): void {
+  db.run("UPDATE workers SET started_by = ? WHERE id = ?", startedBy, workerId);
 }
 
 export function setPaused(db: Db, workerId: number, paused: boolean): void {

@@ -29,7 +29,7 @@ export const crashLoop = campaign<Size>({
       again: 0,
       crashLooping: 0,
       left: 0,
-      held: 0,
+      onHold: 0,
       stalls: 0,
       daemons: 0,
       persons: 0,

@@ -22,7 +22,7 @@ export interface RestartTally {
   again: number;
   crashLooping: number;
   left: number;
-  held: number;
+  onHold: number;
   stalls: number;
   daemons: number;
   persons: number;
@@ -75,7 +75,7 @@ export class RestartModel {
     while (model.#nowMs < TEN_MINUTES_MS) {
       model.#start();
       model.#nowMs += whole(random, 200);
-      const again = model.#end({ exit: 1, asked: false, held: null, hungUp: false }, "on-failure");
+      const again = model.#end({ exit: 1, asked: false, onHold: null, hungUp: false }, "on-failure");
       if (!again) break;
     }
     return model.#starts.length;
@@ -104,7 +104,12 @@ export class RestartModel {
   #ending(): Omit<End, "ranMs"> {
     const exit = pick(this.#random, [0, 1, 1, 2, 137, null]);
     const dice = this.#random();
-    return { exit, asked: dice < 0.05, held: dice > 0.97 ? "not logged in" : null, hungUp: dice > 0.5 && dice < 0.55 };
+    return {
+      exit,
+      asked: dice < 0.05,
+      onHold: dice > 0.97 ? "not logged in" : null,
+      hungUp: dice > 0.5 && dice < 0.55,
+    };
   }
 
   /** The machine slept, or nobody looked: the end is seen late. */
@@ -132,7 +137,7 @@ export class RestartModel {
     const seen = `${JSON.stringify(ending)} after ${ranMs} ms under ${policy}: ${JSON.stringify(verdict)}`;
     check(verdict.kind === expectedKind(ending, policy, healthy ? 0 : this.#inWindow()), seen);
     if (verdict.kind === "leave") this.#tally.left++;
-    if (verdict.kind === "held") this.#tally.held++;
+    if (verdict.kind === "on-hold") this.#tally.onHold++;
     if (verdict.kind === "crash-looping") this.#tally.crashLooping++;
     if (verdict.kind !== "again") return false;
     this.#tally.again++;
@@ -162,12 +167,12 @@ export class RestartModel {
 }
 
 function expectedKind(
-  { asked, held, exit, hungUp }: Omit<End, "ranMs">,
+  { asked, onHold, exit, hungUp }: Omit<End, "ranMs">,
   policy: RestartPolicy,
   inWindow: number,
 ): string {
   if (asked) return "leave";
-  if (held !== null) return "held";
+  if (onHold !== null) return "on-hold";
   if (policy === "never" || (policy === "on-failure" && exit === 0 && !hungUp)) return "leave";
   return inWindow >= RULES.budget ? "crash-looping" : "again";
 }

@@ -11,7 +11,7 @@ import {
 } from "../../src/core/restart.ts";
 
 const RULES = { budget: 5, windowMs: 120_000, firstWaitMs: 1_000, longestWaitMs: 60_000, healthyMs: 120_000 };
-const CRASH: End = { exit: 1, asked: false, ranMs: 10, held: null, hungUp: false };
+const CRASH: End = { exit: 1, asked: false, ranMs: 10, onHold: null, hungUp: false };
 
 function endOf(end: Partial<End>, policy: RestartPolicy, attempts = NO_ATTEMPTS): Verdict {
   return afterEnd(attempts, { ...CRASH, ...end }, policy, 0, 0.5, RULES).verdict;
@@ -70,7 +70,7 @@ test("what was asked to end stays down under every policy; so does what ended we
 });
 
 test("one that cannot do anything without a person is held at its first end, not started five times", () => {
-  expect(endOf({ held: "not logged in" }, "always")).toEqual({ kind: "held", reason: "not logged in" });
+  expect(endOf({ onHold: "not logged in" }, "always")).toEqual({ kind: "on-hold", reason: "not logged in" });
 });
 
 test("the next daemon goes on counting where the last one stopped", () => {

@@ -27,7 +27,7 @@ export function needsOf(workers: readonly WorkerSummary[], addresses = false): N
 const VERBS: Partial<Record<WorkerState, string>> = {
   blocked: "attach",
   "crash-looping": "logs",
-  held: "up",
+  "on-hold": "up",
   unresumable: "drill",
 };
 

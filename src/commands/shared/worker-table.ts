@@ -1,3 +1,4 @@
+import { own } from "../../util/own.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
@@ -61,7 +62,8 @@ function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
 
 /** A sign as well as a colour: not everybody sees both. */
 function stateCell(worker: WorkerSummary, paint: Paint): Cell {
-  const [sign, tone] = LOOKS[worker.state];
+  // A daemon of another version may know a state that this one does not.
+  const [sign, tone] = own(STATE_SIGNS, worker.state) ?? (["◆", "waiting"] as const);
   const unusual = worker.attention !== null && worker.run !== null;
   return { text: `${sign} ${worker.state}`, paint: unusual ? paint.yellow : TONES[tone](paint) };
 }
@@ -75,14 +77,14 @@ const TONES = {
   broken: (paint: Paint) => paint.red,
 } as const;
 
-const LOOKS: Readonly<Record<WorkerState, readonly [sign: string, tone: keyof typeof TONES]>> = {
+const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: keyof typeof TONES]>> = {
   stopped: ["○", "quiet"],
   paused: ["○", "quiet"],
   starting: ["◌", "coming"],
   idle: ["●", "ready"],
   busy: ["●", "working"],
   blocked: ["◆", "waiting"],
-  held: ["◆", "waiting"],
+  "on-hold": ["◆", "waiting"],
   displaced: ["◌", "waiting"],
   "backing-off": ["◌", "waiting"],
   "crash-looping": ["✗", "broken"],

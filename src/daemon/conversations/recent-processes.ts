@@ -20,7 +20,7 @@ export function recentProcesses(
   return {
     memo,
     forget: () => (kept = new Map()),
-    inspect: (pid) => memo(`look ${pid}`, () => table.inspect(pid)),
+    inspect: (pid) => memo(`inspect ${pid}`, () => table.inspect(pid)),
     openFiles: (pid) => memo(`files ${pid}`, () => table.openFiles(pid)),
     lockHolders: (file) => memo(`lock ${file}`, () => table.lockHolders(file)),
     commandLines: () => memo("command lines", () => table.commandLines()),

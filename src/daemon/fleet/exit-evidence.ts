@@ -25,7 +25,7 @@ export async function exitEvidence(
   const asked = run.stoppedBy !== null || run.displacedMs !== null;
   const held =
     text === null ? null : (blockedExitOn(text, adapterOf(worker.vendor ?? "")?.screen)?.line ?? endedAt(dialog));
-  return { exit: run.exit, asked, held: held && withoutValues(held, worker), hungUp: text === null };
+  return { exit: run.exit, asked, onHold: held && withoutValues(held, worker), hungUp: text === null };
 }
 
 /** It ended with a question in front of it: the answer was no, or nobody's. Asked again at once, it would end again. */

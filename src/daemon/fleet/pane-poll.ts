@@ -17,7 +17,7 @@ export class PanePoll {
   readonly #titles = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #round = 0;
-  #looking = false;
+  #polling = false;
 
   constructor(services: LaunchServices, panes: TmuxHandle) {
     this.#services = services;
@@ -30,7 +30,7 @@ export class PanePoll {
       this.#titles.set(run, title);
       this.#services.conversations.reportActivity(run);
     });
-    this.#timer ??= setInterval(() => void this.#look(), PANE_LOOK_MS).unref();
+    this.#timer ??= setInterval(() => void this.#poll(), PANE_LOOK_MS).unref();
   }
 
   stop(): void {
@@ -42,10 +42,10 @@ export class PanePoll {
     this.#titles.delete(run);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     // A round that takes longer than a second is not overtaken by the next one.
-    if (this.#looking) return;
-    this.#looking = true;
+    if (this.#polling) return;
+    this.#polling = true;
     this.#round++;
     try {
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
@@ -54,7 +54,7 @@ export class PanePoll {
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);
     } finally {
-      this.#looking = false;
+      this.#polling = false;
     }
   }
 

@@ -155,7 +155,7 @@ export class FleetSupervisor {
       const since = state.attempts.startsAtMs.at(-1);
       const ranMs = since === undefined ? services.now() - run.startedMs : services.monotonicMs() - since;
       if (run.displacedMs !== null && run.stoppedBy === null) {
-        await this.#hold(worker, { state: "held", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
+        await this.#hold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
       } else await this.#after(worker, { ...how, ranMs });
     } catch (error) {
       state.decided = null; // found again by the next round
@@ -205,12 +205,12 @@ export class FleetSupervisor {
 
   /** It could not be started: said by `ls` until it can, or tried again where that may help. */
   async refused(worker: Worker, error: unknown): Promise<void> {
-    if (!isPerdureError(error)) return this.#hold(worker, { state: "held", reason: String(error) });
+    if (!isPerdureError(error)) return this.#hold(worker, { state: "on-hold", reason: String(error) });
     // `ls` says why by itself when it cannot come back to its conversation, or when somebody else has the name.
     if (error.details?.unresumable === true || error.code === "held") return;
-    if (error.retryable) return this.#after(worker, { exit: null, asked: false, ranMs: 0, held: null, hungUp: true });
+    if (error.retryable) return this.#after(worker, { exit: null, asked: false, ranMs: 0, onHold: null, hungUp: true });
     const reason = error.hint ? `${error.message} (${error.hint})` : error.message;
-    await this.#hold(worker, { state: "held", reason });
+    await this.#hold(worker, { state: "on-hold", reason });
   }
 
   #start(workerId: number, given: StartInput): Promise<StartedRun | null> {

@@ -11,7 +11,7 @@ export type WorkerState =
   | "blocked"
   | "backing-off"
   | "crash-looping"
-  | "held"
+  | "on-hold"
   | "paused"
   | "displaced"
   | "unresumable";

@@ -11,12 +11,12 @@ import {
 import { isErrno } from "../../state/files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
-/** `/proc`, read directly: a look costs 25 µs, a spawned `ps` would cost 10 ms. */
+/** `/proc`, read directly: a inspect costs 25 µs, a spawned `ps` would cost 10 ms. */
 export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/random/boot_id`): ProcessTable {
   let boot: string | undefined;
   const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
 
-  const look = (pid: number): ProcessInfo | null => {
+  const inspect = (pid: number): ProcessInfo | null => {
     const stat = readLine(`${proc}/${pid}/stat`);
     return stat === null ? null : parseStat(stat, bootId());
   };
@@ -31,7 +31,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
 
   return {
     bootId,
-    inspect: look,
+    inspect,
     variable(pid, name) {
       const text = environment(pid);
       const start = text.indexOf(`\0${name}=`);
@@ -45,7 +45,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
     children(pid) {
       const told = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
       // Some kernels do not tell: then everybody is asked for its parent.
-      if (told.every((text) => text === null)) return pids(proc).filter((each) => look(each)?.parentPid === pid);
+      if (told.every((text) => text === null)) return pids(proc).filter((each) => inspect(each)?.parentPid === pid);
       return told.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
     },
     openFiles: (pid) => openFiles(`${proc}/${pid}/fd`),
@@ -60,7 +60,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       if (named.length > 0) return named;
       // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
       const sharing = new Set(pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid)));
-      return [...sharing].filter((pid) => !sharing.has(look(pid)?.parentPid ?? 0));
+      return [...sharing].filter((pid) => !sharing.has(inspect(pid)?.parentPid ?? 0));
     },
     commandLines: () =>
       pids(proc)
@@ -72,7 +72,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       const found: ProcessInfo[] = [];
       for (const pid of pids(proc)) {
         if (!isOurs(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
-        const info = look(pid);
+        const info = inspect(pid);
         if (info) found.push(info);
       }
       return found;

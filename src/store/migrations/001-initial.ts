@@ -1,5 +1,5 @@
 // Applied migrations are never edited: a store out there already has this one.
-export const house = /* sql */ `
+export const initial = /* sql */ `
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,
   value ANY NOT NULL

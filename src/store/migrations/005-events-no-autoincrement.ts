@@ -1,5 +1,5 @@
 // Applied migrations are never edited: a store out there already has this one.
-export const lean = /* sql */ `
+export const eventsNoAutoincrement = /* sql */ `
 -- Without AUTOINCREMENT, which writes the last number into a page of its own at every commit. Numbers are not given out
 -- twice all the same: they go on from the newest event, and that one is never dropped.
 CREATE TABLE events_rebuilt (

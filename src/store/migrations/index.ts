@@ -1,9 +1,18 @@
-import { house } from "./001-initial.ts";
+import { initial } from "./001-initial.ts";
 import { sessions } from "./002-sessions.ts";
 import { custody } from "./003-custody.ts";
 import { mail } from "./004-mail.ts";
-import { lean } from "./005-events-no-autoincrement.ts";
+import { eventsNoAutoincrement } from "./005-events-no-autoincrement.ts";
 import { fleet } from "./006-fleet.ts";
+import { plainWords } from "./007-plain-words.ts";
 
 /** In order; the schema's version is how many of them a store has. */
-export const MIGRATIONS: readonly string[] = [house, sessions, custody, mail, lean, fleet];
+export const MIGRATIONS: readonly string[] = [
+  initial,
+  sessions,
+  custody,
+  mail,
+  eventsNoAutoincrement,
+  fleet,
+  plainWords,
+];

@@ -62,7 +62,7 @@ export const claude: Adapter = {
     inspect,
     holders,
     onHook,
-    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { inspect: () => process }),
   },
   screen: claudeScreen,
 };

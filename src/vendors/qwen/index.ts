@@ -66,7 +66,7 @@ export const qwen: Adapter = {
     inspect,
     holders,
     onHook,
-    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { inspect: () => process }),
   },
   screen: qwenScreen,
 };

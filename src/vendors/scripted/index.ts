@@ -54,7 +54,7 @@ export const scripted: Adapter = {
     watchDir: (configDir) => join(configDir, "live"),
     inspect,
     holders,
-    leftovers: (configDir, process) => inspect(configDir, process.pid, { look: () => process }),
+    leftovers: (configDir, process) => inspect(configDir, process.pid, { inspect: () => process }),
   },
   screen: {
     blockedExit: BLOCKED_EXIT,

@@ -31,7 +31,7 @@ export const SYNTHETIC: readonly string[] = [
      name_key TEXT NOT NULL, created_ms INTEGER NOT NULL, retired_ms INTEGER, lease_phase TEXT NOT NULL, generation INTEGER NOT NULL,
      holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT,
      program_at INTEGER, session_id INTEGER, unresumable TEXT, fork_of INTEGER, declared TEXT,
-     supervisor_id INTEGER, paused INTEGER NOT NULL, desired INTEGER NOT NULL, keeping TEXT, held TEXT, restarts INTEGER NOT NULL,
+     started_by INTEGER, paused INTEGER NOT NULL, desired INTEGER NOT NULL, fleet_settings TEXT, on_hold TEXT, restarts INTEGER NOT NULL,
      colour TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;

@@ -5,7 +5,7 @@ import type { Paint } from "../../../src/commands/shared/output.ts";
 const A_MINUTE_AGO = new Date(Date.now() - 90_000).toISOString();
 
 export function sampleWorker(name: string, state: WorkerState, rest: Partial<WorkerSummary> = {}): WorkerSummary {
-  const lives = !["stopped", "crash-looping", "held", "unresumable", "backing-off"].includes(state);
+  const lives = !["stopped", "crash-looping", "on-hold", "unresumable", "backing-off"].includes(state);
   return {
     address: `api/${name}`,
     project: "api",

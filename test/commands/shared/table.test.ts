@@ -40,13 +40,18 @@ test.each<[WorkerState, string]>([
   ["idle", "<dim><green>● idle</green></dim>"],
   ["busy", "<green>● busy</green>"],
   ["blocked", "<yellow>◆ blocked</yellow>"],
-  ["held", "<yellow>◆ held</yellow>"],
+  ["on-hold", "<yellow>◆ on-hold</yellow>"],
   ["backing-off", "<yellow>◌ backing-off</yellow>"],
   ["crash-looping", "<red>✗ crash-looping</red>"],
   ["unresumable", "<red>✗ unresumable</red>"],
   ["stopped", "<dim>○ stopped</dim>"],
 ])("%s has its colour", (state, shown) => {
   expect(workerTable([sampleWorker("coder", state)], MARKED)).toContain(shown);
+});
+
+test("a state that only another version knows is shown by its name", () => {
+  const state = "dreaming" as WorkerState;
+  expect(workerTable([sampleWorker("coder", state)], MARKED)).toContain("<yellow>◆ dreaming</yellow>");
 });
 
 test("a conversation carries the mark of its proof", () => {
@@ -73,7 +78,7 @@ test("what others wrote is escaped before it is cut, and wide characters count a
 test("who needs somebody is told with what to type; what passes by itself is not", () => {
   const needy = [
     ...FLEET,
-    sampleWorker("login", "held", { attention: "not logged in" }),
+    sampleWorker("login", "on-hold", { attention: "not logged in" }),
     sampleWorker("lost", "unresumable", { attention: "its transcript is gone" }),
     sampleWorker("odd", "busy", { attention: "suspended" }),
     sampleWorker("mine", "blocked", { mode: "foreground" }),
@@ -81,7 +86,7 @@ test("who needs somebody is told with what to type; what passes by itself is not
   expect(needsOf(needy).map(({ name, command, why }) => [name, command, why])).toEqual([
     ["coder-2", "perdure attach coder-2", "waits for your answer"],
     ["tester", "perdure logs tester", "crash-looping: started 5 times in 120 s, the last one: exit 1"],
-    ["login", "perdure up login", "held: not logged in"],
+    ["login", "perdure up login", "on-hold: not logged in"],
     ["lost", "perdure drill lost", "unresumable: its transcript is gone"],
     ["odd", "perdure show odd", "suspended"],
     ["mine", "perdure show mine", "waits for your answer"],

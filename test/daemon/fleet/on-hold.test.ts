@@ -16,7 +16,7 @@ command = ["sh", "-c", "echo Invalid API key; exit 1"]
   await fleet.until("planner", ({ state }) => state === "idle");
   await fleet.type("coder", "/login");
   await fleet.type("planner", "/limit");
-  for (const name of ["coder", "planner", "plain"]) await fleet.until(name, ({ state }) => state === "held");
+  for (const name of ["coder", "planner", "plain"]) await fleet.until(name, ({ state }) => state === "on-hold");
   const held = byName(await fleet.workers());
   expect(held.coder).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("Not logged in") });
   expect(held.planner).toMatchObject({ restarts: 0, generation: 1, attention: expect.stringContaining("limit") });
@@ -24,7 +24,7 @@ command = ["sh", "-c", "echo Invalid API key; exit 1"]
 
   // A daemon that comes back later does not think otherwise.
   await fleet.perdure(["daemon", "stop"]);
-  expect(byName(await fleet.workers()).coder).toMatchObject({ state: "held", generation: 1 });
+  expect(byName(await fleet.workers()).coder).toMatchObject({ state: "on-hold", generation: 1 });
   expect(await fleet.up("coder")).toMatchObject({ started: 1 });
   await fleet.until("coder", ({ state, generation }) => state === "idle" && generation === 2);
 });

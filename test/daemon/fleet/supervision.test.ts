@@ -62,7 +62,7 @@ restart = "always"
   await fleet.untilIdle();
   expect(await fleet.perdure(["stop", "coder"])).toMatchObject({ code: 0 });
   expect(await fleet.perdure(["takeover", "planner"])).toMatchObject({ code: 0 });
-  await fleet.until("planner", ({ state }) => state === "held");
+  await fleet.until("planner", ({ state }) => state === "on-hold");
   const now = byName(await fleet.workers());
   expect(now.coder).toMatchObject({ state: "stopped", restarts: 0, lastEnd: { reason: "stopped" } });
   expect(now.planner).toMatchObject({ restarts: 0, attention: expect.stringContaining("taken over") });
@@ -82,7 +82,7 @@ command = ["no-such-program"]
     outcome: "refused",
     reason: expect.stringContaining("no-such-program"),
   });
-  expect(byName(await fleet.workers()).ghost).toMatchObject({ state: "held" });
+  expect(byName(await fleet.workers()).ghost).toMatchObject({ state: "on-hold" });
   expect(await fleet.perdure(["up"])).toMatchObject({ code: 5 });
 });
 
