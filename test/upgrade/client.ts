@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { within } from "../support/check.ts";
+import type { UpgradeHome } from "./stage.ts";
+
+/**
+ * What the client does: it owns a name, reads its mail, and does what it is told line by line. Mail that begins with "keep" is
+ * not acknowledged before it is told to.
+ */
+const SOURCE = `
+import { createInterface } from "node:readline";
+import { connect } from "perdure";
+
+const say = (kind, told) => console.log(JSON.stringify({ kind, ...told }));
+const failed = (id) => (error) => say("failed", { id, code: error.code ?? String(error) });
+const perdure = await connect();
+const lease = await perdure.claim(process.argv[2]);
+const kept = new Map();
+
+const orders = {
+  send: ({ to, body, id }) => lease.send(to, body, { id }).then(({ state }) => say("sent", { id, state }), failed(id)),
+  ask: ({ to, body, id }) =>
+    lease.ask(to, body, { id }).then((answer) => say("answer", { id, from: answer.from, body: answer.body }), failed(id)),
+  ack: ({ id }) => kept.get(id).ack().then((acked) => say("acked", { id, acked }), failed(id)),
+};
+
+lease.onDisplaced((by) => say("displaced", { by }));
+say("lease", { run: lease.run, generation: lease.generation, token: lease.token, pid: process.pid });
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const order = JSON.parse(line);
+  orders[order.do](order);
+});
+try {
+  for await (const message of lease.receive()) {
+    const { id, from, body, attempt } = message;
+    if (body.startsWith("keep")) kept.set(id, message);
+    else await message.ack();
+    say("mail", { id, from, body, attempt });
+  }
+  say("over", {});
+} catch (error) {
+  failed("receive")(error);
+}
+`;
+
+type Order =
+  | { do: "send" | "ask"; to: string; body: string; id: string }
+  /** Acknowledges what it kept. */
+  | { do: "ack"; id: string };
+
+/** One thing that the client has said. */
+interface Told {
+  kind: "lease" | "mail" | "sent" | "answer" | "acked" | "displaced" | "failed" | "over";
+  id?: string;
+  [field: string]: unknown;
+}
+
+export interface ClientLease {
+  run: string;
+  generation: number;
+  token: string;
+  pid: number;
+}
+
+/** A process that has imported the library of the version before, and goes on running while that is replaced. */
+export class LibraryClient {
+  readonly child: ChildProcess;
+  readonly told: Told[] = [];
+  readonly #news = new EventEmitter();
+  #errors = "";
+
+  private constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdin?.on("error", () => undefined); // its end is what a test waits for
+    child.stderr?.on("data", (chunk: Buffer) => (this.#errors += chunk.toString()));
+    if (child.stdout) {
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        this.told.push(JSON.parse(line) as Told);
+        this.#news.emit("told");
+      });
+    }
+    child.once("close", () => this.#news.emit("told"));
+  }
+
+  static async start(stage: UpgradeHome, name: string): Promise<{ client: LibraryClient; lease: ClientLease }> {
+    const file = join(stage.project, "client.mjs");
+    writeFileSync(file, SOURCE);
+    const options = { cwd: stage.project, env: stage.env, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
+    const client = new LibraryClient(spawn(process.execPath, [file, name], options));
+    const { run, generation, token, pid } = await client.until("lease");
+    return { client, lease: { run, generation, token, pid } as ClientLease };
+  }
+
+  order(order: Order): void {
+    this.child.stdin?.write(`${JSON.stringify(order)}\n`);
+  }
+
+  /** What it said of this kind, and of this message where one is named; waits until it has. */
+  until(kind: Told["kind"], id?: string): Promise<Told> {
+    const what = `the client to say ${kind} ${id ?? ""}`;
+    return within(what, this.#until(kind, id), 20_000).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it said ${JSON.stringify(this.told)} ${this.#errors}`, { cause: error });
+    });
+  }
+
+  async kill(): Promise<void> {
+    const closed = once(this.child, "close");
+    this.child.kill("SIGKILL");
+    await closed;
+  }
+
+  async #until(kind: Told["kind"], id: string | undefined): Promise<Told> {
+    for (;;) {
+      const found = this.told.find((each) => each.kind === kind && (id === undefined || each.id === id));
+      if (found) return found;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error("the client has ended");
+      await once(this.#news, "told");
+    }
+  }
+}

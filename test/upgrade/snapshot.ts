@@ -1,0 +1,87 @@
+import { listOf, WORKERS } from "./scene.ts";
+import type { UpgradeHome } from "./stage.ts";
+
+export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
+
+/** What `--json` prints, by command: an error, too. */
+export type Snapshot = Record<string, Json>;
+
+/** Of whom there is more to tell than `show` does: several runs or conversations, a proof, a client. */
+const WITH_A_PAST = listOf("coder claudius codette sleeper reader looper guest");
+
+const WITH_MAIL = listOf("sleeper napper shell artist reader guest");
+
+/** What became of each is told by `mail` alone. */
+const MESSAGES_WITH_A_PAST = listOf("queued-2 kept injected read question dead cancelled plan-1 expired");
+
+/** Everything that can be asked about the scene. Leaver, which ends in between, is left out. */
+export async function takeSnapshot(stage: UpgradeHome): Promise<Snapshot> {
+  const commands = [
+    ["ls"],
+    ["saved"],
+    ["project"],
+    ["pending"],
+    ["inbox", "--all"],
+    ...WORKERS.map((name) => ["show", name]),
+    ...WITH_A_PAST.map((name) => ["history", name]),
+    ...WITH_MAIL.map((name) => ["inbox", name, "--all"]),
+    ...MESSAGES_WITH_A_PAST.map((id) => ["mail", id]),
+  ];
+  const snapshot: Snapshot = {};
+  const next = async (): Promise<void> => {
+    for (let words = commands.shift(); words !== undefined; words = commands.shift()) {
+      snapshot[words.join(" ")] = withoutLeaver(await stage.json<Json>(words));
+    }
+  };
+  await Promise.all([next(), next()]);
+  snapshot.events = await eventsOf(stage);
+  return snapshot;
+}
+
+/** All that ever happened, leaver's part left out. */
+async function eventsOf(stage: UpgradeHome): Promise<Json[]> {
+  const { stdout } = await stage.perdure(["events", "--after", "0", "--limit", "20000", "--json"]);
+  const events = stdout.split("\n").filter(Boolean);
+  return events.map((line) => JSON.parse(line) as Json).filter((event) => !isOf(event, "worker", "leaver"));
+}
+
+function withoutLeaver(document: Json): Json {
+  if (!isObject(document) || !Array.isArray(document.workers)) return document;
+  return { ...document, workers: document.workers.filter((worker) => !isOf(worker, "name", "leaver")) };
+}
+
+/** The only values that the new version may tell in other words, each with the reason. */
+const MAY_CHANGE: readonly { field: string; was: string; now: string; why: string }[] = [
+  { field: "state", was: "held", now: "on-hold", why: "a lease is held, a worker that waits for a person is on hold" },
+  { field: "type", was: "worker.held", now: "worker.on-hold", why: "the event is called after the state" },
+];
+
+/** The ways in which a later answer is not the same as the earlier one. Fields may be added; nothing may be gone or changed. */
+export function differences(before: Json, after: Json | undefined, path = ""): string[] {
+  if (after === undefined) return [`${path} is gone: ${JSON.stringify(before)}`];
+  if (Array.isArray(before)) {
+    if (!Array.isArray(after)) return [changed(path, before, after)];
+    const missing = before.length === after.length ? [] : [`${path} has ${after.length} entries, not ${before.length}`];
+    return [...missing, ...before.flatMap((each, at) => differences(each, after[at], `${path}[${at}]`))];
+  }
+  if (!isObject(before))
+    return before === after || mayChange(path, before, after) ? [] : [changed(path, before, after)];
+  if (!isObject(after)) return [changed(path, before, after)];
+  return Object.entries(before).flatMap(([field, value]) => differences(value, after[field], `${path}.${field}`));
+}
+
+function mayChange(path: string, before: Json, after: Json): boolean {
+  return MAY_CHANGE.some(({ field, was, now }) => path.endsWith(`.${field}`) && before === was && after === now);
+}
+
+function changed(path: string, before: Json, after: Json): string {
+  return `${path} was ${JSON.stringify(before)} and is ${JSON.stringify(after)}`;
+}
+
+function isOf(value: Json, field: string, wanted: string): boolean {
+  return isObject(value) && value[field] === wanted;
+}
+
+function isObject(value: Json): value is { [field: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
