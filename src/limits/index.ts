@@ -168,6 +168,9 @@ export const QUIET_LOOK_MS = 5_000;
 /** How long a vendor may take to open a conversation of its own before the start is given up: a cold one on a busy laptop. */
 export const MINT_WAIT_MS = 60_000;
 
+/** A child that was killed is gone in milliseconds; longer, and a process outside of its group keeps one of its pipes. */
+export const CHILD_END_WAIT_MS = 2_000;
+
 /** Conversations of one worker listed, and kept, beyond the one it is in. */
 export const SESSIONS_KEPT_PER_WORKER = 200;
 

@@ -5,7 +5,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
-import { endGroup } from "../shared/child-group.ts";
+import { endGroupAndWait } from "../shared/child-group.ts";
 
 /**
  * Has codex open a conversation and write it down before the program itself is started, so that its id is known from
@@ -21,7 +21,7 @@ export async function mintThread({ command, args, name, cwd, environment, from }
     return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
   } finally {
     // Without a network it would linger for seconds; all it had to write is written.
-    endGroup(child.pid);
+    await endGroupAndWait(child);
   }
 }
 

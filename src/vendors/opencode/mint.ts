@@ -4,7 +4,7 @@ import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
-import { endGroup } from "../shared/child-group.ts";
+import { endGroupAndWait } from "../shared/child-group.ts";
 import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
 
@@ -28,7 +28,7 @@ export async function mintSession({ command, name, cwd, environment, from }: Min
   } catch (error) {
     throw cannotOpen(error instanceof Error ? error.message : String(error));
   } finally {
-    endGroup(child.pid);
+    await endGroupAndWait(child);
   }
 }
 
