@@ -3,6 +3,9 @@ import { existsSync } from "node:fs";
 /** Which shell form this machine can run; the daemon finds out once and tells every launch. */
 export type WrapperForm = "env" | "bash" | "plain";
 
+/** The file in a run's folder that holds the exit code of its program. */
+export const EXIT_FILE = "exit";
+
 /** What Node changes for itself at its start and the program must get back. */
 export interface Inherited {
   /** Signals the caller had ignored, without SIG. */
@@ -156,7 +159,7 @@ if [ $perdure_s -ne 0 ] && perdure_fg; then
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
 fi
 if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
-umask 077; printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"`;
+umask 077; printf '%s\n' "$perdure_s" > "$perdure_d/${EXIT_FILE}.tmp" && ${tool("mv")} "$perdure_d/${EXIT_FILE}.tmp" "$perdure_d/${EXIT_FILE}"`;
 
 /** Not from the caller's PATH, which is the program's business. */
 function tool(name: string): string {
