@@ -10,13 +10,18 @@ const aside = `dist.${process.pid}.tmp`;
 
 const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
 
-/** cli.cjs requires the other verbs from a file of their own (why: src/cli.ts). */
-const verbsApart = {
-  name: "verbs-apart",
+/** What a bundle requires from a file of its own, when it is first needed (why: where it is required). */
+const APART = [
+  { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" },
+  { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" },
+];
+
+const apart = {
+  name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: /\/verbs\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./verbs.cjs", external: true } : undefined,
-    );
+    for (const { module, kind, file } of APART) {
+      onResolve({ filter: module }, (found) => (found.kind === kind ? { path: file, external: true } : undefined));
+    }
   },
 };
 
@@ -27,8 +32,9 @@ await build({
     verbs: "src/commands/verbs.ts",
     daemon: "src/daemon.ts",
     scripted: "src/scripted.ts",
+    "string-width": "string-width",
   },
-  plugins: [verbsApart],
+  plugins: [apart],
   supported: { "dynamic-import": false },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
@@ -40,7 +46,12 @@ await build({
   format: "cjs",
   minify: true,
   legalComments: "none",
-  define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "__dirname", "import.meta.dirname": "__dirname" },
+  define: {
+    PERDURE_VERSION: JSON.stringify(version),
+    PERDURE_DIST: "__dirname",
+    "import.meta.dirname": "__dirname",
+    "import.meta.filename": "__filename",
+  },
   logLevel: "warning",
 });
 
