@@ -10,31 +10,25 @@ const aside = `dist.${process.pid}.tmp`;
 
 const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
 
-/** What a bundle requires from a file of its own, when it is first needed (why: where it is required). */
-const APART = [
-  { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" },
-  { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" },
-];
+/** A module that is required from a file of its own when it is first needed (why: where it is required). */
+const VERBS = { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" };
+const STRING_WIDTH = { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" };
+const CONFIG_CHECK = { module: /\/check\.ts$/, kind: "require-call", file: "./config-check.cjs" };
+const TOML_POSITIONS = { module: /\/positions\.ts$/, kind: "require-call", file: "./toml-positions.cjs" };
 
-const apart = {
-  name: "apart",
-  setup({ onResolve }) {
-    for (const { module, kind, file } of APART) {
-      onResolve({ filter: module }, (found) => (found.kind === kind ? { path: file, external: true } : undefined));
-    }
-  },
-};
+function apart(modules) {
+  return {
+    name: "apart",
+    setup({ onResolve }) {
+      for (const { module, kind, file } of modules) {
+        onResolve({ filter: module }, (found) => (found.kind === kind ? { path: file, external: true } : undefined));
+      }
+    },
+  };
+}
 
 // The command line and the daemon are CommonJS: Node's module loader for ESM costs 4 ms of a 25 ms start.
-await build({
-  entryPoints: {
-    cli: "src/cli.ts",
-    verbs: "src/commands/verbs.ts",
-    daemon: "src/daemon.ts",
-    scripted: "src/scripted.ts",
-    "string-width": "string-width",
-  },
-  plugins: [apart],
+const COMMON_JS = {
   supported: { "dynamic-import": false },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
@@ -53,7 +47,23 @@ await build({
     "import.meta.filename": "__filename",
   },
   logLevel: "warning",
+};
+
+await build({
+  ...COMMON_JS,
+  entryPoints: {
+    cli: "src/cli.ts",
+    verbs: "src/commands/verbs.ts",
+    scripted: "src/scripted.ts",
+    "string-width": "string-width",
+    "config-check": "src/project/config/check.ts",
+    "toml-positions": "src/project/config/positions.ts",
+  },
+  plugins: [apart([VERBS, STRING_WIDTH, CONFIG_CHECK, TOML_POSITIONS])],
 });
+
+// The checker of configuration files is made of zod, which the daemon has anyway.
+await build({ ...COMMON_JS, entryPoints: { daemon: "src/daemon.ts" }, plugins: [apart([TOML_POSITIONS])] });
 
 // The library is ESM: it is loaded once by a program that runs for long.
 await build({
@@ -62,6 +72,10 @@ await build({
   bundle: true,
   platform: "node",
   target: "node24",
+  banner: {
+    js: 'import{createRequire as perdureRequire}from"node:module";const require=perdureRequire(import.meta.url);',
+  },
+  plugins: [apart([CONFIG_CHECK, TOML_POSITIONS])],
   format: "esm",
   legalComments: "none",
   define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "import.meta.dirname" },

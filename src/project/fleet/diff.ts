@@ -4,7 +4,7 @@ import { shellWords } from "../../util/shell-quote.ts";
 import { parseToml } from "../config/read.ts";
 import { CONFIG_FILE } from "../find.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
-import { isTable } from "../config/shape.ts";
+import { isTable } from "../config/errors.ts";
 
 // What a person sees before a fleet file is trusted. Made from what the file says, not from how it is written: a value of `env`
 // is found in whatever way it was put there, and a layout meant to deceive is gone. Whoever prints it makes it `printable`.
