@@ -34,6 +34,7 @@ const COMMON_JS = {
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
+  mainFields: ["module", "main"], // jsonc-parser's main hides its parts from a bundler
   // Older syntax, so that an older Node gets as far as the line that tells it so.
   target: "node18",
   banner: { js: nodeCheck },

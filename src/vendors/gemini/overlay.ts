@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parse, printParseErrorCode, type ParseError } from "jsonc-parser";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
@@ -72,18 +73,20 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }
 
-/** JSON with comments, as gemini reads it. */
+/** JSON with comments and without commas at the end of lists, as gemini reads it. The error quotes nothing: there may be keys in it. */
 function userSettings(file: string): Fields {
   const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
-  const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) =>
-    each[0] === '"' ? each : " ",
-  );
-  if (plain.trim() === "") return {};
-  try {
-    return fieldsOf(JSON.parse(plain));
-  } catch (cause) {
-    throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
-  }
+  const errors: ParseError[] = [];
+  const settings: unknown = parse(text, errors, { allowEmptyContent: true });
+  const [first] = errors;
+  if (first === undefined) return fieldsOf(settings);
+  const line = text.slice(0, first.offset).split("\n").length;
+  const what = printParseErrorCode(first.error)
+    .replaceAll(/\B[A-Z]/g, " $&")
+    .toLowerCase();
+  throw new PerdureError("usage", `gemini's settings ${file} cannot be read: line ${line}, ${what}.`, {
+    hint: `edit ${file}`,
+  });
 }
 
 function fieldsOf(value: unknown): Fields {
