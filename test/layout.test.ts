@@ -56,6 +56,15 @@ const VENDOR =
   /[!=]==?\s*["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']|case\s+["'](claude|codex|gemini|copilot|cursor|pi|opencode|qwen)["']/;
 const LINES_MAX = 400;
 
+/** A constant whose name ends in a unit is a bound, and bounds stand in limits/ with their reasons; but for these. */
+const BOUND =
+  /\b(?:const|static readonly) #?((?:[A-Z0-9_]*_)?(?:MS|MAX|MIN|BYTES|CHARS|LINES|ROWS|TRIES|DAYS|KEPT|DEPTH|LEVELS|DEFAULT)|[A-Z0-9_]+_LOOKS)(?:: [^=;]+)? =/g;
+const BOUNDS_ELSEWHERE: Readonly<Record<string, string>> = {
+  HEADER_BYTES: "protocol/frames.ts", // the form of a frame
+  ID_CHARS: "daemon/mail/admit.ts", // the form of a message's id
+  UNITS_MS: "commands/shared/parse.ts", // what the letters of a duration mean
+};
+
 test("every file of src keeps to the arrows, and to what may stand where", () => {
   const files = globSync("**/*.ts", { cwd: "src" });
   expect(files.length).toBeGreaterThan(50);
@@ -105,6 +114,9 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ["SQL outside the store", "daemon/x.ts", 'db.run("UPDATE workers SET a = 1");', /SQL/],
   ["a vendor's name in a condition", "daemon/x.ts", 'if (vendor === "claude") go();', /vendor/],
   ["a vendor's name in a switch", "runtime/x.ts", "switch (v) { case 'codex': }", /vendor/],
+  ["a bound in a room", "daemon/x.ts", "const POLL_MS = 20;", /POLL_MS is a bound/],
+  ["a bound of a class", "daemon/x.ts", "  static readonly LOOKS_MAX: number = 3;", /LOOKS_MAX is a bound/],
+  ["a bound that is allowed elsewhere", "daemon/x.ts", "const HEADER_BYTES = 4;", /HEADER_BYTES is a bound/],
   ["a file that does not end", "daemon/x.ts", "\n".repeat(LINES_MAX + 1), /lines/],
 ];
 
@@ -115,6 +127,8 @@ test.each(OFFENDERS)("the checker finds %s", (_what, file, text, offence) => {
 test("the checker leaves alone what is allowed", () => {
   expect(offences("daemon/calls/x.ts", 'import { a } from "../../store/db.ts";\nimport b from "node:fs";')).toEqual([]);
   expect(offences("store/x.ts", 'import { a } from "./db.ts";\ndb.run("DELETE FROM events");')).toEqual([]);
+  expect(offences("limits/x.ts", "export const POLL_MS = 20;")).toEqual([]);
+  expect(offences("protocol/frames.ts", "const HEADER_BYTES = 4;")).toEqual([]);
   expect(offences("vendors/claude.ts", 'if (vendor === "claude") go();')).toEqual([]);
 });
 
@@ -125,6 +139,9 @@ function offences(file: string, text: string): string[] {
   for (const specifier of importsOf(text)) found.push(...importOffences(file, room, specifier));
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
+  for (const [, name = ""] of room === "limits" ? [] : text.matchAll(BOUND)) {
+    if (BOUNDS_ELSEWHERE[name] !== file) found.push(`${file}: ${name} is a bound, and belongs in limits/`);
+  }
   const lines = text.split("\n").length - 1;
   if (lines > LINES_MAX) found.push(`${file}: ${lines} lines`);
   return found;

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { ROWS_IN_MIND_MAX } from "../limits/index.ts";
+import { CACHED_ROWS_MAX, STORE_LOCK_WAIT_MS } from "../limits/index.ts";
 import { Boxes } from "./mailbox-counters.ts";
 
 interface Statement {
@@ -20,7 +20,7 @@ export class Db {
   #changes = 0;
 
   constructor(file: string, options: { readOnly?: boolean } = {}) {
-    this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: 1_000 });
+    this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: STORE_LOCK_WAIT_MS });
   }
 
   exec(sql: string): void {
@@ -43,7 +43,7 @@ export class Db {
     if (known !== undefined) return known as Row | null;
     const row = this.one<object>(sql, ...values);
     if (row !== null) Object.freeze(row);
-    if (rows.size >= ROWS_IN_MIND_MAX) rows.clear();
+    if (rows.size >= CACHED_ROWS_MAX) rows.clear();
     rows.set(key, row);
     return row as Row | null;
   }

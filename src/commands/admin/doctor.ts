@@ -4,7 +4,7 @@ import { connect, type Client } from "../../client/connect.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
-import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
+import { DAY_MS, LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { VERSION } from "../../protocol/version.ts";
@@ -29,7 +29,6 @@ interface Finding {
 }
 
 const BAD_EXIT = 5;
-const DAY_MS = 24 * 3_600_000;
 
 export const doctor: Command = {
   summary: "look over everything perdure needs, each with its fix",

@@ -1,5 +1,12 @@
 import { rmSync } from "node:fs";
-import { MISMATCH_CONFIRM_MS, PROOF_LOOK_MS, QUIET_LOOK_MS, RUN_POLL_MS, SIGN_SETTLE_MS } from "../../limits/index.ts";
+import {
+  CALM_LOOKS,
+  MISMATCH_CONFIRM_MS,
+  PROOF_LOOK_MS,
+  QUIET_LOOK_MS,
+  RUN_POLL_MS,
+  SIGN_SETTLE_MS,
+} from "../../limits/index.ts";
 import { goneTo } from "../../core/rotation.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
@@ -17,9 +24,6 @@ import { SilenceWatch } from "./hang-detector.ts";
 import { StrangerWatch } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
 import { withOthers } from "./align-timer.ts";
-
-/** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
-const CALM_LOOKS = 4;
 
 /** Follows one run: first whether it is in the right conversation, then where it goes from there. */
 export class Follower {

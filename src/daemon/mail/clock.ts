@@ -1,9 +1,7 @@
 import { uptime } from "node:os";
+import { UPTIME_STEP_MS } from "../../limits/index.ts";
 import { readMeta, writeMeta } from "../../store/meta.ts";
 import type { House } from "../services.ts";
-
-/** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
-const UPTIME_STEP_MS = 10;
 
 type Clocks = Pick<House, "db" | "writer" | "now" | "monotonicMs"> & {
   processes: Pick<House["processes"], "bootId">;

@@ -1,3 +1,4 @@
+import { POLICY_CACHE_MS } from "../../limits/index.ts";
 import type { CallName } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { readConfigAt } from "../../project/config/read.ts";
@@ -16,9 +17,6 @@ const WORDS: Readonly<Partial<Record<CallName, string>>> = {
   pending: "inbox",
 };
 
-/** How long what the file says is believed: it is asked for at every message. */
-const BELIEVED_MS = 1_000;
-
 type Allowed = ReadonlySet<string> | "all";
 
 const read = new Map<string, { allowed: Allowed; untilMs: number }>();
@@ -33,7 +31,7 @@ export function forbiddenBy(root: string, call: CallName, nowMs: number): string
   const known = read.get(root);
   // A file with a mistake takes away what it took away before.
   const allowed = (): Allowed => allowedIn(root) ?? known?.allowed ?? "all";
-  const rule = known && known.untilMs > nowMs ? known : { allowed: allowed(), untilMs: nowMs + BELIEVED_MS };
+  const rule = known && known.untilMs > nowMs ? known : { allowed: allowed(), untilMs: nowMs + POLICY_CACHE_MS };
   read.set(root, rule);
   return rule.allowed === "all" || rule.allowed.has(word) ? null : word;
 }

@@ -1,4 +1,4 @@
-import { PANES_PER_WINDOW_MAX } from "../../limits/index.ts";
+import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import { listPanes } from "./list.ts";
@@ -22,8 +22,6 @@ export interface Started {
 /** Where the first window of a session is; `base-index`, unless somebody changed it. */
 const FIRST_PLACE = 1;
 
-/** Somebody at the keyboard is not so fast as to take the place each time. */
-const LOOKS_MAX = 3;
 const MOVED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
 
 /** Starts processes in panes, many at once: only those of one worker or of one group wait for each other. */
@@ -51,7 +49,7 @@ export class Starter {
       try {
         return await this.#place(client, request);
       } catch (error) {
-        if (looks === LOOKS_MAX || !isRefusal(error, MOVED)) throw error;
+        if (looks === PANE_PLACE_TRIES || !isRefusal(error, MOVED)) throw error;
       }
     }
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parse, printParseErrorCode, type ParseError } from "jsonc-parser";
+import { HOOK_WAIT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
@@ -65,7 +66,9 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
   const general = fieldsOf(settings.general);
   const hooks = fieldsOf(settings.hooks);
   for (const [event, word] of Object.entries(events)) {
-    const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
+    const ours = {
+      hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: HOOK_WAIT_MS }],
+    };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
   }
   // Its own tidying takes a stub for a broken conversation, and deletes every file of the same ending with it.

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { SCREEN_LINES } from "../../limits/index.ts";
+import { DIALOG_LINES } from "../../limits/index.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
 
 /** A dialog by words of its own, the first of which says what it is about: all stand on the last lines while it is there. */
@@ -21,7 +21,7 @@ export function dialogOn(
 export function lastLines(text: string): string[] {
   const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
   const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
-  return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-SCREEN_LINES);
+  return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-DIALOG_LINES);
 }
 
 /** Said by tmux below the last screen of a program. */
