@@ -40,6 +40,9 @@ const COMMON_JS = {
   banner: { js: nodeCheck },
   format: "cjs",
   minify: true,
+  // Read by Node only with --enable-source-maps, which PERDURE_DEBUG brings: then a stack names the files of src.
+  sourcemap: "linked",
+  sourcesContent: false,
   legalComments: "none",
   define: {
     PERDURE_VERSION: JSON.stringify(version),

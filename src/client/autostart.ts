@@ -46,7 +46,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
   const [node, ...flags] = daemonCommand();
-  const child = spawn(node, [...flags, join(dist, "daemon.cjs"), ...args], {
+  const child = spawn(node, [...flags, ...debugFlags(env), join(dist, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),
@@ -63,6 +63,11 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
 /** What its script runs on. */
 export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
+}
+
+/** The flags with which stacks in the log name the files of src. */
+function debugFlags(env: Environment): string[] {
+  return env.PERDURE_DEBUG ? ["--enable-source-maps"] : [];
 }
 
 /** The daemon runs on the Node of its starter, which in a library's case is anybody's. */
