@@ -29,7 +29,7 @@ export function insertEvent(db: Db, event: Omit<EventRow, "seq">): void {
     event.data,
   );
   // Asked for after every commit.
-  db.bearInMind("events", LAST, [], { seq });
+  db.primeCache(LAST, [], { seq });
   if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
 }
 
@@ -74,5 +74,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.oneInMind<{ seq: number | null }>("events", LAST)?.seq ?? 0;
+  return db.cachedOne<{ seq: number | null }>(LAST)?.seq ?? 0;
 }

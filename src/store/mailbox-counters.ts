@@ -1,11 +1,13 @@
 import type { Db } from "./db.ts";
 
 export interface BoxCount {
-  messages: number;
-  bytes: number;
+  readonly messages: number;
+  readonly bytes: number;
 }
 
-interface Entry extends BoxCount {
+interface Entry {
+  messages: number;
+  bytes: number;
   projectId: number;
   /** 0 for the operator's. */
   worker: number;
@@ -66,7 +68,7 @@ export class Boxes {
         bytes,
       );
     }
-    if (only && now) this.#db.bearInMind("mailboxes", STORED, [only.projectId, only.worker], { ...now });
+    if (only && now) this.#db.primeCache(STORED, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 
@@ -82,7 +84,7 @@ export class Boxes {
   }
 
   #stored(projectId: number, worker: number): BoxCount {
-    return this.#db.oneInMind<BoxCount>("mailboxes", STORED, projectId, worker) ?? NONE;
+    return this.#db.cachedOne<BoxCount>(STORED, projectId, worker) ?? NONE;
   }
 }
 

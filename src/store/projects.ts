@@ -1,6 +1,9 @@
 import type { Db } from "./db.ts";
 
-export interface ProjectRow {
+/** A row is shared by all who ask for it, and frozen. */
+export type ProjectRow = Readonly<ProjectColumns>;
+
+interface ProjectColumns {
   id: number;
   slug: string;
   slug_key: string;
@@ -10,15 +13,15 @@ export interface ProjectRow {
 }
 
 export function projectByIdentity(db: Db, identity: string): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE identity = ?", identity);
+  return db.cachedOne("SELECT * FROM projects WHERE identity = ?", identity);
 }
 
 export function projectBySlug(db: Db, slugKey: string): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE slug_key = ?", slugKey);
+  return db.cachedOne("SELECT * FROM projects WHERE slug_key = ?", slugKey);
 }
 
 export function projectById(db: Db, id: number): ProjectRow | null {
-  return db.oneInMind("projects", "SELECT * FROM projects WHERE id = ?", id);
+  return db.cachedOne("SELECT * FROM projects WHERE id = ?", id);
 }
 
 export function allProjects(db: Db): ProjectRow[] {

@@ -1,6 +1,9 @@
 import type { Db } from "./db.ts";
 
-export interface RunRow {
+/** A row is shared by all who ask for it, and frozen. */
+export type RunRow = Readonly<RunColumns>;
+
+interface RunColumns {
   id: string;
   worker_id: number;
   generation: number;
@@ -54,7 +57,7 @@ export function insertRun(db: Db, run: NewRun): void {
 }
 
 export function runById(db: Db, id: string): RunRow | null {
-  return db.oneInMind("runs", "SELECT * FROM runs WHERE id = ?", id);
+  return db.cachedOne("SELECT * FROM runs WHERE id = ?", id);
 }
 
 export function runByToken(db: Db, tokenHash: string): RunRow | null {

@@ -1,6 +1,9 @@
 import type { Db } from "./db.ts";
 
-export interface TombstoneRow {
+/** A row is shared by all who ask for it, and frozen. */
+export type TombstoneRow = Readonly<TombstoneColumns>;
+
+interface TombstoneColumns {
   project_id: number;
   name_key: string;
   name: string;
@@ -9,12 +12,7 @@ export interface TombstoneRow {
 }
 
 export function tombstoneByName(db: Db, projectId: number, nameKey: string): TombstoneRow | null {
-  return db.oneInMind(
-    "tombstones",
-    "SELECT * FROM tombstones WHERE project_id = ? AND name_key = ?",
-    projectId,
-    nameKey,
-  );
+  return db.cachedOne("SELECT * FROM tombstones WHERE project_id = ? AND name_key = ?", projectId, nameKey);
 }
 
 export function tombstonesOfWorker(db: Db, workerId: number): TombstoneRow[] {

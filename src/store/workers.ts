@@ -1,7 +1,10 @@
 import type { Lease } from "../core/lease.ts";
 import type { Db } from "./db.ts";
 
-export interface WorkerRow {
+/** A row is shared by all who ask for it, and frozen. */
+export type WorkerRow = Readonly<WorkerColumns>;
+
+interface WorkerColumns {
   id: number;
   project_id: number;
   name: string;
@@ -30,8 +33,7 @@ export interface WorkerRow {
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {
-  return db.oneInMind(
-    "workers",
+  return db.cachedOne(
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL",
     projectId,
     nameKey,
@@ -39,7 +41,7 @@ export function workerByName(db: Db, projectId: number, nameKey: string): Worker
 }
 
 export function workerById(db: Db, id: number): WorkerRow | null {
-  return db.oneInMind("workers", "SELECT * FROM workers WHERE id = ?", id);
+  return db.cachedOne("SELECT * FROM workers WHERE id = ?", id);
 }
 
 export function lastRetiredByName(db: Db, projectId: number, nameKey: string): WorkerRow | null {

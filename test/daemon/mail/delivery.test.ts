@@ -199,3 +199,26 @@ it("long messages are handed out as many at a time as one answer carries", async
   }
   expect(received).toEqual(sent);
 });
+
+it("a message that is refused takes no other one of the same commit with it", async () => {
+  const post = await opened("coder", "tester");
+  const client = await post.client();
+  await post.send("coder", "taken", { id: "taken" });
+  await post.send("tester", "elsewhere", { id: "elsewhere" });
+  await post.home.perdure(["cancel", "taken"]);
+  const refused: [code: string, params: ReturnType<typeof post.params>][] = [
+    ["conflict", post.params("coder", "another text", { id: "taken" })],
+    ["not-found", post.params("nobody", "x")],
+    ["not-found", post.params("coder", "x", { supersedes: "no-such" })],
+    ["not-found", post.params("coder", "x", { supersedes: "elsewhere" })],
+    ["conflict", post.params("coder", "x", { supersedes: "taken" })],
+    ["usage", post.params("coder", "é".repeat(MESSAGE_BYTES_MAX / 2 + 1))],
+  ];
+  const good = (at: number): Promise<unknown> =>
+    client.call("send", post.params("tester", "fine", { id: `fine-${at}` }));
+  const outcomes = await Promise.allSettled(
+    refused.flatMap(([, params], at) => [client.call("send", params), good(at)]),
+  );
+  const codes = outcomes.map((each) => (each.status === "fulfilled" ? "sent" : (each.reason as { code: string }).code));
+  expect(codes).toEqual(refused.flatMap(([code]) => [code, "sent"]));
+});
