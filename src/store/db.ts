@@ -120,7 +120,7 @@ export class Db {
     if (statement.changesAnything) this.dropCache();
     if (statement.changesAnything || statement.changes.length > 0) {
       for (const table of statement.changes) {
-        for (const rows of this.#cachedOf.get(table) ?? NO_ROWS) rows.clear();
+        for (const rows of this.#cachedOf.get(table) ?? NONE_CACHED) rows.clear();
       }
       this.#changes++;
     }
@@ -160,7 +160,7 @@ const CHANGES: ReadonlySet<number> = new Set([
   constants.SQLITE_UPDATE,
   constants.SQLITE_DELETE,
 ]);
-const NO_ROWS: readonly CachedRows[] = [];
+const NONE_CACHED: readonly CachedRows[] = [];
 
 /** Of all values but the last, which alone can be any text, each is a number. */
 function keyOf(values: (string | number)[]): string | number {

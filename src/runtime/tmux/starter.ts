@@ -1,5 +1,6 @@
 import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import { listPanes } from "./list.ts";
 import type { Pane } from "./panes.ts";
@@ -27,8 +28,7 @@ const MOVED = /duplicate session|can't find (session|window|pane)|index \d+ in u
 /** Starts processes in panes, many at once: only those of one worker or of one group wait for each other. */
 export class Starter {
   readonly #log: (line: string) => void;
-  /** The last one in each line. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new KeyedMutex();
   /** Of each session with starts under way: how many, and the place of the next window. */
   readonly #busy = new Map<string, { starts: number; next: number }>();
   #listing: Promise<Pane[]> | null = null;
@@ -39,8 +39,8 @@ export class Starter {
 
   async start(client: ControlClient, request: StartRequest): Promise<Started> {
     const { project, group, workerId } = request;
-    const start = (): Promise<Started> => this.#inTurn(`worker ${workerId}`, () => this.#once(client, request));
-    return group === null ? start() : this.#inTurn(`group ${sessionName(project)} ${group}`, start);
+    const start = (): Promise<Started> => this.#turns.run(`worker ${workerId}`, () => this.#once(client, request));
+    return group === null ? start() : this.#turns.run(`group ${sessionName(project)} ${group}`, start);
   }
 
   /** The session, the pane or the place may go, or be taken, between looking and starting: then it is looked again. */
@@ -122,17 +122,6 @@ export class Starter {
   async #panes(client: ControlClient): Promise<Pane[]> {
     this.#listing ??= listPanes(client).finally(() => (this.#listing = null));
     return this.#listing;
-  }
-
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key);
-    const turn = before ? before.then(work, work) : work();
-    this.#turns.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    }
   }
 }
 
