@@ -4,12 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
-import type { StatePaths } from "../state/paths.ts";
+import { DIST, type StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
-
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
-declare const PERDURE_DIST: string | undefined;
-export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
  * What the daemon gets of its first caller's environment. Above all no run's variables: a daemon that carried
@@ -46,7 +42,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
   const [node, ...flags] = daemonCommand();
-  const child = spawn(node, [...flags, ...debugFlags(env), join(dist, "daemon.cjs"), ...args], {
+  const child = spawn(node, [...flags, ...debugFlags(env), join(DIST, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -9,6 +9,7 @@ import { adapterOf } from "../vendors/index.ts";
 import { withVariables } from "./ask-program.ts";
 import { workerEnvironment } from "./environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { isFolder } from "../state/files.ts";
 
 /** All that has to be known to become, or to start, the wrapper of a claimed run. */
 export interface Launch {
@@ -86,7 +87,7 @@ export function launchOf(
   session: { vendor: string; id: string } | null = null,
 ): { command: string[]; cwd: string } {
   const cwd = worker.cwd ?? process.cwd();
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     const bound =
       session && `perdure adopt ${worker.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
     throw new PerdureError("not-found", `The folder of ${worker.address} is gone: ${cwd}`, {
@@ -104,4 +105,12 @@ export function programOf(command: readonly string[], env: Environment, cwd: str
   throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {
     hint: "check the spelling, or give its path",
   });
+}
+
+/** Tells a program of the context file that an earlier run of its worker left: by a variable, and where its vendor can, at its start. */
+export function tellOfPredecessor({ grant, session, environment }: Launch, file: string): void {
+  environment.PERDURE_PREDECESSOR_CONTEXT = file;
+  const said = `An earlier run of ${grant.address} left its context in ${file}.`;
+  const told = session && adapterOf(session.vendor)?.tell?.(said);
+  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }

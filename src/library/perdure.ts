@@ -2,7 +2,6 @@ import { spawn, type ChildProcess, type StdioOptions } from "node:child_process"
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dist } from "../client/autostart.ts";
 import { claim } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
 import { readProjectIdentity } from "../project/config/read.ts";
@@ -11,6 +10,7 @@ import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { EventRecord, RunRecord, WorkerSummary } from "../protocol/records/worker.ts";
+import { DIST } from "../state/paths.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
@@ -96,7 +96,7 @@ export class Perdure implements AsyncDisposable {
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
     const target = this.#target(name, placeOf(cwd));
-    const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
+    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), "run", name, "--", ...command], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
       stdio: options.stdio ?? "ignore",

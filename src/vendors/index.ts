@@ -12,6 +12,8 @@ import { copilot } from "./copilot/index.ts";
 import { qwen } from "./qwen/index.ts";
 import { gemini } from "./gemini/index.ts";
 import { scripted } from "./scripted/index.ts";
+import { nearest } from "../protocol/names.ts";
+import { PerdureError } from "../protocol/errors.ts";
 
 export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./shared/hook-script.ts";
@@ -22,6 +24,14 @@ const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.m
 
 export function adapterOf(vendor: string): Adapter | null {
   return own(BY_NAME, vendor) ?? null;
+}
+
+/** The error for a vendor without an adapter. `otherwise` says how any other program runs. */
+export function unknownVendor(vendor: string, otherwise = "any other program runs without --vendor"): PerdureError {
+  const [near] = nearest(vendor, adapterNames());
+  return new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
+    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; ${otherwise}`,
+  });
 }
 
 export function adapterNames(): string[] {

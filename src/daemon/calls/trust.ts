@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -7,6 +6,7 @@ import type { CallContext } from "./context.ts";
 import { record, type House } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** The operator has seen what the file would run, and agrees: to this text, and to no other. */
 export async function trustCall(params: CallParams<"trust">, { house }: CallContext): Promise<CallResults["trust"]> {
@@ -30,7 +30,7 @@ export async function trustCall(params: CallParams<"trust">, { house }: CallCont
 
 /** A folder becomes a project by this: one that is not there has nothing to trust. */
 function assertThere(root: string): void {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(root)) return;
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
 import { startsBy } from "../../protocol/start-command.ts";
@@ -14,6 +13,7 @@ import type { House } from "../services.ts";
 import { bindingOf } from "../launch/plan.ts";
 import { placeOf, probeSession } from "../conversations/probe.ts";
 import { storedCommand } from "../launch/spec.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
 export async function drill(house: House, address: string, worker: WorkerRow): Promise<DrillResult> {
@@ -138,10 +138,6 @@ function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean)
 function isOwn(house: House, worker: WorkerRow, pid: number): boolean {
   const ours = house.processes.variable(pid, "PERDURE_SOCKET") === house.paths.socket;
   return ours && worker.holder_run !== null && house.processes.variable(pid, "PERDURE_RUN") === worker.holder_run;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function passed(check: string, detail: string): DrillCheck {

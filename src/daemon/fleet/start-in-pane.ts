@@ -7,7 +7,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { LaunchOrder } from "../../protocol/records/worker.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { prepareLaunch, type Launch } from "../../launch/prepare.ts";
+import { prepareLaunch, tellOfPredecessor, type Launch } from "../../launch/prepare.ts";
 import { keepingOf, type Keeping } from "../../store/fleet.ts";
 import { projectById, type ProjectRow } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type RunRow } from "../../store/runs.ts";
@@ -18,14 +18,14 @@ import { bindCall } from "../calls/bind.ts";
 import { claimCall } from "../names/claim.ts";
 import type { House } from "../services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
-import { Turns } from "../../util/semaphore.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import type { Panes } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
 /** What to start it with; without, as it was started last. */
 export type Given = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
-const minting = new Turns();
+const minting = new KeyedMutex();
 
 export interface Started {
   run: RunRow;
@@ -56,8 +56,9 @@ export async function startInPane(
       const { run, generation, token } = grant;
       return bindCall({ run, generation, token, session, ...launchOfClaim(claim) }, { house });
     };
-    const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.take(vendor, act));
-    tellOfPredecessor(project, launch);
+    const launch = await prepareLaunch(grant, claim.environment, bind, (vendor, act) => minting.run(vendor, act));
+    const left = contextFor(project, launch);
+    if (left !== null) tellOfPredecessor(launch, left);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     await ready();
@@ -147,16 +148,6 @@ function scriptOf(file: string, { grant, command, environment, session }: Launch
 }
 
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
-function tellOfPredecessor(project: ProjectRow, launch: Launch): void {
-  const file = contextFor(project, launch);
-  if (file === null) return;
-  launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const { grant, session } = launch;
-  const told =
-    session && adapterOf(session.vendor)?.tell?.(`An earlier run of ${grant.address} left its context in ${file}.`);
-  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
-}
-
 function contextFor(project: ProjectRow, { grant, cwd }: Launch): string | null {
   try {
     return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);

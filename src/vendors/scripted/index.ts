@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Environment } from "../../util/environment.ts";
 import type { Activity, Holder, SessionPlace, Sign, Transcript } from "../../protocol/records/conversation.ts";
-import { homeDir } from "../../state/paths.ts";
+import { DIST, homeDir } from "../../state/paths.ts";
 import type { Adapter, ConfigDir, LaunchPlan, PlanRequest, ProcessView } from "../adapter.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
@@ -10,10 +10,6 @@ import { registryEntries, registryEntry, type Started } from "../shared/live-reg
 import { VERSION } from "../../protocol/version.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { probeLines, textOf, type TranscriptForm } from "../shared/transcript.ts";
-
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
-declare const PERDURE_DIST: string | undefined;
-const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "..", "dist");
 
 /** What its orders of these names say. */
 const HELD: HeldForms = {
@@ -28,7 +24,7 @@ const HELD: HeldForms = {
 /** Our own small agent: it needs no model and no network. What the demo shows, and what the tests start by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
-  command: [join(dist, "..", "bin", "perdure-scripted.js")],
+  command: [join(DIST, "..", "bin", "perdure-scripted.js")],
   tested: [VERSION],
   unproved: null,
   leaks: [],
