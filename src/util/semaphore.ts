@@ -39,7 +39,7 @@ export class KeyedMutex<Key = string> {
     const turn = Promise.withResolvers<void>();
     this.#last.set(key, turn.promise);
     try {
-      if (before) await before;
+      await before; // also without one: nobody acts in the middle of what the caller is doing
       return await act();
     } finally {
       if (this.#last.get(key) === turn.promise) this.#last.delete(key);
