@@ -41,8 +41,8 @@ export function readUserConfig(file: string): Config {
 export type IdentityConfig = Pick<Config, "project" | "name" | "context">;
 
 /**
- * The same files for `whoami` and `context`, which agents call all day: loading the checker takes as long as they do, so it is
- * loaded only for a file that looks wrong.
+ * The same files for verbs that agents call all day and that use nothing else of them. Loading the checker takes 5 ms, so it is
+ * loaded only for a file that looks wrong; a wrong value elsewhere is told by who uses it.
  */
 export function readProjectIdentity(project: FoundProject): IdentityConfig {
   const at = (folder: string): IdentityConfig | null =>
