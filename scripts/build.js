@@ -13,6 +13,7 @@ const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a
 /** A module that is required from a file of its own when it is first needed (why: where it is required). */
 const VERBS = { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" };
 const STRING_WIDTH = { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" };
+const JSONC_PARSER = { module: /^jsonc-parser$/, kind: "require-call", file: "./jsonc-parser.cjs" };
 const CONFIG_CHECK = { module: /\/check\.ts$/, kind: "require-call", file: "./config-check.cjs" };
 const TOML_POSITIONS = { module: /\/positions\.ts$/, kind: "require-call", file: "./toml-positions.cjs" };
 
@@ -58,16 +59,15 @@ await build({
   entryPoints: {
     cli: "src/cli.ts",
     verbs: "src/commands/verbs.ts",
+    daemon: "src/daemon.ts",
     scripted: "src/scripted.ts",
     "string-width": "string-width",
+    "jsonc-parser": "jsonc-parser",
     "config-check": "src/project/config/check.ts",
     "toml-positions": "src/project/config/positions.ts",
   },
-  plugins: [apart([VERBS, STRING_WIDTH, CONFIG_CHECK, TOML_POSITIONS])],
+  plugins: [apart([VERBS, STRING_WIDTH, JSONC_PARSER, CONFIG_CHECK, TOML_POSITIONS])],
 });
-
-// The checker of configuration files is made of zod, which the daemon has anyway.
-await build({ ...COMMON_JS, entryPoints: { daemon: "src/daemon.ts" }, plugins: [apart([TOML_POSITIONS])] });
 
 // The library is ESM: it is loaded once by a program that runs for long.
 await build({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { claim } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
-import { readProjectIdentity } from "../project/config/read.ts";
+import { readProjectSettings } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
@@ -219,7 +219,7 @@ export class Perdure implements AsyncDisposable {
 
 function placeOf(cwd: string): Target["here"] {
   const found = findProject(cwd);
-  return { identity: found.identity, root: found.root, base: readProjectIdentity(found).project ?? found.base };
+  return { identity: found.identity, root: found.root, base: readProjectSettings(found).project ?? found.base };
 }
 
 function endOf(run: string, data: Record<string, unknown>): RunEnd {

@@ -4,10 +4,15 @@ import { Boxes } from "./mailbox-counters.ts";
 
 interface Statement {
   prepared: StatementSync;
-  /** The tables it reads and those it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
-  reads: ReadonlySet<string>;
+  /** The tables it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
   changes: readonly string[];
   /** It undoes what others did, or alters the tables themselves. */
+  changesAnything: boolean;
+}
+
+interface Touched {
+  reads: Set<string>;
+  changes: Set<string>;
   changesAnything: boolean;
 }
 
@@ -23,7 +28,7 @@ export class Db {
   readonly boxes = new Boxes(this);
   #changes = 0;
   /** What the statement touches that is being prepared. */
-  #preparing: { reads: Set<string>; changes: Set<string>; changesAnything: boolean } | null = null;
+  #preparing: Touched | null = null;
 
   constructor(file: string, options: { readOnly?: boolean } = {}) {
     this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: STORE_LOCK_WAIT_MS });
@@ -64,8 +69,8 @@ export class Db {
   #cachedRows(sql: string): CachedRows {
     let rows = this.#cache.get(sql);
     if (rows !== undefined) return rows;
-    const { reads, changes } = this.#prepared(sql);
-    if (reads.size === 0 || changes.length > 0) throw new Error(`not to be cached: ${sql}`);
+    const { reads, changes } = this.#prepare(sql).touched;
+    if (reads.size === 0 || changes.size > 0) throw new Error(`not to be cached: ${sql}`);
     this.#cache.set(sql, (rows = new Map<string | number, unknown>()));
     for (const table of reads) {
       const others = this.#cachedOf.get(table);
@@ -120,7 +125,7 @@ export class Db {
     if (statement.changesAnything) this.dropCache();
     if (statement.changesAnything || statement.changes.length > 0) {
       for (const table of statement.changes) {
-        for (const rows of this.#cachedOf.get(table) ?? NONE_CACHED) rows.clear();
+        for (const rows of this.#cachedOf.get(table) ?? NONE) rows.clear();
       }
       this.#changes++;
     }
@@ -130,13 +135,18 @@ export class Db {
   #prepared(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
+    const { prepared, touched } = this.#prepare(sql);
+    const changes = touched.changes.size === 0 ? NONE : [...touched.changes];
+    const statement = { prepared, changes, changesAnything: touched.changesAnything };
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #prepare(sql: string): { prepared: StatementSync; touched: Touched } {
     const touched = { reads: new Set<string>(), changes: new Set<string>(), changesAnything: false };
     this.#preparing = touched;
     try {
-      const prepared = this.#database.prepare(sql);
-      const statement = { ...touched, prepared, changes: [...touched.changes] };
-      this.#statements.set(sql, statement);
-      return statement;
+      return { prepared: this.#database.prepare(sql), touched };
     } finally {
       this.#preparing = null;
     }
@@ -160,7 +170,7 @@ const CHANGES: ReadonlySet<number> = new Set([
   constants.SQLITE_UPDATE,
   constants.SQLITE_DELETE,
 ]);
-const NONE_CACHED: readonly CachedRows[] = [];
+const NONE: readonly never[] = [];
 
 /** Of all values but the last, which alone can be any text, each is a number. */
 function keyOf(values: (string | number)[]): string | number {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { LaunchOrder } from "../../protocol/records/worker.ts";
@@ -150,7 +150,7 @@ function scriptOf(file: string, { grant, command, environment, session }: Launch
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
 function contextFor(project: ProjectRow, { grant, cwd }: Launch): string | null {
   try {
-    return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
+    return predecessorContext(grant.earlierRuns, anchorSettings({}, readSettingsAt(project.root) ?? {}, {}), cwd);
   } catch (error) {
     if (isPerdureError(error)) return null; // whoever uses the project's file is told what is wrong with it
     throw error;

@@ -1,7 +1,7 @@
 import { POLICY_CACHE_MS } from "../../limits/index.ts";
 import type { CallName } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import { isErrno } from "../../state/files.ts";
 
 /**
@@ -39,7 +39,7 @@ export function forbiddenBy(root: string, call: CallName, nowMs: number): string
 /** Null for a file that cannot be read: whoever uses it is told what is wrong with it. */
 function allowedIn(root: string): Allowed | null {
   try {
-    const words = readConfigAt(root)?.policy?.agents_may;
+    const words = readSettingsAt(root)?.policy?.agents_may;
     return words === undefined ? "all" : new Set(words);
   } catch (error) {
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;

@@ -17,20 +17,22 @@ export type Table = keyof typeof KEYS;
 export type Key<T extends Table> = (typeof KEYS)[T][number];
 
 /**
- * Whether a file has known keys only, and what says who the caller is has the right values. True of every file without a mistake;
- * the other values are not looked at, so that this takes no time and no library.
+ * Whether a file has known keys only, and its settings have the right values. True of every file without a mistake; the values of
+ * workers are not looked at, so that this takes no time and no library.
  */
-export function hasPlainIdentity(values: Record<string, unknown>, file: "project" | "user"): boolean {
-  const { project, name, defaults, workers = {}, context = {}, records, policy } = values;
+export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
+  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {} } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
     isPlainName(name) &&
     hasKeysOf("context", context) &&
-    Object.values(context).every((value) => typeof value === "string") &&
-    hasKeysOf("defaults", defaults) &&
+    Object.values(context).every(isText) &&
     hasKeysOf("records", records) &&
+    Object.values(records).every(isText) &&
     hasKeysOf("policy", policy) &&
+    Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
+    hasKeysOf("defaults", defaults) &&
     isTable(workers) &&
     Object.entries(workers).every(([key, entry]) => isName(key) && hasKeysOf("worker", entry))
   );
@@ -43,4 +45,8 @@ function hasKeysOf(table: Table, values: unknown = {}): values is Record<string,
 
 function isPlainName(value: unknown): boolean {
   return value === undefined || (typeof value === "string" && isName(value));
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }

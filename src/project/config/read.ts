@@ -6,7 +6,7 @@ import { isErrno, readIfThere } from "../../state/files.ts";
 import { CONFIG_FILE, type FoundProject } from "../find.ts";
 import type * as Check from "./check.ts";
 import { configError, lineFinder, type ConfigSource } from "./errors.ts";
-import { hasPlainIdentity } from "./keys.ts";
+import { hasPlainSettings } from "./keys.ts";
 import type { Config } from "./schema.ts";
 
 export type { Config, WorkerDefaults, WorkerEntry } from "./schema.ts";
@@ -37,29 +37,31 @@ export function readUserConfig(file: string): Config {
   return read(file, "user")?.config ?? {};
 }
 
-/** What says who the caller is and where its context goes. */
-export type IdentityConfig = Pick<Config, "project" | "name" | "context">;
+/** What a file says of the project itself, and not of its workers. */
+export type Settings = Omit<Config, "defaults" | "workers">;
 
 /**
- * The same files for verbs that agents call all day and that use nothing else of them. Loading the checker takes 5 ms, so it is
- * loaded only for a file that looks wrong; a wrong value elsewhere is told by who uses it.
+ * The same files for the daemon, and for verbs that agents call all day. Loading the checker takes 5 ms and 2 MB, so it is loaded
+ * only for a file that looks wrong; a wrong value that concerns a worker is told by who starts it.
  */
-export function readProjectIdentity(project: FoundProject): IdentityConfig {
-  const at = (folder: string): IdentityConfig | null =>
-    read(join(folder, CONFIG_FILE), "project", true)?.config ?? null;
-  return at(project.here) ?? at(project.root) ?? {};
+export function readProjectSettings(project: FoundProject): Settings {
+  return readSettingsAt(project.here) ?? readSettingsAt(project.root) ?? {};
 }
 
-export function readUserIdentity(file: string): IdentityConfig {
+export function readSettingsAt(folder: string): Settings | null {
+  return read(join(folder, CONFIG_FILE), "project", true)?.config ?? null;
+}
+
+export function readUserSettings(file: string): Settings {
   return read(file, "user", true)?.config ?? {};
 }
 
-function read(file: string, kind: Check.FileKind, identityOnly = false): ConfigText | null {
+function read(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText | null {
   const text = readConfig(file);
   if (text === null) return null;
   const source = { file: file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file, text };
   const values = parseToml(source);
-  if (!identityOnly || !hasPlainIdentity(values, kind)) checkValues(values, kind, source);
+  if (!settingsOnly || !hasPlainSettings(values, kind)) checkValues(values, kind, source);
   return { config: values, source };
 }
 

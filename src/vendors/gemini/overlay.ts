@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parse, printParseErrorCode, type ParseError } from "jsonc-parser";
+import type * as Jsonc from "jsonc-parser";
 import { HOOK_WAIT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
@@ -8,6 +8,8 @@ import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { LaunchFile, Mirror } from "../adapter.ts";
 import { hookCommand, hookScript, quoted } from "../shared/hook-script.ts";
+
+declare const PERDURE_VERSION: string | undefined;
 
 // A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
 // a settings file by variable only from root.
@@ -79,7 +81,8 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
 /** JSON with comments and without commas at the end of lists, as gemini reads it. The error quotes nothing: there may be keys in it. */
 function userSettings(file: string): Fields {
   const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
-  const errors: ParseError[] = [];
+  const { parse, printParseErrorCode } = jsonc();
+  const errors: Jsonc.ParseError[] = [];
   const settings: unknown = parse(text, errors, { allowEmptyContent: true });
   const [first] = errors;
   if (first === undefined) return fieldsOf(settings);
@@ -90,6 +93,15 @@ function userSettings(file: string): Fields {
   throw new PerdureError("usage", `gemini's settings ${file} cannot be read: line ${line}, ${what}.`, {
     hint: `edit ${file}`,
   });
+}
+
+/** Only gemini's starts need the parser: the daemon does without it as long as there are none. */
+function jsonc(): typeof Jsonc {
+  const loaded: unknown =
+    typeof PERDURE_VERSION === "string"
+      ? require("jsonc-parser")
+      : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("jsonc-parser");
+  return loaded as typeof Jsonc;
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, "../../..");
 beforeAll(() => {
   for (const part of ["bin", "dist", "package.json"])
     cpSync(join(root, part), join(home.dir, "perdure", part), { recursive: true });
-  for (const file of ["config-check.cjs", "toml-positions.cjs", "string-width.cjs"])
+  for (const file of ["config-check.cjs", "toml-positions.cjs", "string-width.cjs", "jsonc-parser.cjs"])
     rmSync(join(home.dir, "perdure/dist", file));
 });
 afterAll(() => home.clear());
@@ -40,6 +40,10 @@ test("whoami and context know who and where without loading a checker", async ()
   writeFileSync(join(home.project, "perdure.toml"), FLEET);
   expect((await perdure(["whoami"])).stdout).toMatch(/^shop\/lead\n/);
   expect((await perdure(["context", "path"])).stdout).toBe(".ai/session-context.md\n");
+  expect(await perdure(["ls"])).toMatchObject({
+    code: 0,
+    stderr: expect.not.stringContaining("config-check") as string,
+  });
 });
 
 test("without a file nobody loads one", async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readProjectConfig, readUserConfig } from "../../../src/project/config/read.ts";
+import { readProjectConfig, readProjectSettings, readUserConfig } from "../../../src/project/config/read.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -79,6 +79,17 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["the first of several", '[context]\nexr = 1\n[policy]\nx = 1\n', 2, /"context\.exr"/, /ext/], // oxfmt-ignore
   ["a key of every object as a worker", "\n[workers.__proto__]\n", 2, /"__proto__" cannot be a key/, /another/],
 ];
+
+test.each(WRONG)(
+  "%s is told in the same words to who reads the settings only, but for a worker's value",
+  (_what, text) => {
+    const { message } = thrown(() => read(text));
+    const settings = (): unknown =>
+      readProjectSettings({ kind: "folder", identity: folder, root: folder, here: folder, base: "api" });
+    if (/: (defaults|workers)\.\S+ must be/.test(message)) expect(settings()).toMatchObject({});
+    else expect(thrown(settings).message).toBe(message);
+  },
+);
 
 /** What a search for lines that look like the key would misplace. */
 const HARD_TO_PLACE: typeof WRONG = [
