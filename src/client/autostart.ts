@@ -4,12 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
-import type { StatePaths } from "../state/paths.ts";
+import { DIST, type StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
-
-/** The folder of the bundles: set when bundling; from source, the built ones are used. */
-declare const PERDURE_DIST: string | undefined;
-export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
  * The variables that a daemon inherits from its first caller. A run's are not among them: a daemon that carried PERDURE_RUN
@@ -46,7 +42,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
   const [node, ...flags] = daemonCommand();
-  const child = spawn(node, [...flags, join(dist, "daemon.cjs"), ...args], {
+  const child = spawn(node, [...flags, ...debugFlags(env), join(DIST, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),
@@ -63,6 +59,11 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
 /** The program and the flags that the daemon's script runs on. */
 export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
+}
+
+/** The flags with which stacks in the log name the files of src. */
+function debugFlags(env: Environment): string[] {
+  return env.PERDURE_DEBUG ? ["--enable-source-maps"] : [];
 }
 
 /** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */

@@ -1,7 +1,7 @@
 import type { Environment } from "../util/environment.ts";
 import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { ANSWER_WAIT_MS } from "../limits/index.ts";
+import { ANSWER_WAIT_MS, CONNECT_TRIES } from "../limits/index.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
 import { wireNameOf } from "../protocol/calls/wire-names.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
@@ -11,9 +11,6 @@ import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { startDaemon } from "./autostart.ts";
-
-/** A daemon that exits between our connect and its hello is replaced; a handful of tries covers any timing. */
-const TRIES = 5;
 
 export interface ConnectOptions {
   env?: Environment;
@@ -29,7 +26,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
-    if (tries === TRIES) throw keptExiting();
+    if (tries === CONNECT_TRIES) throw keptExiting();
     await startDaemon(paths, env);
   }
 }
@@ -39,7 +36,7 @@ function notRunning(): PerdureError {
 }
 
 function keptExiting(): PerdureError {
-  const message = `The daemon exited ${TRIES} times while perdure tried to connect.`;
+  const message = `The daemon exited ${CONNECT_TRIES} times while perdure tried to connect.`;
   return new PerdureError("unavailable", message, { hint: "perdure doctor" });
 }
 

@@ -1,9 +1,6 @@
+import { NESTING_DEPTH_MAX, NESTING_WALK_MAX } from "../limits/index.ts";
 import { agentOf, type AgentProcess } from "../vendors/agents.ts";
 import type { ProcessTable } from "../runtime/process/index.ts";
-
-const DEPTH_MAX = 64;
-/** Processes looked at on the way from a wrapper down to its agent; an agent's own are not counted. */
-const WALK_MAX = 256;
 
 /**
  * Is the caller inside an agent that a run's own agent started? Seen from the run's wrapper downwards, the first agent
@@ -23,7 +20,7 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
 function lineage(table: ProcessTable, callerPid: number, run: string): (AgentProcess | null)[] {
   const line: (AgentProcess | null)[] = [];
   let pid = callerPid;
-  for (let depth = 0; depth < DEPTH_MAX; depth++) {
+  for (let depth = 0; depth < NESTING_DEPTH_MAX; depth++) {
     const info = table.inspect(pid);
     if (info === null || table.variable(pid, "PERDURE_RUN") !== run) break;
     line.unshift(agentOf(table.argv(pid)));
@@ -55,7 +52,7 @@ export function walkToAgent(table: ProcessTable, wrapperPid: number, found: (pid
   const queue: { pid: number; agent: AgentProcess | null; depth: number }[] = [
     { pid: wrapperPid, agent: null, depth: 0 },
   ];
-  for (let looked = 0; looked < WALK_MAX; looked++) {
+  for (let looked = 0; looked < NESTING_WALK_MAX; looked++) {
     const next = queue.shift();
     if (next === undefined) return;
     for (const pid of table.children(next.pid)) {

@@ -1,7 +1,7 @@
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { LaunchOrder } from "../protocol/records/launch.ts";
 import type { MintOrder } from "../protocol/records/launch.ts";
-import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -11,6 +11,7 @@ import { adapterOf } from "../vendors/index.ts";
 import { withVariables } from "./ask-program.ts";
 import { workerEnvironment } from "./environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { isFolder } from "../state/files.ts";
 
 /** All that has to be known to become, or to start, the wrapper of a claimed run. */
 export interface PreparedLaunch {
@@ -88,7 +89,7 @@ export function preparedLaunchOf(
   session: { vendor: string; id: string } | null = null,
 ): { command: string[]; cwd: string } {
   const cwd = worker.cwd ?? process.cwd();
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     const bound =
       session && `perdure adopt ${worker.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
     throw new PerdureError("not-found", `The folder of ${worker.address} is gone: ${cwd}`, {
@@ -106,4 +107,12 @@ export function resolveProgram(command: readonly string[], env: Environment, cwd
   throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {
     hint: "check the spelling, or give its path",
   });
+}
+
+/** Tells a program of the context file that an earlier run of its worker left: by a variable and, where its vendor can, at its start. */
+export function noteForSuccessor({ grant, session, environment }: PreparedLaunch, file: string): void {
+  environment.PERDURE_PREDECESSOR_CONTEXT = file;
+  const said = `An earlier run of ${grant.address} left its context in ${file}.`;
+  const message = session && adapterOf(session.vendor)?.launch.startMessage?.(said);
+  if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
 }

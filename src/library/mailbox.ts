@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits/index.ts";
+import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECEIVE_WAIT_MS, RECONNECT_MS } from "../limits/index.ts";
 import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
@@ -41,9 +41,6 @@ interface Proof {
   generation: number;
   token: string;
 }
-
-/** How long one call waits for mail before the next one is made. */
-const RECEIVE_WAIT_MS = 20_000;
 
 /**
  * Sends and takes mail on behalf of a lease, or of whoever the connection belongs to, over restarts of the daemon.

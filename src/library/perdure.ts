@@ -2,10 +2,9 @@ import { spawn, type ChildProcess, type StdioOptions } from "node:child_process"
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dist } from "../client/autostart.ts";
 import { claim } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
-import { readProjectConfig } from "../project/config/read.ts";
+import { readProjectSettings } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
 import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
@@ -14,6 +13,7 @@ import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 import type { RunRecord } from "../protocol/records/run.ts";
 import type { WorkerSummary } from "../protocol/records/worker.ts";
+import { DIST } from "../state/paths.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
@@ -93,7 +93,7 @@ export class Perdure implements AsyncDisposable {
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
     const target = this.#target(name, projectRefOf(cwd));
-    const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
+    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), "run", name, "--", ...command], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
       stdio: options.stdio ?? "ignore",
@@ -216,7 +216,7 @@ export class Perdure implements AsyncDisposable {
 
 function projectRefOf(cwd: string): ProjectRef {
   const found = findProject(cwd);
-  return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
+  return { identity: found.identity, root: found.root, base: readProjectSettings(found).project ?? found.base };
 }
 
 function endOf(run: string, data: Record<string, unknown>): RunEnd {

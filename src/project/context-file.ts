@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
-import type { Config } from "./config/read.ts";
+import type { Settings } from "./config/read.ts";
 import { findProject } from "./find.ts";
 
 // The anchor is the context file of one run: there after a crash, gone (archived) after a clean end.
@@ -17,7 +17,7 @@ export interface AnchorSettings {
 const DEFAULTS: AnchorSettings = { dir: ".ai", ext: "md" };
 
 /** Flags before the project's file before the user's. */
-export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, user: Config): AnchorSettings {
+export function anchorSettings(flags: Partial<AnchorSettings>, project: Settings, user: Settings): AnchorSettings {
   const dir = flags.dir ?? project.context?.dir ?? user.context?.dir ?? DEFAULTS.dir;
   const ext = flags.ext ?? project.context?.ext ?? user.context?.ext ?? DEFAULTS.ext;
   checkDir(dir);

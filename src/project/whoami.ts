@@ -1,5 +1,5 @@
 import { checkName } from "../protocol/names.ts";
-import type { Config } from "./config/read.ts";
+import type { Settings } from "./config/read.ts";
 
 /** Which of the five rules answered. */
 type Source =
@@ -31,8 +31,8 @@ export interface WhoamiInputs {
   nested: () => boolean;
   /** The slug of the folder the caller stands in. Asked only if no variable names the project. */
   projectHere: () => string;
-  projectConfig: () => Config;
-  userConfig: () => Config;
+  projectConfig: () => Settings;
+  userConfig: () => Settings;
   /** The name the vendor's own session carries, where the vendor reports one. */
   sessionName: () => string | null;
   /** Letters, digits and `-` that stay the same for one process tree and differ for every other alive. */

@@ -22,6 +22,11 @@ const EXIT_CODES = {
 
 export type ErrorCode = keyof typeof EXIT_CODES;
 
+/** The exit code of a kind of error, for a verb that ends with one and has said why itself. */
+export function exitCodeOf(code: ErrorCode): number {
+  return EXIT_CODES[code];
+}
+
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "held",
   "timed-out",
@@ -63,7 +68,7 @@ export class PerdureError extends Error {
   }
 
   get exitCode(): number {
-    return EXIT_CODES[this.code];
+    return exitCodeOf(this.code);
   }
 
   toJSON(): ErrorBody {

@@ -29,7 +29,7 @@ export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
     event.data,
   );
   // Asked for after every commit.
-  db.primeCache("events", LAST, [], { seq });
+  db.primeCache(LAST, [], { seq });
   if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
 }
 
@@ -76,5 +76,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST)?.seq ?? 0;
+  return db.cachedOne(asRead<{ seq: number | null }>, LAST)?.seq ?? 0;
 }

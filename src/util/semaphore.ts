@@ -1,16 +1,5 @@
-/** One at a time for each key. */
-export class Turns {
-  readonly #gates = new Map<string, Gate>();
-
-  take<T>(key: string, act: () => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new Gate(1);
-    this.#gates.set(key, gate);
-    return gate.pass(act);
-  }
-}
-
-/** So many at once; the others wait for their turn, in order. */
-export class Gate {
+/** Lets so many act at once; the others wait for their turn, in order. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -18,17 +7,17 @@ export class Gate {
     this.#free = width;
   }
 
-  async pass<T>(act: () => Promise<T>): Promise<T> {
-    const leave = await this.enter();
+  async run<T>(act: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
     try {
       return await act();
     } finally {
-      leave();
+      release();
     }
   }
 
   /** Resolves to how to leave again, once. */
-  async enter(): Promise<() => void> {
+  async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {
@@ -37,5 +26,28 @@ export class Gate {
       if (next) next();
       else this.#free++;
     };
+  }
+}
+
+/** Lets one act at a time for each key, in order. Nothing is kept of a key that nobody uses. */
+export class KeyedMutex<Key = string> {
+  /** The turn of the last one in each line. */
+  readonly #last = new Map<Key, Promise<void>>();
+
+  async run<T>(key: Key, act: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const turn = Promise.withResolvers<void>();
+    this.#last.set(key, turn.promise);
+    try {
+      await before; // also without one: nobody acts in the middle of what the caller is doing
+      return await act();
+    } finally {
+      if (this.#last.get(key) === turn.promise) this.#last.delete(key);
+      turn.resolve();
+    }
+  }
+
+  isBusy(key: Key): boolean {
+    return this.#last.has(key);
   }
 }

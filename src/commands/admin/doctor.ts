@@ -4,8 +4,8 @@ import { connect, type Client } from "../../client/connect.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
-import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
-import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import { DAY_MS, LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
+import { asPerdureError, exitCodeOf, isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { findProgram } from "../../runtime/find-program.ts";
@@ -20,6 +20,7 @@ import { entryOf } from "../shared/fleet-entries.ts";
 import { declaredHere, foundHere, placeHere, startCommandHere } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
+import { isFolder } from "../../state/files.ts";
 
 interface Diagnosis {
   check: string;
@@ -27,9 +28,6 @@ interface Diagnosis {
   message: string;
   fix: string | null;
 }
-
-const BAD_EXIT = 5;
-const DAY_MS = 24 * 3_600_000;
 
 export const doctor: Command = {
   summary: "look over everything perdure needs, each with its fix",
@@ -56,7 +54,7 @@ export const doctor: Command = {
       });
       return [...lines, "", broken.length === 0 ? "Nothing is broken." : `${broken.length} broken.`].join("\n");
     });
-    return broken.length === 0 ? 0 : BAD_EXIT;
+    return broken.length === 0 ? 0 : exitCodeOf("refused");
   },
 };
 
@@ -202,7 +200,7 @@ function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
 
 function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagnosis | null {
   if (command === null || cwd === null) return null;
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
   }
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);

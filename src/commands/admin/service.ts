@@ -2,20 +2,17 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { daemonCommand, dist } from "../../client/autostart.ts";
+import { daemonCommand } from "../../client/autostart.ts";
 import type { Environment } from "../../util/environment.ts";
-import { PerdureError } from "../../protocol/errors.ts";
+import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { writeFileAtomic } from "../../state/files.ts";
 import { makeSafeFolder } from "../../state/safe-folder.ts";
-import { homeDir, statePaths } from "../../state/paths.ts";
+import { DIST, homeDir, statePaths } from "../../state/paths.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 
 // The daemon as a service of the user's systemd: there at boot, and the fleet comes back with it.
-
-/** Nothing will start at boot yet. */
-const UNAVAILABLE_EXIT = 7;
 
 const UNIT = "perdure.service";
 
@@ -39,7 +36,7 @@ export async function install({ out }: Invocation): Promise<number> {
     out.note(`systemd could not be told (${printable(failed)}); when it can: systemctl --user enable --now ${UNIT}`);
   }
   out.note(`So that it starts at boot, and not only when you log in: ${linger}`);
-  return failed === null ? 0 : UNAVAILABLE_EXIT;
+  return failed === null ? 0 : exitCodeOf("unavailable");
 }
 
 export async function uninstall({ out }: Invocation): Promise<void> {
@@ -82,7 +79,7 @@ function unitText(env: Environment): string {
     .filter((name) => env[name])
     .map((name) => `Environment=${quoted(`${name}=${env[name]}`)}`);
   // In a command a dollar would be replaced, too.
-  const command = [...daemonCommand(), join(dist, "daemon.cjs"), "--service"]
+  const command = [...daemonCommand(), join(DIST, "daemon.cjs"), "--service"]
     .map((word) => quoted(word).replaceAll("$", "$$$$"))
     .join(" ");
   return `# Written by perdure daemon install; perdure daemon uninstall removes it.

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, sep } from "node:path";
 import { anchorFile, anchorSettings, type AnchorSettings } from "../../project/context-file.ts";
-import { readProjectConfig, readUserConfig } from "../../project/config/read.ts";
+import { readProjectSettings, readUserSettings } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno } from "../../state/files.ts";
@@ -24,7 +24,7 @@ export function anchorPlace(values: Invocation["values"]): AnchorPlace {
     ...(typeof values.dir === "string" ? { dir: values.dir } : {}),
     ...(typeof values.ext === "string" ? { ext: values.ext } : {}),
   };
-  const settings = anchorSettings(flags, readProjectConfig(found), readUserConfig(userConfigFile(process.env)));
+  const settings = anchorSettings(flags, readProjectSettings(found), readUserSettings(userConfigFile(process.env)));
   const agentId = process.env.AI_AGENT_ID || undefined;
   return { found, settings, root: found.here, agentId, file: anchorFile(found.here, settings, agentId) };
 }

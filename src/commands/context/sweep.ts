@@ -1,4 +1,4 @@
-import { ANCHOR_SWEEP_DAYS } from "../../limits/index.ts";
+import { ANCHOR_SWEEP_DAYS, DAY_MS } from "../../limits/index.ts";
 import { archiveName, asSeenFrom } from "../../project/context-file.ts";
 import type { Invocation } from "../shared/command.ts";
 import { wholeNumber } from "../shared/parse.ts";
@@ -6,8 +6,6 @@ import { printable } from "../shared/output.ts";
 import { moveToArchive } from "./archive.ts";
 import { anchorPlace } from "./anchor-paths.ts";
 import { findAnchors } from "./recover.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Archives what runs left behind long ago. Never a live run's, never a stranger's. */
 export async function contextSweep({ values, out }: Invocation): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
@@ -10,6 +10,7 @@ import { ask, askList } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { foundHere, placeHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
+import { isFolder } from "../../state/files.ts";
 
 export const adopt: Command = {
   summary: "take over a vendor conversation that exists; alone, lists those found here",
@@ -103,7 +104,7 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
   const { vendor, session, cwd: began } = await picked(found, given, values);
   const there = began !== null && existsSync(began) ? began : ".";
   const cwd = resolve(typeof values.cwd === "string" ? values.cwd : there);
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is where it was begun" });
   }
   const target = targetOf(name, placeHere(found));

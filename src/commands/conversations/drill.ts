@@ -1,10 +1,9 @@
 import { connect } from "../../client/connect.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
+import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
 import { ownProject, placeHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
-
-const BROKEN_EXIT = 5;
 
 export const drill: Command = {
   summary: "prove that every worker could be resumed, without touching any",
@@ -33,7 +32,7 @@ export const drill: Command = {
           ? "All of them could be resumed."
           : `${result.broken} of ${result.count} could not be resumed.`,
       );
-    return result.broken === 0 ? 0 : BROKEN_EXIT;
+    return result.broken === 0 ? 0 : exitCodeOf("refused");
   },
 };
 

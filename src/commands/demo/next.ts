@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { dist } from "../../client/autostart.ts";
+import { DIST } from "../../state/paths.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Paint } from "../shared/output.ts";
@@ -11,7 +11,7 @@ export function nextLines(paint: Paint): string[] {
   const [first] = agents;
   const found = agents.map(({ vendor }) => vendor).join(", ");
   const one = `perdure run coder ${first ? `-- ${first.program}` : "--vendor scripted"}`;
-  const link = `mkdir -p ~/.local/bin && ln -s ${resolve(dist, "../bin/perdure.js")} ~/.local/bin/perdure`;
+  const link = `mkdir -p ~/.local/bin && ln -s ${resolve(DIST, "../bin/perdure.js")} ~/.local/bin/perdure`;
   const steps: [command: string, why: string][] = [
     ...(there("perdure") ? [] : [[link, "so that it is on your PATH"] as [string, string]]),
     ["perdure init && perdure up", "a fleet, in any project"],

@@ -3,6 +3,7 @@ import { on, once } from "node:events";
 import type { History } from "../../protocol/records/run.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { DEMO_WAIT_MS } from "../../limits/index.ts";
+import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Output } from "../shared/output.ts";
 import type { Stage } from "./stage.ts";
 
@@ -14,7 +15,7 @@ export async function playOne(stage: Stage, out: Output): Promise<object> {
   await stage.show(["ls"]);
 
   stage.say("While it runs nobody else can be coder. The refusal says who is, and what to do.");
-  await stage.show(["run", "coder"], CONFLICT_EXIT);
+  await stage.show(["run", "coder"], exitCodeOf("held"));
 
   stage.say("Everything it consists of is killed with SIGKILL, as a crash would.");
   await first.kill();
@@ -41,8 +42,6 @@ export async function playOne(stage: Stage, out: Output): Promise<object> {
   stage.say(`Same address (${after.address}), a new run, the same conversation, proved.`);
   return { address: after.address, generation: after.generation, session: after.session, runs };
 }
-
-const CONFLICT_EXIT = 4;
 
 function find(workers: WorkerSummary[], proved: boolean): WorkerSummary | null {
   return workers.find(({ state, session }) => state === "idle" && (!proved || session?.proved === true)) ?? null;

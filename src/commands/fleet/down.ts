@@ -3,6 +3,7 @@ import { connect } from "../../client/connect.ts";
 import { TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
+import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
 import { ownProject, placeHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
@@ -45,14 +46,11 @@ export async function bringDown(words: readonly string[], seconds: number | null
       out.note(`  ${out.paint.bold(item.name.padEnd(width))}  ${line(item, out)}`);
     });
     out.result({ workers: items, ...result }, () => summary(items));
-    return result.failed > 0 ? FAILED_EXIT : 0;
+    return result.failed > 0 ? exitCodeOf("timed-out") : 0;
   } finally {
     client.close();
   }
 }
-
-/** As of what timed out: some of it is still there. */
-const FAILED_EXIT = 6;
 
 function line({ outcome, reason }: DownItem, out: Output): string {
   if (outcome === "killed") return out.paint.yellow("killed: it did not end by itself");

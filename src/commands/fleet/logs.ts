@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SCREEN_LINES_MAX } from "../../limits/index.ts";
+import { LOG_FOLLOW_MS, LOG_LINES_DEFAULT, SCREEN_LINES_MAX } from "../../limits/index.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { ScreenRecord } from "../../protocol/records/fleet.ts";
@@ -9,10 +9,6 @@ import { targetOf } from "../shared/here.ts";
 import { newLines } from "./new-lines.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
-
-const LINES = 200;
-/** A terminal is read, not listened to: what it shows changes as a whole. */
-const FOLLOW_MS = 500;
 
 export const logs: Command = {
   summary: "what a worker's terminal shows and has shown",
@@ -28,7 +24,7 @@ export const logs: Command = {
 
   async run({ words, values, out }) {
     const target = targetOf(words[0] ?? "");
-    const lines = wholeNumber("--lines", values.lines, { least: 1, most: SCREEN_LINES_MAX }) ?? LINES;
+    const lines = wholeNumber("--lines", values.lines, { least: 1, most: SCREEN_LINES_MAX }) ?? LOG_LINES_DEFAULT;
     const run = typeof values.run === "string" ? values.run : undefined;
     if (run !== undefined && values.follow === true) {
       throw new PerdureError("usage", "logs: --run is of one run, -f follows the name.", { hint: "give one of them" });
@@ -52,7 +48,7 @@ async function follow(target: Target, first: ScreenRecord, out: Output): Promise
   show(seen.text.split("\n"));
   // The name is followed, not the run: one that is started again goes on here.
   while (seen.live || (await comesBack(target))) {
-    await sleep(FOLLOW_MS);
+    await sleep(LOG_FOLLOW_MS);
     const now = await ask("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "not-found") return null;
       throw error;

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
+import { RESTART_ANSWER_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
@@ -9,9 +9,6 @@ import type { Command } from "../shared/command.ts";
 import { foundHere, targetOf } from "../shared/here.ts";
 import { runCommand } from "../run/run.ts";
 import { shortId } from "../shared/table.ts";
-
-/** For TERM, for KILL, and for the start. */
-const WAIT_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
 
 export const restart: Command = {
   summary: "stop a worker and start it again, where it was, in its conversation",
@@ -35,7 +32,11 @@ export const restart: Command = {
       return out.result(inPane, () => `${inPane.address} was started again${session}`);
     }
     readProjectConfig(foundHere()); // what cannot be started again is not stopped
-    const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    const { address, displaced } = await ask(
+      "takeover",
+      { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS },
+      RESTART_ANSWER_MS,
+    );
     if (displaced !== null) out.note(`perdure: ${address} was stopped (${displaced})`);
     return runCommand.run({ ...invocation, rest: null });
   },
@@ -44,7 +45,7 @@ export const restart: Command = {
 /** Null for a worker that was not brought up. */
 async function restartInPane(target: Target, by: string, fresh: boolean): Promise<UpItem | null> {
   try {
-    return await ask("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    return await ask("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, RESTART_ANSWER_MS);
   } catch (error) {
     if (isPerdureError(error) && error.details?.notUp === true) return null;
     throw error;

@@ -4,7 +4,7 @@ import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
 import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
-import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { askList } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -52,12 +52,9 @@ export const up: Command = {
     const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...options }, refused, out);
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
-    return result.refused > 0 ? REFUSED_EXIT : 0;
+    return result.refused > 0 ? exitCodeOf("refused") : 0;
   },
 };
-
-/** The exit code of a refusal, when others came up. */
-const REFUSED_EXIT = 5;
 
 type UpOptions = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
 

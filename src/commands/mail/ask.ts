@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "../../client/connect.ts";
-import { ASK_WAIT_MS, RECONNECT_MS } from "../../limits/index.ts";
+import { ASK_WAIT_MS, EXTRA_WAIT_MS, RECONNECT_MS } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
@@ -84,7 +84,7 @@ async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> 
     const leftMs = Math.max(0, Math.round(deadline - performance.now()));
     try {
       const client = await connect();
-      const wait = leftMs + PATIENCE_MS;
+      const wait = leftMs + EXTRA_WAIT_MS;
       return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);
@@ -92,9 +92,6 @@ async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> 
     }
   }
 }
-
-/** Beyond the time the daemon waits: for its own answer that there is none. */
-const PATIENCE_MS = 10_000;
 
 function withId(error: unknown, id: string): unknown {
   if (!isPerdureError(error) || error.code !== "unavailable") return error;

@@ -1,5 +1,5 @@
 import { connect } from "../../client/connect.ts";
-import { LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
+import { EXTRA_WAIT_MS, LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
@@ -51,9 +51,7 @@ export const inbox: Command = {
       // Nothing is in hand yet: what an earlier one of this run was offered and could not show comes again, and first. The
       // operator has no run of its own: what is on offer there may be in another's hands.
       const inHand = process.env.PERDURE_TOKEN ? { inHand: [] } : {};
-      return (await client.call("takeMail", { ...who, max, waitMs, ...inHand }, waitMs + PATIENCE_MS)).messages;
+      return (await client.call("takeMail", { ...who, max, waitMs, ...inHand }, waitMs + EXTRA_WAIT_MS)).messages;
     }
   },
 };
-
-const PATIENCE_MS = 10_000;

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
-import type { MessageRecord } from "../../protocol/records/mail.ts";
+import { checkMessageBytes, type MessageRecord } from "../../protocol/records/mail.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import type { Invocation } from "../shared/command.ts";
@@ -31,11 +30,8 @@ export function textOf(word: string | undefined, values: Invocation["values"], v
       hint: `perdure ${verb} … TEXT, or - for standard input, or --file FILE`,
     });
   }
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MESSAGE_BYTES_MAX) return text;
-  throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
-    hint: "send it as a file: --attach FILE",
-  });
+  checkMessageBytes(text);
+  return text;
 }
 
 function fileText(file: string): string {

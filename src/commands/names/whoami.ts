@@ -1,4 +1,4 @@
-import { readProjectConfig, readUserConfig, type Config } from "../../project/config/read.ts";
+import { readProjectSettings, readUserSettings, type Settings } from "../../project/config/read.ts";
 import { chooseSlug } from "../../project/slug.ts";
 import { whoami } from "../../project/whoami.ts";
 import { nameKey } from "../../protocol/names.ts";
@@ -26,16 +26,16 @@ export const whoamiCommand: Command = {
 
   async run({ values, out }) {
     const { env } = process;
-    let config: Config | undefined;
+    let config: Settings | undefined;
     const found = once(foundHere);
-    const projectConfig = (): Config => (config ??= readProjectConfig(found()));
+    const projectConfig = (): Settings => (config ??= readProjectSettings(found()));
     const identity = whoami({
       as: typeof values.as === "string" ? values.as : null,
       env,
       nested: () => isNested(processTable(), process.ppid, env.PERDURE_RUN ?? ""),
       projectHere: () => slugHere(found(), projectConfig()),
       projectConfig,
-      userConfig: () => readUserConfig(userConfigFile(env)),
+      userConfig: () => readUserSettings(userConfigFile(env)),
       sessionName: () => sessionName(env),
       fingerprint: () => fingerprint(env),
     });
@@ -49,7 +49,7 @@ export const whoamiCommand: Command = {
 };
 
 /** From the published index, so that no daemon is needed; a folder that is no project yet shows what it would be. */
-function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
+function slugHere(found: ReturnType<typeof foundHere>, config: Settings): string {
   const index = readProjectsIndex(statePaths(process.env).projectsFile);
   const known = index[found.identity];
   if (known !== undefined) return known;

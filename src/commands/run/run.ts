@@ -1,18 +1,15 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
 import { readProjectConfig, readUserConfig } from "../../project/config/read.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { nearest } from "../../protocol/names.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
-import { preparedLaunchOf, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
+import { noteForSuccessor, preparedLaunchOf, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
-import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
+import { adapterOf, provedVendors, unknownVendor } from "../../vendors/index.ts";
 import { ask } from "../shared/call.ts";
 import { claimForLaunch, vendorOf } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -67,7 +64,10 @@ export const runCommand: Command = {
     const launch = await claimForLaunch({ target, ...given, ephemeral: false, fresh: values.fresh === true });
     tellWhatStarts(launch, command === null, process.cwd(), out);
     const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
-    if (left) tellPredecessor(launch, left, out);
+    if (left) {
+      out.note(printable(`perdure: an earlier run left its context: ${left}`));
+      noteForSuccessor(launch, left);
+    }
     execWrapper({
       command: launch.command,
       cwd: launch.cwd,
@@ -116,14 +116,7 @@ function wantedOfVendor(
   name: string,
 ): CommandToRun {
   const adapter = adapterOf(vendor);
-  if (adapter === null) {
-    const [near] = nearest(vendor, adapterNames());
-    throw new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
-      hint: near
-        ? `did you mean ${near}?`
-        : `known: ${adapterNames().join(", ")}; any other program runs without --vendor`,
-    });
-  }
+  if (adapter === null) throw unknownVendor(vendor);
   if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
   // Without a program of its own: the command is whole, and how it is told is declared.
   if (adapter.command.length === 0) return wantedDeclared(vendor, rest ?? [], values, name);
@@ -182,12 +175,3 @@ function tellWhatStarts({ grant, session, cwd }: PreparedLaunch, again: boolean,
 }
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
-
-function tellPredecessor({ grant, session, environment }: PreparedLaunch, file: string, out: Output): void {
-  out.note(printable(`perdure: an earlier run left its context: ${file}`));
-  environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const told =
-    session &&
-    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
-  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
-}

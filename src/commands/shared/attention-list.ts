@@ -1,6 +1,6 @@
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
+import { cutToColumns } from "./columns.ts";
 import { printable, type Paint } from "./output.ts";
-import { cut } from "./table.ts";
 import { noteOf } from "./worker-table.ts";
 
 /** Something that waits for a person, and what to type. */
@@ -37,7 +37,7 @@ export function needsText(needs: readonly Need[], paint: Paint, columns: number)
   const width = Math.max(...needs.map(({ name }) => name.length));
   const commands = Math.max(...needs.map(({ command }) => command.length));
   const lines = needs.map(({ name, why, command }) => {
-    const reason = cut(printable(why), columns - width - commands - 6);
+    const reason = cutToColumns(printable(why), columns - width - commands - 6);
     return `  ${paint.bold(name.padEnd(width))}  ${paint.cyan(command.padEnd(commands))}  ${paint.yellow(reason)}`;
   });
   return [paint.yellow("Needs you"), ...lines].join("\n");

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { TRUST_PROMPT_LINES } from "../../limits/index.ts";
 import { fleetChanges, whatItRuns } from "../../project/fleet/diff.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
@@ -43,11 +44,9 @@ function whatChanged(before: { text: string; prompts: string }, fleet: Fleet): s
 /** Its beginning; the file has the rest. */
 function promptLines({ name, prompt }: FleetWorker): string[] {
   const lines = (prompt ?? "").trimEnd().split("\n");
-  const more = lines.length > PROMPT_LINES ? [`    … ${lines.length - PROMPT_LINES} more lines`] : [];
-  return [`${name} is told first:`, ...lines.slice(0, PROMPT_LINES).map((line) => `    ${line}`), ...more];
+  const more = lines.length > TRUST_PROMPT_LINES ? [`    … ${lines.length - TRUST_PROMPT_LINES} more lines`] : [];
+  return [`${name} is told first:`, ...lines.slice(0, TRUST_PROMPT_LINES).map((line) => `    ${line}`), ...more];
 }
-
-const PROMPT_LINES = 10;
 
 function untrusted(file: string, changed: boolean): PerdureError {
   const why = changed ? "has changed since it was trusted" : "is not trusted yet";

@@ -9,7 +9,7 @@ import { nameKey, nearest } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
-import { adapterNames, adapterOf } from "../../vendors/index.ts";
+import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { ask } from "./call.ts";
 import { vendorOf } from "./launch.ts";
 import { placeHere } from "./here.ts";
@@ -93,8 +93,6 @@ function commandOf(
 }
 
 function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
-  const [near] = nearest(vendor, adapterNames());
-  const known = `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`;
-  const said = `: there is no vendor ${JSON.stringify(vendor)}.`;
-  return fleetError(fleet, entry, "vendor", said, near ? `did you mean ${near}?` : known);
+  const { message, hint } = unknownVendor(vendor, 'any other program: command = ["…"]');
+  return fleetError(fleet, entry, "vendor", `: ${message.replace(/^T/, "t")}`, hint ?? "");
 }

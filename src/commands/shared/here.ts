@@ -1,4 +1,4 @@
-import { readProjectConfig } from "../../project/config/read.ts";
+import { readProjectSettings } from "../../project/config/read.ts";
 import { findProject, type FoundProject } from "../../project/find.ts";
 import { declaredWorkers } from "../../project/fleet/names.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
@@ -21,7 +21,7 @@ export function foundHere(): FoundProject {
 export function placeHere(found = foundHere()): ProjectRef {
   const { identity, root, base } = found;
   try {
-    return { identity, root, base: readProjectConfig(found).project ?? base };
+    return { identity, root, base: readProjectSettings(found).project ?? base };
   } catch (error) {
     if (!isPerdureError(error)) throw error;
     // A project that is known goes by what it is. Those who use the rest of the file read it themselves.

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -8,6 +7,7 @@ import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** The operator has seen what the file would run, and agrees: to this text, and to no other. */
 export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {
@@ -31,7 +31,7 @@ export async function trustCall(params: CallParams<"trust">, { services }: CallC
 
 /** A folder becomes a project by this: one that is not there has nothing to trust. */
 function assertThere(root: string): void {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(root)) return;
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
 

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import {
+  CALM_LOOKS,
   LOOKS_TOGETHER_MS,
   MISMATCH_CONFIRM_MS,
   PROOF_LOOK_MS,
@@ -22,9 +23,6 @@ import { applySign, notePrompt, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
-
-/** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
-const CALM_LOOKS = 4;
 
 interface FollowOptions {
   late: boolean;

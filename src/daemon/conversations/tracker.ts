@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { RUN_POLL_MS, STRANGER_LIST_MS } from "../../limits/index.ts";
+import { RUN_POLL_MS, STRANGER_LIST_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
@@ -13,9 +13,6 @@ import type { ConversationServices } from "./services.ts";
 import { probeSession } from "./probe.ts";
 import { settleProof } from "./proof.ts";
 import { applySign, notePrompt, noteTranscript, type SignOutcome } from "./bindings.ts";
-
-/** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
-const WRAPPER_DEPTH = 4;
 
 /** The part of the run life cycle that learns what signs led to. */
 export interface SignListener {
@@ -230,7 +227,7 @@ export class ConversationTracker {
   /** Whose wrapper, or what that started, has started it: a first sign. */
   #startedBy(here: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
-    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
+    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH_MAX; depth++) {
       const { parentPid } = info;
       const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
       if (found) return found.agent === null ? found : undefined;

@@ -15,6 +15,7 @@ import {
 } from "../../store/custody.ts";
 import { conversationById, setTranscript, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
@@ -34,7 +35,7 @@ export class Custody {
   /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
   readonly #copies = new Map<number, Copy>();
   /** One at a time for each conversation. */
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #copying = new KeyedMutex<number>();
 
   constructor(services: Keeper) {
     this.#services = services;
@@ -42,7 +43,7 @@ export class Custody {
 
   /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
   async keep(sessionId: number, file?: string): Promise<void> {
-    await this.#alone(sessionId, async () => {
+    await this.#copying.run(sessionId, async () => {
       try {
         const found = conversationById(this.#services.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
@@ -63,7 +64,7 @@ export class Custody {
   /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
   async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(session.transcript);
-    return this.#alone(session.id, async () => {
+    return this.#copying.run(session.id, async () => {
       const kept = custodyOf(this.#services.db, session.id);
       if (kept === null || (await this.whole(kept)) === null) return null;
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
@@ -116,7 +117,7 @@ export class Custody {
     if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
     const kept = new Set(custodyIds(db).map(String));
     for (const name of this.#folders()) {
-      if (kept.has(name) || this.#underWay.has(Number(name))) continue;
+      if (kept.has(name) || this.#copying.isBusy(Number(name))) continue;
       this.#copies.delete(Number(name));
       rmSync(join(this.#services.paths.custody, name), { recursive: true, force: true });
     }
@@ -238,18 +239,5 @@ export class Custody {
 
   #folders(): string[] {
     return namesIn(this.#services.paths.custody).filter((name) => /^[0-9]+$/.test(name));
-  }
-
-  async #alone<T>(sessionId: number, act: () => Promise<T>): Promise<T> {
-    const before = this.#underWay.get(sessionId);
-    const turn = Promise.withResolvers<void>();
-    this.#underWay.set(sessionId, turn.promise);
-    try {
-      await before;
-      return await act();
-    } finally {
-      if (this.#underWay.get(sessionId) === turn.promise) this.#underWay.delete(sessionId);
-      turn.resolve();
-    }
   }
 }

@@ -1,11 +1,11 @@
-import { PANE_LOOK_MS, PANE_LOOKS_SELDOM } from "../../limits/index.ts";
+import { CAPTURE_LINES, PANE_LOOKS_SELDOM, PANE_LOOK_MS } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/panes.ts";
 import { runById } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
-import { resumeSuspended, SCREEN_LINES } from "./screens.ts";
+import { resumeSuspended } from "./screens.ts";
 
 /**
  * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
@@ -64,7 +64,7 @@ export class PanePoll {
       (pane): pane is Pane & { run: string } => pane.run !== null && runs.has(pane.run) && !pane.dead,
     );
     for (const { id, run } of wanted) {
-      const text = await tmux?.capture(id, { lines: SCREEN_LINES });
+      const text = await tmux?.capture(id, { lines: CAPTURE_LINES });
       if (text === undefined) return;
       this.#services.conversations.onScreen(run, text);
       const row = looksSuspended(text) ? runById(this.#services.db, run) : null;

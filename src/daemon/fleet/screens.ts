@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SCREEN_KEPT_LINES } from "../../limits/index.ts";
+import { CAPTURE_LINES, SCREEN_KEPT_LINES } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
@@ -13,9 +13,6 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 
 /** In a run's folder: what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";
-
-/** The screen itself; what has scrolled away is not in front of anybody. */
-export const SCREEN_LINES = 60;
 
 /** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
 export async function keepScreen(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<string | null> {
@@ -51,7 +48,7 @@ async function adoptPane(services: LaunchServices, pane: Pane): Promise<void> {
 export async function resumeIfSuspended(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<void> {
   const tmux = panes.ifThere();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
-  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: SCREEN_LINES }))) return;
+  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: CAPTURE_LINES }))) return;
   resumeSuspended(services, run);
 }
 

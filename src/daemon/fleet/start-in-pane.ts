@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
+import { noteForSuccessor, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -17,14 +17,14 @@ import { bindMinted } from "../launch/bind.ts";
 import { claim } from "../names/claim.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
-import { Turns } from "../../util/semaphore.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
 /** What to start it with; without, as it was started last. */
 export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
-const minting = new Turns();
+const minting = new KeyedMutex();
 
 export interface StartedRun {
   run: Run;
@@ -54,8 +54,9 @@ export async function startInPane(
       const { run, generation, token } = grant;
       return bindMinted(services, { run, generation, token, session, ...launchOfClaim(wanted) });
     };
-    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.take(vendor, act));
-    tellOfPredecessor(project, launch);
+    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.run(vendor, act));
+    const left = contextFor(project, launch);
+    if (left !== null) noteForSuccessor(launch, left);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     await ready();
@@ -151,20 +152,9 @@ function scriptOf(
 }
 
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
-function tellOfPredecessor(project: Project, launch: PreparedLaunch): void {
-  const file = contextFor(project, launch);
-  if (file === null) return;
-  launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const { grant, session } = launch;
-  const told =
-    session &&
-    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
-  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
-}
-
 function contextFor(project: Project, { grant, cwd }: PreparedLaunch): string | null {
   try {
-    return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
+    return predecessorContext(grant.earlierRuns, anchorSettings({}, readSettingsAt(project.root) ?? {}, {}), cwd);
   } catch (error) {
     if (isPerdureError(error)) return null; // whoever uses the project's file is told what is wrong with it
     throw error;

@@ -1,6 +1,5 @@
 import type { DrillCheck } from "../../protocol/records/conversation.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
-import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
 import { startCommand } from "../../protocol/names.ts";
@@ -14,6 +13,7 @@ import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
 import { locationOf, probeSession } from "../conversations/probe.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
@@ -140,10 +140,6 @@ function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean)
 function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
   const ours = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
   return ours && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function passed(check: string, detail: string): DrillCheck {

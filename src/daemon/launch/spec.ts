@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { nearest } from "../../protocol/names.ts";
 import type { Declared, Variables } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
-import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
+import { adapterOf, unknownVendor, type Adapter } from "../../vendors/index.ts";
 import type { ChangeServices } from "../base-services.ts";
 
 /** What a claim is to start, from the call or as stored. */
@@ -83,10 +82,7 @@ function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: Cla
 export function knownAdapter(vendor: string): Adapter {
   const adapter = adapterOf(vendor);
   if (adapter) return adapter;
-  const [near] = nearest(vendor, adapterNames());
-  throw new PerdureError("usage", `perdure has no adapter for ${JSON.stringify(vendor)}.`, {
-    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any program runs without --vendor`,
-  });
+  throw unknownVendor(vendor);
 }
 
 /** Which of the vendor's folders a new conversation goes to. `env CLAUDE_CONFIG_DIR=… claude` counts too. */

@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX } from "../../limits/index.ts";
 import { ringClosedBy } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
+import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
@@ -66,7 +66,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   });
   const known = letter.isFirst ? null : messageById(services.db, letter.id);
   if (known) return again(known, digest, to, renamedFrom);
-  const bytes = Buffer.byteLength(letter.body);
+  const bytes = checkMessageBytes(letter.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertAllowed(services, sender);
   if (letter.waits) assertNoRing(services, sender, recipient, to);
@@ -105,11 +105,6 @@ function again(known: Message, digest: string, to: string, renamedFrom: string |
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
-  if (bytes > MESSAGE_BYTES_MAX) {
-    throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
-      hint: "send it as a file: --attach FILE",
-    });
-  }
   if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
   throw new PerdureError("full", `The box of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
     hint: reader ? `it has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",

@@ -1,10 +1,8 @@
+import { POLICY_CACHE_MS } from "../../limits/index.ts";
 import type { PolicyWord } from "../../protocol/calls/entry.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import { isErrno } from "../../state/files.ts";
-
-/** Lifetime of a cached file: it would else be read at every message. */
-const POLICY_CACHE_MS = 1_000;
 
 type Allowed = ReadonlySet<string> | "all";
 
@@ -26,7 +24,7 @@ export function isAllowed(root: string, word: PolicyWord, nowMs: number): boolea
 /** Null for a file that cannot be read: a command that uses the file says what is wrong with it. */
 function allowedIn(root: string): Allowed | null {
   try {
-    const words = readConfigAt(root)?.policy?.agents_may;
+    const words = readSettingsAt(root)?.policy?.agents_may;
     return words === undefined ? "all" : new Set(words);
   } catch (error) {
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;

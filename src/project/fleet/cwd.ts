@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
 import { pathInside } from "../path-inside.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Right before a start, when the worktree is there: what git checked out may have a link in the folder's place. */
 export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWorker): void {
@@ -11,7 +11,7 @@ export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWo
       hint: `ls -ld ${cwd}`,
     });
   }
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(cwd)) return;
   throw new PerdureError("refused", `The folder of ${name} is not there: ${cwd}.`, {
     hint: `make it, or edit ${file}`,
   });

@@ -1,6 +1,6 @@
 import type { Declared } from "../../protocol/records/conversation.ts";
 import type { WorkerDefaults, WorkerEntry } from "../config/read.ts";
-import { configError, type ConfigSource } from "../config/shape.ts";
+import { configError, type ConfigSource } from "../config/errors.ts";
 
 /** One `[workers.*]` with the defaults it is read against. */
 export interface FleetFileEntry {

@@ -6,7 +6,7 @@ import { entryError, programOf, variablesOf, type FleetFileEntry } from "./entry
 import { fleetNames } from "./names.ts";
 import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
 import { pathInside } from "../path-inside.ts";
-import { configError, type ConfigSource } from "../config/shape.ts";
+import { configError, type ConfigSource } from "../config/errors.ts";
 import { isCopyable } from "../worktree/copy.ts";
 import { worktreeBranch, worktreePath, type Worktree } from "../worktree/paths.ts";
 

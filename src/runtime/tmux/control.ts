@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { TMUX_ANSWER_MS } from "../../limits/index.ts";
+import { STDERR_CHARS_MAX, TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandLine } from "./quote.ts";
 import { ReplyReader } from "./replies.ts";
@@ -22,9 +22,6 @@ interface Request {
   resolve: (answers: string[][]) => void;
   reject: (error: PerdureError) => void;
 }
-
-/** Only what was said last matters, and tmux is brief. */
-const STDERR_CHARS = 2_000;
 
 /**
  * One control-mode client: commands go in by its stdin, answers come by its stdout, in order, so that many can be under
@@ -70,7 +67,7 @@ export class ControlClient {
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => reader.read(text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#said = (this.#said + text).slice(-STDERR_CHARS);
+      this.#said = (this.#said + text).slice(-STDERR_CHARS_MAX);
     });
     this.#child.stdin?.on("error", (error) => this.#fail(error.message));
     this.#child.on("error", (error) => this.#fail(error.message));

@@ -5,11 +5,10 @@ import { isRefusal, type ControlClient } from "./control.ts";
 import type { Tmux } from "./find.ts";
 import { CONTROL_SESSION, TmuxLink } from "./link.ts";
 import { listPanes } from "./list.ts";
-import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
+import { ALL_PANES, parsePanes, type Pane } from "./panes.ts";
 import { literal } from "./quote.ts";
 import { checkStart, groupMember, type StartRequest } from "./start.ts";
 import { Starter, type StartedPane } from "./starter.ts";
-import { PaneWatch, type PaneEnd } from "./watch.ts";
 
 export interface TmuxServerOptions {
   /** Its own; short enough for the kernel. */
@@ -26,14 +25,13 @@ export interface TmuxServerOptions {
 export class TmuxServer {
   readonly #link: TmuxLink;
   readonly #starter: Starter;
-  readonly #watch = new PaneWatch();
-  readonly #log: (line: string) => void;
+  readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
+  #titles = new Map<string, string>();
 
   constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
     const watch = { format: ALL_PANES, changed: (value: string | null) => this.#see(parsePanes(value ?? "")) };
     this.#link = new TmuxLink({ socket, file: tmux.file, environment, log, watch });
     this.#starter = new Starter(log);
-    this.#log = log;
   }
 
   /** Starts the server if none answers. Whatever needs it does that by itself. */
@@ -96,13 +94,9 @@ export class TmuxServer {
     if (commands.length > 0) await client.send(...commands);
   }
 
-  /** Told within about a second, once the server was found or started; what had ended before is told then too. */
-  onPaneDied(listener: (end: PaneEnd) => void): void {
-    this.#watch.onDied(listener);
-  }
-
+  /** Told of each title of a worker's pane within about a second, once the server was found or started. */
   onTitle(listener: (pane: Pane, title: string) => void): void {
-    this.#watch.onTitle(listener);
+    this.#titleListeners.push(listener);
   }
 
   /** Ends the server with everything in it. */
@@ -115,10 +109,15 @@ export class TmuxServer {
     this.#link.close();
   }
 
+  /** Compares the titles with those seen before. Panes of nobody we know are nobody's news. */
   #see(panes: Pane[]): void {
-    this.#watch.see(panes);
-    // Looking makes tmux learn how it ended; that is then seen as a change.
-    if (panes.some(endUnknown)) this.panes().catch((error: unknown) => this.#log(String(error)));
+    const before = this.#titles;
+    const ours = panes.filter((pane) => pane.workerId !== null);
+    this.#titles = new Map(ours.map(({ id, title }) => [id, title]));
+    for (const pane of ours) {
+      if (pane.title === (before.get(pane.id) ?? "")) continue;
+      for (const listener of this.#titleListeners) listener(pane, pane.title);
+    }
   }
 }
 

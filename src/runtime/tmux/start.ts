@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
+import { isFolder } from "../../state/files.ts";
 
 export interface StartRequest {
   /** The project's slug. */
@@ -35,14 +35,6 @@ export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
     throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
       hint: `ls -ld ${cwd}`,
     });
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false; // whatever the reason: nothing can be started in it
   }
 }
 

@@ -1,5 +1,6 @@
-import { PANES_PER_WINDOW_MAX } from "../../limits/index.ts";
+import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { isRefusal, type ControlClient } from "./control.ts";
 import { listPanes } from "./list.ts";
 import type { Pane } from "./panes.ts";
@@ -22,15 +23,12 @@ export interface StartedPane {
 /** Where the first window of a session is; `base-index`, unless somebody changed it. */
 const FIRST_PLACE = 1;
 
-/** Somebody at the keyboard is not so fast as to take the place each time. */
-const LOOKS_MAX = 3;
 const MOVED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
 
 /** Starts processes in panes, many at once: only those of one worker or of one group wait for each other. */
 export class Starter {
   readonly #log: (line: string) => void;
-  /** The last one in each line. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new KeyedMutex();
   /** Of each session with starts under way: how many, and the place of the next window. */
   readonly #busy = new Map<string, { starts: number; next: number }>();
   #listing: Promise<Pane[]> | null = null;
@@ -41,8 +39,8 @@ export class Starter {
 
   async start(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     const { project, group, workerId } = request;
-    const start = (): Promise<StartedPane> => this.#inTurn(`worker ${workerId}`, () => this.#once(client, request));
-    return group === null ? start() : this.#inTurn(`group ${sessionName(project)} ${group}`, start);
+    const start = (): Promise<StartedPane> => this.#turns.run(`worker ${workerId}`, () => this.#once(client, request));
+    return group === null ? start() : this.#turns.run(`group ${sessionName(project)} ${group}`, start);
   }
 
   /** The session, the pane or the place may go, or be taken, between looking and starting: then it is looked again. */
@@ -51,7 +49,7 @@ export class Starter {
       try {
         return await this.#place(client, request);
       } catch (error) {
-        if (looks === LOOKS_MAX || !isRefusal(error, MOVED)) throw error;
+        if (looks === PANE_PLACE_TRIES || !isRefusal(error, MOVED)) throw error;
       }
     }
   }
@@ -124,17 +122,6 @@ export class Starter {
   async #panes(client: ControlClient): Promise<Pane[]> {
     this.#listing ??= listPanes(client).finally(() => (this.#listing = null));
     return this.#listing;
-  }
-
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key);
-    const turn = before ? before.then(work, work) : work();
-    this.#turns.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { MINT_WAIT_MS, STDERR_CHARS_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
@@ -49,7 +49,10 @@ class AppServer {
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    child.stderr?.on("data", (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-2_000)));
+    child.stderr?.on(
+      "data",
+      (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
+    );
     child.stdin?.on("error", () => undefined); // it ended early, which `failed` reports
     if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
   }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { MINT_WAIT_MS, STDERR_CHARS_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
@@ -60,7 +60,7 @@ function listening(child: ChildProcess): Promise<void> {
 function failed(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     let errors = "";
-    child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-2_000)));
+    child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)));
     const timer = setTimeout(() => reject(new Error(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
     timer.unref();
     child.once("error", (error) => reject(error));

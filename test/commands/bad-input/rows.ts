@@ -197,7 +197,7 @@ const vendors = [
   missing("forget friday", /There is no saved session "friday" here/, /perdure saved/),
   usage("drill --bogus", /^drill: there is no option --bogus\.$/, /^perdure drill/),
   missing("drill codr", /no worker "codr"/, /did you mean coder/),
-  usage(`adopt x --vendor cluade --session ${UUID}`, /no adapter for "cluade"/, /did you mean claude/),
+  usage(`adopt x --vendor cluade --session ${UUID}`, /There is no vendor "cluade"/, /did you mean claude/),
   usage("adopt x --vendor scripted --session ../../etc", /session/, /.+/),
   missing(
     `adopt x --vendor scripted --session ${UUID}`,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { needsOf, needsText } from "../../../src/commands/shared/attention-list.ts";
+import { cutToColumns } from "../../../src/commands/shared/columns.ts";
 import { nextStep } from "../../../src/commands/shared/suggestion.ts";
-import { cut } from "../../../src/commands/shared/table.ts";
 import { workerTable } from "../../../src/commands/shared/worker-table.ts";
 import type { WorkerState } from "../../../src/protocol/records/worker.ts";
 import { MARKED, PLAIN, sampleWorker } from "./sample-workers.ts";
@@ -68,11 +68,11 @@ test("a conversation carries the mark of its proof", () => {
 test("what others wrote is escaped before it is cut, and wide characters count as two", () => {
   const hostile = sampleWorker("coder", "idle", { attention: "\u001b[2J\u001b]0;x\u0007" });
   expect(workerTable([hostile], PLAIN)).not.toContain("\u001b");
-  expect(cut("漢字漢字", 5)).toBe("漢字…");
-  expect(cut("漢字漢字", 8)).toBe("漢字漢字");
-  expect(cut("plain", 5)).toBe("plain");
-  expect(cut("plain text", 6)).toBe("plain…");
-  expect(cut("plain", 0)).toBe("");
+  expect(cutToColumns("漢字漢字", 5)).toBe("漢字…");
+  expect(cutToColumns("漢字漢字", 8)).toBe("漢字漢字");
+  expect(cutToColumns("plain", 5)).toBe("plain");
+  expect(cutToColumns("plain text", 6)).toBe("plain…");
+  expect(cutToColumns("plain", 0)).toBe("");
 });
 
 test("who needs somebody is told with what to type; what passes by itself is not", () => {
