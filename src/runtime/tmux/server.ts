@@ -1,15 +1,14 @@
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal, type ControlClient } from "./control.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
-import { CONTROL_SESSION, TmuxLink } from "./link.ts";
-import { listPanes } from "./list.ts";
-import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
+import { CONTROL_SESSION, TmuxLink } from "./connection.ts";
+import { ALL_PANES, endUnknown, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { literal } from "./quote.ts";
-import { checkStart, groupMember, type StartRequest } from "./start.ts";
-import { Starter, type StartedPane } from "./starter.ts";
-import { PaneWatch, type PaneEnd } from "./watch.ts";
+import { checkStart, groupMember, type StartRequest } from "./start-commands.ts";
+import { Starter, type StartedPane } from "./pane-starter.ts";
+import { PaneWatch, type PaneEnd } from "./pane-watch.ts";
 
 export interface TmuxServerOptions {
   /** Its own; short enough for the kernel. */

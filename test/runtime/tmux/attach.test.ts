@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attachPlan, type AttachRequest } from "../../../src/runtime/tmux/attach.ts";
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
-import { looksSuspended } from "../../../src/runtime/tmux/suspended.ts";
+import { looksSuspended } from "../../../src/runtime/tmux/suspended-screen.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 

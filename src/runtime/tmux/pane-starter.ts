@@ -1,8 +1,7 @@
 import { PANES_PER_WINDOW_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal, type ControlClient } from "./control.ts";
-import { listPanes } from "./list.ts";
-import type { Pane } from "./panes.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
+import { listPanes, type Pane } from "./pane-list.ts";
 import {
   groupMember,
   groupWindow,
@@ -12,7 +11,7 @@ import {
   respawn,
   sessionName,
   type StartRequest,
-} from "./start.ts";
+} from "./start-commands.ts";
 
 export interface StartedPane {
   pane: string;

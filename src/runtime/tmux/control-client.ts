@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandLine } from "./quote.ts";
-import { ReplyReader } from "./replies.ts";
+import { ReplyReader } from "./reply-reader.ts";
 
 export interface ControlOptions {
   /** tmux itself. */

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { ControlClient, unanswered, wordsOf } from "./control.ts";
+import { ControlClient, unanswered, wordsOf } from "./control-client.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";
 
 const exec = promisify(execFile);

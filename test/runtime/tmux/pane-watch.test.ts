@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Pane } from "../../../src/runtime/tmux/panes.ts";
-import { PaneWatch } from "../../../src/runtime/tmux/watch.ts";
+import type { Pane } from "../../../src/runtime/tmux/pane-list.ts";
+import { PaneWatch } from "../../../src/runtime/tmux/pane-watch.ts";
 
 const PANE: Pane = {
   id: "%1",

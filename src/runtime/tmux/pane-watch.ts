@@ -1,4 +1,4 @@
-import { endUnknown, type Pane } from "./panes.ts";
+import { endUnknown, type Pane } from "./pane-list.ts";
 
 export interface PaneEnd {
   pane: Pane;
