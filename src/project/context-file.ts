@@ -56,7 +56,7 @@ export function archiveName(now: Date, agentId: string | undefined, description:
 }
 
 /** As a person in that folder would type it. */
-export function asSeenFrom(cwd: string, file: string): string {
+export function relativeTo(cwd: string, file: string): string {
   return relative(cwd, file);
 }
 

@@ -43,7 +43,7 @@ export function workingTrees({ kind, identity, root, here }: FoundProject): stri
 }
 
 function findRepository(start: string): FoundProject | null {
-  for (const folder of upwards(start)) {
+  for (const folder of selfAndAncestors(start)) {
     const git = gitDirs(folder);
     if (git === null) continue;
     const identity = realpathSync(git.common);
@@ -56,7 +56,7 @@ function findRepository(start: string): FoundProject | null {
 
 /** Without a repository: the nearest folder with a perdure.toml, else the folder itself. */
 function findFolder(start: string): FoundProject {
-  const configured = upwards(start).find((folder) => exists(join(folder, CONFIG_FILE)));
+  const configured = selfAndAncestors(start).find((folder) => exists(join(folder, CONFIG_FILE)));
   const root = configured ?? start;
   return { kind: "folder", identity: root, root, here: root, base: slugName(basename(root) || "root") };
 }
@@ -102,7 +102,7 @@ function isBareRepository(folder: string): boolean {
   return exists(join(folder, "HEAD")) && exists(join(folder, "objects")) && exists(join(folder, "refs"));
 }
 
-function upwards(start: string): string[] {
+function selfAndAncestors(start: string): string[] {
   const folders = [start];
   for (let folder = start; dirname(folder) !== folder;) {
     folder = dirname(folder);
@@ -114,7 +114,7 @@ function upwards(start: string): string[] {
 function kindOf(path: string): "folder" | "file" | null {
   try {
     const stats = lstatSync(path);
-    if (isStrangers(stats.uid)) return null;
+    if (isForeignOwner(stats.uid)) return null;
     if (stats.isDirectory()) return "folder";
     return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
   } catch (error) {
@@ -124,7 +124,7 @@ function kindOf(path: string): "folder" | "file" | null {
 }
 
 /** Somebody else's `/tmp/.git` must not make a project of everything below. Git looks away in the same way. */
-function isStrangers(uid: number): boolean {
+function isForeignOwner(uid: number): boolean {
   const own = process.getuid?.() ?? 0;
   return own !== 0 && uid !== 0 && uid !== own;
 }

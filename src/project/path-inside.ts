@@ -10,7 +10,7 @@ import { realPath } from "../state/paths.ts";
 export function pathInside(folder: string, path: string): string | null {
   if (path.includes("\0")) return null;
   const full = resolve(folder, path);
-  if (!isIn(folder, full) || leadsNowhere(full)) return null;
+  if (!isIn(folder, full) || isDanglingLink(full)) return null;
   return isIn(realPath(folder), realPath(full)) ? full : null;
 }
 
@@ -19,12 +19,12 @@ function isIn(folder: string, path: string): boolean {
 }
 
 /** A link whose end is not there (yet), or a ring of them: where it will lead nobody knows. */
-function leadsNowhere(path: string): boolean {
+function isDanglingLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink() && !existsSync(path);
   } catch (error) {
     if (isErrno(error, "ELOOP")) return true;
     if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
-    return dirname(path) !== path && leadsNowhere(dirname(path));
+    return dirname(path) !== path && isDanglingLink(dirname(path));
   }
 }

@@ -43,7 +43,7 @@ export interface StatePaths {
 }
 
 export function statePaths(env: Environment): StatePaths {
-  const dir = real(stateDir(env));
+  const dir = canonicalDir(stateDir(env));
   const socket = socketPath(dir, env);
   return {
     dir,
@@ -67,14 +67,14 @@ export function statePaths(env: Environment): StatePaths {
  * One folder, one spelling: a run's processes are told by the socket's path, so a linked home must not make two of it.
  * The folder itself is left as it is: whether it is a link is for the safety check to say.
  */
-function real(dir: string): string {
+function canonicalDir(dir: string): string {
   const parent = dirname(dir);
   if (parent === dir) return dir;
   try {
     return join(realpathSync.native(parent), basename(dir));
   } catch (error) {
     if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
-    return join(real(parent), basename(dir));
+    return join(canonicalDir(parent), basename(dir));
   }
 }
 
@@ -92,8 +92,8 @@ export function realPath(path: string): string {
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  const announced = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
-  if (announced !== undefined) return announced;
+  const recorded = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
+  if (recorded !== undefined) return recorded;
   const hash = sha256(dir).slice(0, 12);
   const short = join(homeDir(env), ".perdure", hash, "s");
   if (Buffer.byteLength(short) <= SOCKET_PATH_BYTES_MAX) return short;

@@ -10,7 +10,7 @@ const STICKY = 0o1000;
 /** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
 export function makeSafeFolder(folder: string): void {
   if (!isThere(folder)) {
-    reaching(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+    withAccessErrors(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   }
   checkSafeFolder(folder);
 }
@@ -21,10 +21,10 @@ export function checkSafeFolderIfThere(folder: string): void {
 
 /** A link to nowhere is there too: something was planted. */
 function isThere(folder: string): boolean {
-  return reaching(folder, () => lstatSync(folder, { throwIfNoEntry: false })) !== undefined;
+  return withAccessErrors(folder, () => lstatSync(folder, { throwIfNoEntry: false })) !== undefined;
 }
 
-function reaching<T>(folder: string, act: () => T): T {
+function withAccessErrors<T>(folder: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {

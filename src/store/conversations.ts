@@ -51,20 +51,20 @@ function oneConversation(db: Db, sql: string, ...values: (string | number)[]): C
   return columns && conversationOf(columns);
 }
 
-export function insertConversation(db: Db, session: NewConversationRow): number {
+export function insertConversation(db: Db, conversation: NewConversationRow): number {
   return db.insert(
     `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
        rotated_from, forked_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.workerId,
-    session.vendor,
-    session.vendorId,
-    session.configDir,
-    JSON.stringify(session.variables),
-    session.launchCwd,
-    session.provenance,
-    session.rotatedFrom,
-    session.forkedFrom,
-    session.createdMs,
+    conversation.workerId,
+    conversation.vendor,
+    conversation.vendorId,
+    conversation.configDir,
+    JSON.stringify(conversation.variables),
+    conversation.launchCwd,
+    conversation.provenance,
+    conversation.rotatedFrom,
+    conversation.forkedFrom,
+    conversation.createdMs,
   );
 }
 
@@ -99,12 +99,12 @@ export function conversationsOfWorker(db: Db, workerId: number, limit: number): 
     .map(conversationOf);
 }
 
-export function bindConversation(db: Db, workerId: number, sessionId: number | null): void {
-  db.run("UPDATE workers SET session_id = ? WHERE id = ?", sessionId, workerId);
+export function bindConversation(db: Db, workerId: number, conversationId: number | null): void {
+  db.run("UPDATE workers SET session_id = ? WHERE id = ?", conversationId, workerId);
 }
 
 /** It goes on in another folder than it began in. */
-export function setLocation(db: Db, id: number, launchCwd: string, variables: Variables): void {
+export function moveConversation(db: Db, id: number, launchCwd: string, variables: Variables): void {
   db.run(
     "UPDATE sessions SET launch_cwd = ?, config_variables = ? WHERE id = ?",
     launchCwd,
@@ -117,7 +117,7 @@ export function releaseConversations(db: Db, workerId: number, nowMs: number): v
   db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
 }
 
-export interface SeenTranscript {
+export interface TranscriptState {
   file: string;
   bytes: number;
   version: string | null;
@@ -125,7 +125,7 @@ export interface SeenTranscript {
   boot: string;
 }
 
-export function setTranscript(db: Db, id: number, { file, bytes, version, boot }: SeenTranscript): void {
+export function setTranscript(db: Db, id: number, { file, bytes, version, boot }: TranscriptState): void {
   db.run(
     `UPDATE sessions SET transcript = ?, transcript_bytes = ?, transcript_boot = ?, version = coalesce(?, version)
      WHERE id = ?`,
@@ -196,11 +196,11 @@ export function entriesOfRun(db: Db, runId: string): (RunConversation & { vendor
 }
 
 /** How the last run that was in it came out. */
-export function lastEntryOfConversation(db: Db, sessionId: number): RunConversation | null {
+export function lastEntryOfConversation(db: Db, conversationId: number): RunConversation | null {
   return db.one(
     `SELECT ${ENTRY_COLUMNS} FROM run_sessions JOIN runs ON runs.id = run_id
      WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`,
-    sessionId,
+    conversationId,
   );
 }
 

@@ -13,8 +13,8 @@ export interface CustodyCopy {
 const COLUMNS = `session_id AS conversationId, bytes, sha256, kept_ms AS keptMs, source_bytes AS sourceBytes,
   source_changed AS sourceChanged`;
 
-export function custodyOf(db: Db, sessionId: number): CustodyCopy | null {
-  return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, sessionId);
+export function custodyOf(db: Db, conversationId: number): CustodyCopy | null {
+  return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, conversationId);
 }
 
 export function setCustody(db: Db, row: CustodyCopy): void {
@@ -31,8 +31,8 @@ export function setCustody(db: Db, row: CustodyCopy): void {
   );
 }
 
-export function dropCustody(db: Db, sessionId: number): void {
-  db.run("DELETE FROM custody WHERE session_id = ?", sessionId);
+export function dropCustody(db: Db, conversationId: number): void {
+  db.run("DELETE FROM custody WHERE session_id = ?", conversationId);
 }
 
 export function custodyIds(db: Db): number[] {

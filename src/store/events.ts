@@ -29,11 +29,11 @@ export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
     event.data,
   );
   // Asked for after every commit.
-  db.primeCache("events", LAST, [], { seq });
-  if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
+  db.primeCache("events", LAST_SEQ, [], { seq });
+  if (!event.type.startsWith("mail.")) lastOtherThanMail.set(db, seq);
 }
 
-const LAST = "SELECT max(seq) AS seq FROM events";
+const LAST_SEQ = "SELECT max(seq) AS seq FROM events";
 
 export interface EventFilter {
   projectId: number | null;
@@ -59,11 +59,11 @@ export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEve
 
 /** Asked after every commit, and most are mail. When an event was rolled back, it may be looked for in vain. */
 export function isOnlyMailAfter(db: Db, seq: number): boolean {
-  return (lastOther.get(db) ?? 0) <= seq;
+  return (lastOtherThanMail.get(db) ?? 0) <= seq;
 }
 
 /** The newest event of this process that is not about mail. */
-const lastOther = new WeakMap<Db, number>();
+const lastOtherThanMail = new WeakMap<Db, number>();
 
 /** The projects in which something else than mail happened. */
 export function projectsChanged(db: Db, after: number): number[] {
@@ -76,5 +76,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST)?.seq ?? 0;
+  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST_SEQ)?.seq ?? 0;
 }

@@ -76,7 +76,7 @@ export class MailboxCounters {
         bytes,
       );
     }
-    if (only && now) this.#db.primeCache("mailboxes", STORED, [only.projectId, only.worker], { ...now });
+    if (only && now) this.#db.primeCache("mailboxes", SELECT_COUNT, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 
@@ -92,12 +92,12 @@ export class MailboxCounters {
   }
 
   #stored(projectId: number, worker: number): MailboxCount {
-    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, STORED, projectId, worker) ?? NONE;
+    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, SELECT_COUNT, projectId, worker) ?? EMPTY;
   }
 }
 
-const STORED = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
-const NONE: MailboxCount = { messages: 0, bytes: 0 };
+const SELECT_COUNT = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
+const EMPTY: MailboxCount = { messages: 0, bytes: 0 };
 
 function keyOf(projectId: number, worker: number): number {
   return projectId * 2 ** 32 + worker;

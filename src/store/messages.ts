@@ -85,16 +85,16 @@ export function messageBySeq(db: Db, seq: number): Message | null {
 }
 
 /** Those whose id begins so: two are enough to know that it is not unique. */
-export function messagesByIdStart(db: Db, start: string): Message[] {
+export function messagesByIdPrefix(db: Db, prefix: string): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE id >= ?1 AND id < ?1 || '\u{10FFFF}' ORDER BY id LIMIT 2`,
-    start,
+    prefix,
   );
 }
 
 /** In the order they were taken in. `to` is null for the operator's. */
-export function onTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+export function messagesOnTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
@@ -106,7 +106,7 @@ export function onTheWay(db: Db, projectId: number, to: number | null, limit: nu
 }
 
 /** By the same index. */
-export function countOnTheWay(db: Db, projectId: number, to: number | null): number {
+export function countMessagesOnTheWay(db: Db, projectId: number, to: number | null): number {
   const row = db.one<{ count: number }>(
     `SELECT count(*) AS count FROM messages INDEXED BY messages_on_the_way
      WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')`,
@@ -117,7 +117,7 @@ export function countOnTheWay(db: Db, projectId: number, to: number | null): num
 }
 
 /** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
-export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+export function queuedMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
@@ -140,7 +140,7 @@ export function recentMessages(db: Db, projectId: number, to: number | null, lim
 }
 
 /** Asked and not answered, oldest first. */
-export function unansweredFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+export function unansweredMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE to_worker IS ?2 AND project_id = ?1 AND expects_reply = 1
@@ -155,7 +155,7 @@ export function firstReplyTo(db: Db, id: string): Message | null {
   return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE reply_to = ? ORDER BY seq LIMIT 1`, id);
 }
 
-export function offersOf(db: Db, runId: string): Message[] {
+export function offersOfRun(db: Db, runId: string): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE offer_run = ? AND state IN ('offered', 'injected') ORDER BY seq`,
@@ -168,7 +168,7 @@ export function allOffers(db: Db): Message[] {
   return allMessages(db, `SELECT ${COLUMNS} FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'`);
 }
 
-export function expiredBy(db: Db, nowMs: number, limit: number): Message[] {
+export function messagesExpiredBy(db: Db, nowMs: number, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered') AND expires_ms <= ?
@@ -195,7 +195,7 @@ export interface MessageChange {
 /** One step, and what the message is from now on. An offer counts an attempt; any other state ends the offer. */
 export function changeMessage(db: Db, seq: number, change: MessageChange, offerGeneration: number | null = null): void {
   const isOffer = change.state === "offered" ? 1 : 0;
-  const stays = change.state === "injected" ? 1 : 0;
+  const keepsOffer = change.state === "injected" ? 1 : 0;
   db.run(
     `UPDATE messages SET state = ?1, changed_ms = ?2, attempt = attempt + ?3,
        offer_run = CASE WHEN ?3 = 1 THEN ?4 WHEN ?6 = 1 THEN offer_run END,
@@ -206,7 +206,7 @@ export function changeMessage(db: Db, seq: number, change: MessageChange, offerG
     isOffer,
     change.run,
     offerGeneration,
-    stays,
+    keepsOffer,
     seq,
   );
   db.run(

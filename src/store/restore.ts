@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
-import { aliveRuns } from "./runs.ts";
+import { unendedRuns } from "./runs.ts";
 
 /** The pids of each run that lives, by run. */
 export type LiveRuns = ReadonlyMap<string, readonly number[]>;
@@ -11,10 +11,10 @@ export function restoreStore(backup: string, file: string, live: LiveRuns): void
   refuseUnknownRuns(live, runsIn(backup));
   const incoming = `${file}.restoring`;
   copyFileSync(backup, incoming);
-  sync(incoming);
-  const kept = `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  syncFile(incoming);
+  const previous = `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
   for (const suffix of ["-wal", "-shm", ""]) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+    if (existsSync(file + suffix)) renameSync(file + suffix, previous + suffix);
   }
   renameSync(incoming, file);
 }
@@ -29,7 +29,7 @@ export function refuseUnknownRuns(live: LiveRuns, known: ReadonlySet<string>): v
   });
 }
 
-function sync(file: string): void {
+function syncFile(file: string): void {
   const fd = openSync(file, "r+");
   fsyncSync(fd);
   closeSync(fd);
@@ -42,7 +42,7 @@ function runsIn(backup: string): Set<string> {
   }
   try {
     const db = new Db(backup, { readOnly: true });
-    const runs = new Set(aliveRuns(db).map(({ id }) => id));
+    const runs = new Set(unendedRuns(db).map(({ id }) => id));
     db.close();
     return runs;
   } catch (cause) {

@@ -21,7 +21,7 @@ export function dropOldRows(db: Db, nowMs: number): void {
   dropOldTombstones(db);
   dropSettledMail(db, nowMs - SETTLED_MAIL_KEPT_MS);
   dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
-  forgetEpochs(db);
+  dropOldEpochs(db);
 }
 
 function dropOldEvents(db: Db): void {
@@ -83,11 +83,11 @@ function dropRetiredWorkers(db: Db, beforeMs: number): void {
     (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
   // Hardly ever is there one, and looking for its mail reads all that is stored.
   if (db.one(`${old} LIMIT 1`, beforeMs, RETIRED_WORKERS_KEPT) === null) return;
-  const theirs = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
-  db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  const theirConversations = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
+  db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirConversations})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM messages WHERE to_worker IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM mailboxes WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
-  db.run(`DELETE FROM custody WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM custody WHERE session_id IN (${theirConversations})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
@@ -95,7 +95,7 @@ function dropRetiredWorkers(db: Db, beforeMs: number): void {
 }
 
 /** The highest forgotten epoch stays behind as a floor, so a forgotten name cannot repeat an id. */
-function forgetEpochs(db: Db): void {
+function dropOldEpochs(db: Db): void {
   const count = db.one<{ count: number }>("SELECT count(*) AS count FROM epochs")?.count ?? 0;
   if (count <= EPOCHS_KEPT) return;
   const row = db.one<{ last: number }>(

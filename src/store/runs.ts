@@ -59,7 +59,7 @@ export function runByToken(db: Db, tokenHash: string): Run | null {
   return db.one(`SELECT ${COLUMNS} FROM runs WHERE token_hash = ?`, tokenHash);
 }
 
-export function aliveRuns(db: Db): Run[] {
+export function unendedRuns(db: Db): Run[] {
   return db.all(`SELECT ${COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY id`);
 }
 
@@ -68,8 +68,8 @@ export function runsOfWorker(db: Db, workerId: number, limit: number): Run[] {
 }
 
 /** All whose id begins so: a range of the key, which knows only ASCII. */
-export function runsByIdStart(db: Db, start: string): Run[] {
-  return db.all(`SELECT ${COLUMNS} FROM runs WHERE id >= ? AND id < ?`, start, `${start}\u{10ffff}`);
+export function runsByIdPrefix(db: Db, prefix: string): Run[] {
+  return db.all(`SELECT ${COLUMNS} FROM runs WHERE id >= ? AND id < ?`, prefix, `${prefix}\u{10ffff}`);
 }
 
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {

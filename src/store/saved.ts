@@ -52,13 +52,13 @@ export function activeSaved(db: Db, projectId: number): SavedSession | null {
   );
 }
 
-export function setSavedConversation(db: Db, savedId: number, workerId: number, sessionId: number): void {
+export function setSavedConversation(db: Db, savedId: number, workerId: number, conversationId: number): void {
   db.run(
     `INSERT INTO saved_sessions (saved_id, worker_id, session_id) VALUES (?, ?, ?)
      ON CONFLICT (saved_id, worker_id) DO UPDATE SET session_id = excluded.session_id`,
     savedId,
     workerId,
-    sessionId,
+    conversationId,
   );
 }
 

@@ -132,7 +132,7 @@ function workerOf(columns: WorkerColumns): Worker {
   };
 }
 
-const PLAIN: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
+const DEFAULT_SETTINGS: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
 
 function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): LeaseState {
   return phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run };
@@ -140,7 +140,7 @@ function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColu
 
 /** How the fleet keeps this worker; one that was never brought up is kept as an entry without settings would be. */
 export function fleetSettingsOf({ fleet }: Pick<Worker, "fleet">): FleetSettings {
-  return fleet ?? PLAIN;
+  return fleet ?? DEFAULT_SETTINGS;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): Worker | null {
@@ -190,7 +190,7 @@ export function desiredWorkers(db: Db): Worker[] {
 }
 
 /** At least as many as any project has; without counting, because each new name asks. */
-export function workersAtMost(db: Db): number {
+export function workerCountUpperBound(db: Db): number {
   return db.one<{ last: number | null }>("SELECT max(id) AS last FROM workers")?.last ?? 0;
 }
 
@@ -238,8 +238,8 @@ export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void 
 }
 
 /** The conversation its next start is to branch; null once it has. */
-export function setForkOf(db: Db, workerId: number, sessionId: number | null): void {
-  db.run("UPDATE workers SET fork_of = ? WHERE id = ?", sessionId, workerId);
+export function setForkOf(db: Db, workerId: number, conversationId: number | null): void {
+  db.run("UPDATE workers SET fork_of = ? WHERE id = ?", conversationId, workerId);
 }
 
 /** Who started it last: a worker, or null for the operator. */

@@ -1,34 +1,34 @@
 /** One at a time for each key. */
-export class Turns {
-  readonly #gates = new Map<string, Gate>();
+export class KeyedMutex {
+  readonly #gates = new Map<string, Semaphore>();
 
-  take<T>(key: string, act: () => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new Gate(1);
+  run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const gate = this.#gates.get(key) ?? new Semaphore(1);
     this.#gates.set(key, gate);
-    return gate.pass(act);
+    return gate.run(task);
   }
 }
 
 /** So many at once; the others wait for their turn, in order. */
-export class Gate {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(width: number) {
-    this.#free = width;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  async pass<T>(act: () => Promise<T>): Promise<T> {
-    const leave = await this.enter();
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
     try {
-      return await act();
+      return await task();
     } finally {
-      leave();
+      release();
     }
   }
 
   /** Resolves to how to leave again, once. */
-  async enter(): Promise<() => void> {
+  async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {

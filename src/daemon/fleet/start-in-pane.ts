@@ -17,14 +17,14 @@ import { bindMinted } from "../launch/bind.ts";
 import { claim } from "../names/claim.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
-import { Turns } from "../../util/semaphore.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
 /** What to start it with; without, as it was started last. */
 export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
-const minting = new Turns();
+const minting = new KeyedMutex();
 
 export interface StartedRun {
   run: Run;
@@ -54,7 +54,7 @@ export async function startInPane(
       const { run, generation, token } = grant;
       return bindMinted(services, { run, generation, token, session, ...launchOfClaim(wanted) });
     };
-    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.take(vendor, act));
+    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.run(vendor, act));
     tellOfPredecessor(project, launch);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
@@ -146,7 +146,7 @@ function scriptOf(
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    deafLoader: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
+    loaderSwallowsSignals: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
   });
 }
 

@@ -17,7 +17,7 @@ export interface ChangedLine {
 
 /** Every setting that came, went or changed; nothing if only comments and layout did. Values of `env` are `…`. */
 export function fleetChanges(trusted: string | null, present: string): ChangedLine[] {
-  const before = tablesBefore(trusted);
+  const before = trustedTables(trusted);
   const after = tablesOf(present);
   return [...new Set([...after.keys(), ...before.keys()])].flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)];
@@ -30,7 +30,7 @@ export function fleetChanges(trusted: string | null, present: string): ChangedLi
 }
 
 /** A line for each worker: its command line with the names of its variables, and where it runs. */
-export function whatItRuns({ root, workers }: Fleet): string[] {
+export function commandSummary({ root, workers }: Fleet): string[] {
   const line = (worker: FleetWorker): string =>
     `${worker.name}: ${commandLine(worker)} in ${relative(root, worker.cwd) || "."}`;
   // A line break in a word would make a line that looks like another worker's.
@@ -66,7 +66,7 @@ function tableChanges(before: Table, after: Table): ChangedLine[] {
 }
 
 /** Nothing, if it was never trusted or can no longer be read: then everything is shown as new. */
-function tablesBefore(text: string | null): Map<string, Table> {
+function trustedTables(text: string | null): Map<string, Table> {
   try {
     return text === null ? new Map<string, Table>() : tablesOf(text);
   } catch (error) {
@@ -108,8 +108,8 @@ function addSettings(table: Table, path: string[], value: Record<string, unknown
 }
 
 function addSetting(table: Table, path: string[], value: unknown): void {
-  const shown = path.some(isSecret) ? HIDDEN : written(value, true);
-  table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: written(value, false) });
+  const shown = path.some(isSecret) ? HIDDEN : asToml(value, true);
+  table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: asToml(value, false) });
 }
 
 function isSecret(key: string): boolean {
@@ -117,11 +117,11 @@ function isSecret(key: string): boolean {
 }
 
 /** As TOML on one line; control characters are escaped on the way. */
-function written(value: unknown, hiding: boolean): string {
-  if (Array.isArray(value)) return `[${value.map((item) => written(item, hiding)).join(", ")}]`;
+function asToml(value: unknown, hideSecrets: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((item) => asToml(item, hideSecrets)).join(", ")}]`;
   if (!isTable(value)) return typeof value === "string" ? JSON.stringify(value) : String(value);
   const pairs = Object.entries(value).map(
-    ([key, inner]) => `${dotted([key])} = ${hiding && isSecret(key) ? HIDDEN : written(inner, hiding)}`,
+    ([key, inner]) => `${dotted([key])} = ${hideSecrets && isSecret(key) ? HIDDEN : asToml(inner, hideSecrets)}`,
   );
   return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
 }

@@ -76,11 +76,11 @@ export function variablesOf(entry: FleetFileEntry): Record<string, string> {
 }
 
 /** What is said goes on after the entry's name (`.copy is …`, ` has …`); at the line of the key, the entry's own or the defaults'. */
-export function entryError(entry: FleetFileEntry, key: string | null, said: string, hint?: string): Error {
+export function entryError(entry: FleetFileEntry, key: string | null, message: string, hint?: string): Error {
   const { own, defaults, source } = entry;
   const inherited = key !== null && !Object.hasOwn(own, key) && Object.hasOwn(defaults, key);
   const path = inherited ? ["defaults", key] : ["workers", entry.key, ...(key !== null && key in own ? [key] : [])];
-  return configError(source, path, `workers.${entry.key}${said}`, hint);
+  return configError(source, path, `workers.${entry.key}${message}`, hint);
 }
 
 /** The kernel ends a word at a NUL. */

@@ -27,7 +27,7 @@ export function fleetNames({ workers = {} }: Config, source: ConfigSource): Map<
       const path = ["workers", entry];
       atLine(source, path, () => checkName(name));
       const other = makers.get(nameKey(name));
-      if (other !== undefined) throw twice(source, entry, other, name);
+      if (other !== undefined) throw duplicateName(source, entry, other, name);
       makers.set(nameKey(name), entry);
     }
     names.set(entry, made);
@@ -36,7 +36,7 @@ export function fleetNames({ workers = {} }: Config, source: ConfigSource): Map<
   throw configError(source, ["workers"], `${makers.size} workers are too many: at most ${FLEET_WORKERS_MAX}.`);
 }
 
-function twice(source: ConfigSource, entry: string, other: string, name: string): Error {
+function duplicateName(source: ConfigSource, entry: string, other: string, name: string): Error {
   const message = `workers.${entry} makes ${name}, a name that workers.${other} makes too (case is ignored).`;
   return configError(source, ["workers", entry], message, "give one of the two another name");
 }

@@ -51,7 +51,7 @@ export interface Fleet {
  */
 export function readFleet(found: FoundProject, slug?: string): Fleet | null {
   const root = fleetRoot(found);
-  const ground = { root, repository: repositoryOf(found) };
+  const roots = { root, repository: repositoryOf(found) };
   const read = readConfigText(root);
   if (read === null || Object.keys(read.config.workers ?? {}).length === 0) return null;
   const { config, source } = read;
@@ -63,17 +63,17 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
     const program = programOf(entry);
     const prompt = promptOf(entry, program.vendor, root);
     return made.map((name) => {
-      const place = placeOf(entry, name, ground);
+      const folders = foldersOf(entry, name, roots);
       return {
         name,
         entry: key,
         ...program,
-        ...place,
+        ...folders,
         group: entry.own.group ?? entry.defaults.group ?? null,
         env: variablesOf(entry),
         mode: modeOf(entry, program.vendor),
         restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
-        prompt: prompt && render(prompt, name, peers, project, place.worktree?.path ?? root),
+        prompt: prompt && render(prompt, name, peers, project, folders.worktree?.path ?? root),
       };
     });
   });
@@ -111,14 +111,14 @@ interface FleetRoots {
   repository: string;
 }
 
-function placeOf(entry: FleetFileEntry, name: string, ground: FleetRoots): Pick<FleetWorker, "cwd" | "worktree"> {
-  const worktree = worktreeOf(entry, name, ground);
-  const folder = worktree?.path ?? ground.root;
-  const wanted = entry.own.cwd ?? entry.defaults.cwd ?? ".";
-  const cwd = pathInside(folder, wanted);
+function foldersOf(entry: FleetFileEntry, name: string, roots: FleetRoots): Pick<FleetWorker, "cwd" | "worktree"> {
+  const worktree = worktreeOf(entry, name, roots);
+  const folder = worktree?.path ?? roots.root;
+  const path = entry.own.cwd ?? entry.defaults.cwd ?? ".";
+  const cwd = pathInside(folder, path);
   if (cwd !== null) return { cwd, worktree };
   const hint = 'a relative path without "..", such as "services/api"';
-  throw entryError(entry, "cwd", `.cwd ${JSON.stringify(wanted)} is not inside ${folder}.`, hint);
+  throw entryError(entry, "cwd", `.cwd ${JSON.stringify(path)} is not inside ${folder}.`, hint);
 }
 
 function worktreeOf(entry: FleetFileEntry, name: string, { root, repository }: FleetRoots): Worktree | null {
@@ -155,7 +155,7 @@ function modeOf(entry: FleetFileEntry, vendor: string | null): FleetWorker["mode
   return own.mode ?? (vendor === null ? undefined : defaults.mode) ?? "tmux";
 }
 
-function render(prompt: Prompt, name: string, everybody: string[], project: string, root: string): string {
-  const peers = everybody.filter((each) => each !== name).join(", ") || "nobody";
+function render(prompt: Prompt, name: string, allNames: string[], project: string, root: string): string {
+  const peers = allNames.filter((each) => each !== name).join(", ") || "nobody";
   return renderPrompt(prompt, { name, project, peers, root });
 }

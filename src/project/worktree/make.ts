@@ -16,14 +16,14 @@ import type { Worktree } from "./paths.ts";
  */
 export async function makeWorktree(root: string, worktree: Worktree): Promise<{ created: boolean }> {
   const { path, branch, copy } = worktree;
-  assertRepository(root);
+  requireRepository(root);
   const unfinished = join(dirname(path), `.${basename(path)}.new`);
-  const kept = isThere(root, path);
+  const kept = isExistingWorktree(root, path);
   if (kept && !existsSync(unfinished)) return { created: false };
   checkCopies(root, copy);
   if (!kept) {
-    await assertCommits(root);
-    makeHome(dirname(path));
+    await requireCommit(root);
+    makeWorktreesFolder(dirname(path));
     // Until the copies are there, too: whoever comes after a crash goes on from here.
     writeFileSync(unfinished, "");
     try {
@@ -38,25 +38,25 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
   return { created: true };
 }
 
-function assertRepository(root: string): void {
+function requireRepository(root: string): void {
   if (findProject(root).kind === "repository") return;
   throw new PerdureError("refused", `${root} is not a git repository, so it has no worktrees.`, {
     hint: "git init, and a first commit; or take worktree out of perdure.toml",
   });
 }
 
-async function assertCommits(root: string): Promise<void> {
-  const ended = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  if (ended.status === 0) return;
+async function requireCommit(root: string): Promise<void> {
+  const result = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  if (result.status === 0) return;
   // 1 is a question answered; anything else is git in trouble, with a reason of its own.
-  if (ended.status !== 1) throw new PerdureError("refused", `git refuses ${root}: ${reasonOf(ended)}.`);
+  if (result.status !== 1) throw new PerdureError("refused", `git refuses ${root}: ${reasonOf(result)}.`);
   throw new PerdureError("refused", `${root} has no commit yet that a worktree could begin with.`, {
     hint: "git commit --allow-empty -m first",
   });
 }
 
 /** Whether it is this repository's worktree already; an error if something else is in its place. */
-function isThere(root: string, path: string): boolean {
+function isExistingWorktree(root: string, path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined || (stats.isDirectory() && readdirSync(path).length === 0)) return false;
   const found = stats.isDirectory() ? findProject(path) : null;
@@ -76,7 +76,7 @@ function isThere(root: string, path: string): boolean {
 }
 
 /** The folder of all worktrees. In somebody else's repository (a submodule's parent) it keeps out of their `git status`. */
-function makeHome(folder: string): void {
+function makeWorktreesFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
@@ -96,40 +96,40 @@ function makeHome(folder: string): void {
 }
 
 async function addWorktree(root: string, path: string, branch: string): Promise<void> {
-  const there = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
-  const what = there.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
-  const ended = await git(root, ["worktree", "add", "--quiet", ...what]);
-  if (ended.status === 0) return;
-  const gone = ended.stderr.includes("missing but already registered");
-  throw new PerdureError("refused", `git could not make the worktree ${path}: ${reasonOf(ended)}.`, {
-    hint: gone
+  const branchLookup = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
+  const target = branchLookup.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
+  const result = await git(root, ["worktree", "add", "--quiet", ...target]);
+  if (result.status === 0) return;
+  const isRegistered = result.stderr.includes("missing but already registered");
+  throw new PerdureError("refused", `git could not make the worktree ${path}: ${reasonOf(result)}.`, {
+    hint: isRegistered
       ? `put the folder back, or let git forget it: git -C ${root} worktree prune`
       : `git -C ${root} worktree list`,
   });
 }
 
-function reasonOf({ status, stderr }: Ended): string {
+function reasonOf({ status, stderr }: GitResult): string {
   return /^(?:fatal|error): (.+)$/m.exec(stderr)?.[1] ?? (shorten(stderr.trim()) || `it ended with ${status}`);
 }
 
-interface Ended {
+interface GitResult {
   status: number;
   stderr: string;
 }
 
 /** Not synchronous: a big checkout takes its time, and whoever asks has others to answer. */
-async function git(cwd: string, args: string[]): Promise<Ended> {
+async function git(cwd: string, args: string[]): Promise<GitResult> {
   return new Promise((done, fail) => {
     const limits = { timeout: WORKTREE_WAIT_MS, maxBuffer: ASK_PROGRAM_BYTES_MAX };
     execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {
       if (error === null) return done({ status: 0, stderr });
       if (typeof error.code === "number") return done({ status: error.code, stderr });
-      fail(notRun(error));
+      fail(gitNotRun(error));
     });
   });
 }
 
-function notRun(error: ExecFileException): PerdureError {
+function gitNotRun(error: ExecFileException): PerdureError {
   if (error.killed) return new PerdureError("timed-out", `git took longer than ${WORKTREE_WAIT_MS / 1000} s.`);
   const reason = error.code === "ENOENT" ? "it is not on PATH" : error.message;
   return new PerdureError("unavailable", `git cannot be run: ${reason}.`, {
@@ -140,11 +140,11 @@ function notRun(error: ExecFileException): PerdureError {
 
 /** Inside a git hook or alias these point at whatever git is at work on there. Messages are read, so in one language. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !PLACES_OF_GIT.has(name));
+  const kept = Object.entries(process.env).filter(([name]) => !GIT_LOCATION_VARIABLES.has(name));
   return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
 }
 
-const PLACES_OF_GIT: ReadonlySet<string> = new Set([
+const GIT_LOCATION_VARIABLES: ReadonlySet<string> = new Set([
   "GIT_DIR",
   "GIT_WORK_TREE",
   "GIT_INDEX_FILE",

@@ -50,14 +50,14 @@ export const ALL_PANES = `#{S:#{W:#{P:${PANE_ROW}}}}`;
 
 /** Every pane of the server, now. */
 export async function listPanes(client: ControlClient): Promise<Pane[]> {
-  const { panes, serverPid } = await list(client);
-  if (!panes.some(endUnknown)) return panes;
+  const { panes, serverPid } = await readPanes(client);
+  if (!panes.some(isEndUnknown)) return panes;
   // tmux 3.3a misses a child's end now and then: the next signal makes it look, and it was just this process that answered.
   process.kill(serverPid, "SIGCHLD");
-  return (await list(client)).panes;
+  return (await readPanes(client)).panes;
 }
 
-async function list(client: ControlClient): Promise<{ panes: Pane[]; serverPid: number }> {
+async function readPanes(client: ControlClient): Promise<{ panes: Pane[]; serverPid: number }> {
   const [rows = [], [pid = ""] = []] = await client.send(
     ["list-panes", "-a", "-F", PANE_ROW],
     ["display-message", "-p", "#{pid}"],
@@ -77,7 +77,7 @@ export function parsePanes(text: string): Pane[] {
 }
 
 /** It has ended, and tmux has not noticed how. */
-export function endUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
+export function isEndUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
   return dead && exitStatus === null && exitSignal === null;
 }
 

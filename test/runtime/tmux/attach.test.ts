@@ -27,8 +27,8 @@ test("attach inside our own server only switches the client, and nests nothing",
 test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
-  expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
-  expect(attachPlan(AT).tell).toBeNull();
+  expect(plan.notice).toMatch(/prefix twice.*--popup.*--window/s);
+  expect(attachPlan(AT).notice).toBeNull();
 });
 
 test("attach says that keys have to be pressed twice only inside a tmux with the same prefix", () => {

@@ -26,7 +26,7 @@ function told(...looks: Partial<Pane>[][]): string[][] {
   watch.onTitle((pane, title) => heard.push(`${pane.run} is ${title}`));
   return looks.map((panes) => {
     heard = [];
-    watch.see(panes.map((pane) => ({ ...PANE, ...pane })));
+    watch.update(panes.map((pane) => ({ ...PANE, ...pane })));
     return heard;
   });
 }
