@@ -1,7 +1,7 @@
 import type { Db } from "./db.ts";
 import type { FleetSettings, OnHold } from "./workers.ts";
 
-/** From now on it should run; what stood in the way is looked at anew. */
+/** Records that the worker should run from now on, and clears what kept it from running before. */
 export function setDesired(db: Db, workerId: number, settings: FleetSettings): void {
   db.run(
     "UPDATE workers SET desired = 1, fleet_settings = ?, on_hold = NULL, unresumable = NULL, restarts = 0 WHERE id = ?",

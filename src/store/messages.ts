@@ -26,7 +26,7 @@ export interface Message {
 
 export type NewMessage = Omit<Message, "seq" | "state" | "attempt" | "changedMs" | "offerRun" | "offerGeneration">;
 
-/** The columns of a message as SQLite gives them: a truth value is 0 or 1, the list of attachments is JSON or null. */
+/** The columns of a message as SQLite returns them: a boolean is 0 or 1, the list of attachments is JSON or null. */
 type MessageColumns = Omit<Message, "expectsReply" | "attachments"> & {
   expectsReply: number;
   attachments: string | null;
@@ -84,7 +84,7 @@ export function messageBySeq(db: Db, seq: number): Message | null {
   return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE seq = ?`, seq);
 }
 
-/** Those whose id begins so: two are enough to know that it is not unique. */
+/** Returns the messages whose id has this prefix, two at most: that is enough to see that it is not unique. */
 export function messagesByIdPrefix(db: Db, prefix: string): Message[] {
   return allMessages(
     db,
@@ -93,7 +93,7 @@ export function messagesByIdPrefix(db: Db, prefix: string): Message[] {
   );
 }
 
-/** In the order they were taken in. `to` is null for the operator's. */
+/** Lists the unsettled messages of a mailbox, oldest first; `to` is null for the operator's. */
 export function messagesOnTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
@@ -105,7 +105,7 @@ export function messagesOnTheWay(db: Db, projectId: number, to: number | null, l
   );
 }
 
-/** By the same index. */
+/** Counts the same messages by the same index. */
 export function countMessagesOnTheWay(db: Db, projectId: number, to: number | null): number {
   const row = db.one<{ count: number }>(
     `SELECT count(*) AS count FROM messages INDEXED BY messages_on_the_way
@@ -116,7 +116,7 @@ export function countMessagesOnTheWay(db: Db, projectId: number, to: number | nu
   return row?.count ?? 0;
 }
 
-/** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
+/** Returns the next messages to offer. An earlier message that is offered to another run does not hold them up. */
 export function queuedMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
@@ -128,7 +128,7 @@ export function queuedMessages(db: Db, projectId: number, to: number | null, lim
   );
 }
 
-/** Everything of a box, settled mail too, newest first. */
+/** Lists all messages of a mailbox, settled ones included, newest first. */
 export function recentMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
@@ -139,7 +139,7 @@ export function recentMessages(db: Db, projectId: number, to: number | null, lim
   );
 }
 
-/** Asked and not answered, oldest first. */
+/** Lists the questions in a mailbox that have no answer yet, oldest first. */
 export function unansweredMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
@@ -163,7 +163,7 @@ export function offersOfRun(db: Db, runId: string): Message[] {
   );
 }
 
-/** Every offer there is: after a restart of the daemon each gets its time anew. */
+/** Lists every offer: a restarted daemon starts their timeouts again. */
 export function allOffers(db: Db): Message[] {
   return allMessages(db, `SELECT ${COLUMNS} FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'`);
 }
@@ -178,7 +178,7 @@ export function messagesExpiredBy(db: Db, nowMs: number, limit: number): Message
   );
 }
 
-/** Every file that was sent along with a message. */
+/** Lists every file that was sent along with a message. */
 export function allAttachments(db: Db): Attachment[] {
   return db
     .all<{ attachments: string }>("SELECT attachments FROM messages WHERE attachments IS NOT NULL")
@@ -192,7 +192,7 @@ export interface MessageChange {
   reason: string | null;
 }
 
-/** One step, and what the message is from now on. An offer counts an attempt; any other state ends the offer. */
+/** Changes the state of a message and records the step. An offer counts as an attempt; any other state ends the offer. */
 export function changeMessage(db: Db, seq: number, change: MessageChange, offerGeneration: number | null = null): void {
   const isOffer = change.state === "offered" ? 1 : 0;
   const keepsOffer = change.state === "injected" ? 1 : 0;
@@ -220,7 +220,7 @@ export function changeMessage(db: Db, seq: number, change: MessageChange, offerG
   );
 }
 
-/** Without a limit on its life from now on, and as if it had never been offered. */
+/** Clears the expiry and the attempts of a message, as if it had never been offered. */
 export function resetDelivery(db: Db, seq: number): void {
   db.run("UPDATE messages SET expires_ms = NULL, attempt = 0 WHERE seq = ?", seq);
 }

@@ -8,21 +8,21 @@ import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
-/** Before it, SQLite could lose committed data when a WAL was reset at the wrong moment. */
+/** Older versions of SQLite can lose committed data when a WAL is reset at the wrong moment. */
 const SQLITE_OLDEST = "3.51.3";
 const DAMAGED_SUFFIX = ".damaged-";
 
 export interface OpenedStore {
   db: Db;
-  /** The last daemon did not close it: worth a check while serving. */
+  /** Whether the last daemon ended without closing the store, which is then checked while serving. */
   unclean: boolean;
 }
 
 export interface OpenOptions {
   migrations?: readonly string[];
-  /** The operator asked to begin anew beside a damaged store that was set aside. */
+  /** The operator asked for an empty store after a damaged one was set aside. */
   startEmpty?: boolean;
-  /** Something else says that there are names: then a store that is empty or gone was damaged. */
+  /** Another file says that names exist, so a store that is empty or missing was damaged. */
   namesKnown?: boolean;
 }
 
@@ -47,21 +47,21 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
 }
 
 /**
- * A log that a killed daemon left is emptied into the store before more is written. Where a sync had failed, the kernel may
- * hold pages of it for written that are not: whatever is appended after them is lost with them when the power goes.
+ * Empties a log that a killed daemon left into the store before anything is appended. After a failed sync the kernel may
+ * consider pages of the log written that are not: data appended behind them would be lost with them at a power failure.
  */
 function checkpointLeftoverLog(db: Db): void {
   ignoringDiskFull(() => db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
 }
 
-/** Whether the last daemon left without closing. */
+/** Marks the store as in use; returns whether the last daemon ended without closing it. */
 function markInUse(db: Db): boolean {
   const unclean = readMeta(db, "clean") === 0;
   ignoringDiskFull(() => writeMeta(db, "clean", 0));
   return unclean;
 }
 
-/** On a full disk it cannot be done: reading goes on all the same. */
+/** Runs a statement that a full disk may refuse: the store can still be read then. */
 function ignoringDiskFull(statement: () => void): void {
   try {
     statement();
@@ -76,7 +76,7 @@ export function closeStore(db: Db): void {
   db.close();
 }
 
-/** Moves a damaged store out of the way, whole, and says where it is. It is never deleted by us. */
+/** Moves a damaged store out of the way as a whole and returns the error that says where it is; it is never deleted. */
 export function setAside(file: string, cause: unknown): PerdureError {
   const damagedFile = `${file}${DAMAGED_SUFFIX}${new Date().toISOString().replace(/[:.]/g, "-")}`;
   for (const suffix of ["", "-wal", "-shm"]) {
@@ -85,7 +85,7 @@ export function setAside(file: string, cause: unknown): PerdureError {
   return damagedError(damagedFile, cause);
 }
 
-/** With the damaged store set aside, starting empty would lose every name without a word. */
+/** Throws if an empty store would silently replace a damaged or missing one, which would lose every name. */
 function refuseSilentEmptyStore(file: string, namesKnown: boolean): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size > 0) return;
@@ -103,18 +103,18 @@ function damagedFiles(file: string): string[] {
 }
 
 function missingStoreError(file: string): PerdureError {
-  return new PerdureError("damaged", `The store is gone: ${file} does not exist, although there are names.`, {
+  return new PerdureError("damaged", `The store is missing: ${file} does not exist, but names are registered.`, {
     hint: RECOVERY_HINT,
   });
 }
 
 const RECOVERY_HINT =
-  "put a backup back: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
+  "restore a backup: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
 
 function damagedError(damagedFile: string, cause: unknown): PerdureError {
   return new PerdureError(
     "damaged",
-    `The store is damaged. It was set aside, whole, as ${damagedFile}; nothing was deleted.`,
+    `The store is damaged. It was moved, complete, to ${damagedFile}; nothing was deleted.`,
     {
       hint: RECOVERY_HINT,
       cause,

@@ -1,5 +1,6 @@
 import type { Db } from "./db.ts";
 
+/** A saved session: one name for the conversations of a whole fleet. */
 export interface SavedSession {
   id: number;
   projectId: number;
@@ -66,7 +67,7 @@ export function dropSavedConversations(db: Db, savedId: number): void {
   db.run("DELETE FROM saved_sessions WHERE saved_id = ?", savedId);
 }
 
-/** Its worker was retired: its name is free, and its conversations are nobody's. */
+/** Removes a retired worker from all saved sessions: its name is free, and its conversations belong to nobody. */
 export function dropSavedOfWorker(db: Db, workerId: number): void {
   db.run("DELETE FROM saved_sessions WHERE worker_id = ?", workerId);
 }
