@@ -112,14 +112,10 @@ const RECOVERY_HINT =
   "restore a backup: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
 
 function damagedError(damagedFile: string, cause: unknown): PerdureError {
-  return new PerdureError(
-    "damaged",
-    `The store is damaged. It was moved, complete, to ${damagedFile}; nothing was deleted.`,
-    {
-      hint: RECOVERY_HINT,
-      cause,
-    },
-  );
+  return new PerdureError("damaged", `The store is damaged. It was set aside as ${damagedFile}; nothing was deleted.`, {
+    hint: RECOVERY_HINT,
+    cause,
+  });
 }
 
 export function checkSqlite(version: string): void {
