@@ -1,15 +1,15 @@
-/** One at a time for each key. */
+/** Runs one task at a time for each key. */
 export class KeyedMutex {
-  readonly #gates = new Map<string, Semaphore>();
+  readonly #semaphores = new Map<string, Semaphore>();
 
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new Semaphore(1);
-    this.#gates.set(key, gate);
-    return gate.run(task);
+    const semaphore = this.#semaphores.get(key) ?? new Semaphore(1);
+    this.#semaphores.set(key, semaphore);
+    return semaphore.run(task);
   }
 }
 
-/** So many at once; the others wait for their turn, in order. */
+/** Lets a number of tasks run at once; the others wait, in order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -27,13 +27,13 @@ export class Semaphore {
     }
   }
 
-  /** Resolves to how to leave again, once. */
+  /** Waits for a permit and resolves to the function that returns it, which is called once. */
   async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {
       const next = this.#waiting.shift();
-      // Whoever waits takes this place; it never becomes free in between.
+      // The permit goes straight to the next waiter, so nobody can take it in between.
       if (next) next();
       else this.#free++;
     };
