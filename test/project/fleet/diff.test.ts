@@ -43,7 +43,7 @@ vendor = "claude"
     '+ project = "shop"',
     "  [workers.coder]",
     "- env.KEY = …",
-    "+ env.KEY = … (another value)",
+    "+ env.KEY = … (changed value)",
     '- args = ["--model", "opus"]',
     '+ args = ["--model", "haiku"]',
     "+ [workers.solo]",
