@@ -2,10 +2,10 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isErrno, readIfThere } from "../state/files.ts";
 
-/** How far above a program its package may begin. */
+/** The number of folders above a program in which its package.json is searched. */
 const LEVELS = 6;
 
-/** The version of an installed program, by the package it lies in; nothing is started. Null when its place does not tell. */
+/** Reads the version of an installed program from its path or package, without starting it; null when neither tells. */
 export function installedVersion(program: string): string | null {
   const file = realProgram(program);
   if (file === null) return null;
@@ -30,7 +30,7 @@ function realProgram(program: string): string | null {
   }
 }
 
-/** Native parts carry their platform behind it: `0.166.0-linux-x64`. */
+/** Reads the version of a package.json; native packages append their platform: `0.166.0-linux-x64`. */
 function packageVersion(text: string): string | null {
   return /"version"\s*:\s*"(\d+\.\d+\.\d+)[^"]*"/.exec(text)?.[1] ?? null;
 }
