@@ -17,7 +17,7 @@ export interface RunMark {
   socket: string;
 }
 
-/** Tells whether the same process is alive, by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
+/** Compares a process by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
 export function isAlive(table: ProcessTable, id: ProcessId): boolean {
   if (id.bootId !== table.bootId()) return false;
   return table.inspect(id.pid)?.startedAt === id.startedAt;

@@ -2,11 +2,11 @@ import { isEndUnknown, type Pane } from "./pane-list.ts";
 
 export interface PaneEnd {
   pane: Pane;
-  /** Not only its process: the pane itself is no longer there, so nobody can say how it ended. */
+  /** The pane itself is gone, not only its process, so nobody knows how it ended. */
   gone: boolean;
 }
 
-/** Compares what was seen of the panes with what is seen now. Panes of nobody we know are nobody's news. */
+/** Compares each listing of the panes with the one before and notifies of changes. Panes without a worker do not count. */
 export class PaneWatch {
   readonly #endListeners: ((end: PaneEnd) => void)[] = [];
   readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
@@ -20,7 +20,7 @@ export class PaneWatch {
     this.#titleListeners.push(listener);
   }
 
-  /** Everything there is now. */
+  /** Takes a complete listing of the panes. */
   update(panes: readonly Pane[]): void {
     const before = this.#panes;
     this.#panes = new Map(panes.filter((pane) => pane.workerId !== null).map((pane) => [pane.id, pane]));
@@ -30,11 +30,11 @@ export class PaneWatch {
   }
 
   #compare(before: Pane | undefined, now: Pane): void {
-    // Another run in its place, or another server's pane of the same number.
+    // Another run uses the pane, or another server gave the same number.
     const replaced = before !== undefined && before.run !== now.run;
     if (replaced && !before.dead) this.#notifyEnd({ pane: before, gone: true });
     const known = before !== undefined && !replaced && before.dead;
-    // Told once more when tmux learns afterwards how it ended.
+    // Listeners are notified again when tmux learns afterwards how the process ended.
     if (now.dead && (!known || (isEndUnknown(before) && !isEndUnknown(now))))
       this.#notifyEnd({ pane: now, gone: false });
     if (now.title !== (before?.title ?? "")) for (const listener of this.#titleListeners) listener(now, now.title);

@@ -161,8 +161,8 @@ test("two projects never share a session", () => {
   expect(names.map((name) => sessionName(name)).join("")).not.toMatch(/[.:]|^_/);
 });
 
-test("a zero byte is refused", () => {
-  expect(() => quoteWord("a\0b")).toThrow(/zero byte/);
+test("a NUL byte is refused", () => {
+  expect(() => quoteWord("a\0b")).toThrow(/contains a NUL byte/);
 });
 
 test("the output of a pane is not taken for tmux's own protocol", () => {

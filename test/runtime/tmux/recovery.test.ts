@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.clear());
 
-const isWait = (line: string): boolean => line.includes("is ending");
+const isWait = (line: string): boolean => line.includes("is exiting");
 const RETRY = { code: "unavailable", retryable: true };
 
 test("listing panes starts no server, and finds none", async () => {
