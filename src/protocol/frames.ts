@@ -128,7 +128,7 @@ function parse(json: string): unknown {
 }
 
 function frameTooLarge(length: number): PerdureError {
-  return new PerdureError("usage", `${length} bytes are more than one call may carry (${FRAME_BYTES_MAX}).`, {
+  return new PerdureError("usage", `A frame of ${length} bytes exceeds the limit of ${FRAME_BYTES_MAX}.`, {
     hint: "put long text in a file",
   });
 }

@@ -126,14 +126,14 @@ const FORM: TranscriptForm = { header: false, read: readLine };
 /** Claude that is killed in its first moments leaves a title and nothing said, which it will not resume. */
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const message = fieldsOf(line.message);
-  const said = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
+  const userText = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
     seenIn: textOf(line.cwd) ?? undefined,
     spoken: "uuid" in line,
     // What a tool answered has the same form, and is not text.
-    words: said?.startsWith("<") === true ? undefined : said,
+    words: userText?.startsWith("<") === true ? undefined : userText,
   };
 }
 
@@ -162,19 +162,19 @@ function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
   const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
-  const hasOne = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
+  const hasAny = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
   // Later the title is the user's: /rename.
-  if (step !== "resume" && !hasOne("--name", "-n")) identity.push("--name", name);
-  const said = asWord(firstPrompt(request, hasOne(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
+  if (step !== "resume" && !hasAny("--name", "-n")) identity.push("--name", name);
+  const promptArgs = asWord(firstPrompt(request, hasAny(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
   // Two --settings do not add up; without our hooks the registry still tells.
-  if (hasOne("--settings")) return { args: [...identity, ...args, ...said], files: [] };
+  if (hasAny("--settings")) return { args: [...identity, ...args, ...promptArgs], files: [] };
   const hook = (event: string): object[] => [
     { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
   return {
-    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...said],
+    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...promptArgs],
     files: [settings, hookScript(runDir)],
   };
 }

@@ -9,8 +9,8 @@ import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchFile, Mirror } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
-// A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
-// a settings file by variable only from root.
+// The overlay is a home folder of the run, in which only the settings differ from the user's: gemini has no flag for hooks, and
+// takes a settings file by variable only from root.
 
 /**
  * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
@@ -47,7 +47,7 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
 /** Folders and files that gemini makes when it needs them, and that must then be in the user's home. */
 const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
 const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
-/** A lock on a file that the overlay may have a copy of. */
+/** The lock on a file that the overlay may have a copy of. */
 const LEFT = ["projects.json.lock"];
 
 function beside(home: string): Mirror {
@@ -72,7 +72,7 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
     const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
   }
-  // Its own tidying takes a stub for a broken conversation, and deletes every file of the same ending with it.
+  // Gemini's clean-up takes a stub for a broken conversation, and deletes every file of the same ending with it.
   const sessionRetention = { ...fieldsOf(general.sessionRetention), enabled: false };
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }
@@ -87,6 +87,6 @@ function userSettings(file: string): Fields {
   try {
     return fieldsOf(JSON.parse(plain));
   } catch (cause) {
-    throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
+    throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: `edit ${file}`, cause });
   }
 }

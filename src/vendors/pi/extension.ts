@@ -61,7 +61,7 @@ export function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     evidence: `${name} in its extension${reason ? ` (${reason})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
     activity,
-    // It knows no permissions: an extension of its user's asks something.
+    // Pi has no permissions: an extension of the user asks something.
     ...(activity === "blocked" ? { blocked: "question" } : {}),
   };
 }

@@ -98,8 +98,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
   const { headless } = readArguments(args, ARGUMENTS);
-  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
-  return { args: [...identity, ...args, ...said], files: [] };
+  const promptArgs = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...promptArgs], files: [] };
 }
 
 const EVIDENCE = "its entry among live processes";

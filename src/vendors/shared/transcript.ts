@@ -62,8 +62,8 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
     // One line longer than the look: an image, say. It begins as a line does and names the conversation.
     const giant = lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`);
     if (giant) return { state: "good", file, bytes: size, version: null };
-    if (lines.length === 0) return damaged("no line of it can be read");
-    return damaged(otherSession ? `it is of conversation ${otherSession}` : "no line names its conversation");
+    if (lines.length === 0) return damaged("none of its lines can be read");
+    return damaged(otherSession ? `it belongs to conversation ${otherSession}` : "no line names its conversation");
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
   const silent = lines.every(({ spoken }) => spoken === false);
