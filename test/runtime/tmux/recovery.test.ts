@@ -117,14 +117,14 @@ test("a server that does not answer is no hang, and no second server", async () 
   expect(fixture.serverPid()).toBe(pid);
 });
 
-test("somebody closes the keeper's session: the workers are still seen, and none is told to have ended", async () => {
+test("somebody closes the control session: the workers are still seen, and none is told to have ended", async () => {
   const server = fixture.server();
   const ends: PaneEnd[] = [];
   server.onPaneDied((end) => ends.push(end));
   const { pane } = await server.start(fixture.request("w", SLEEP));
   fixture.tmux("kill-session", "-t", "=_perdure");
   for (const pid of fixture.clientPids()) process.kill(pid, "SIGKILL");
-  await until("the keeper", () =>
+  await until("the control session", () =>
     fixture.tmux("list-sessions", "-F", "#{session_name}").includes("_perdure") ? true : null,
   );
   const panes = await until("the panes", () => server.panes().catch(() => null));
