@@ -10,7 +10,7 @@ import { findProject } from "./find.ts";
 export interface AnchorSettings {
   /** A folder inside the project. */
   dir: string;
-  /** Without the dot. */
+  /** The file extension, without the dot. */
   ext: string;
 }
 

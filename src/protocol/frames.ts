@@ -47,7 +47,7 @@ export class FrameGatherer {
   }
 
   take(): Buffer {
-    // Not from the pool: a piece that nobody reads would keep the whole pool in memory.
+    // The buffer is not pooled: a piece that nobody reads would keep the whole pool in memory.
     const piece = Buffer.allocUnsafeSlow(this.#bytes);
     let at = 0;
     for (const { json, length } of this.#texts) {

@@ -120,7 +120,7 @@ export interface ScreenFacet {
   readonly blockedExit?: BlockedExitForms;
 }
 
-/** What the arguments of one start are for. */
+/** The purpose of the arguments of one start. */
 export interface ArgsInfo {
   /** False for `--version`, `mcp list` and the like: such a start is for no conversation. */
   converses: boolean;
@@ -140,7 +140,7 @@ export interface ConfigDir {
 export type AskProgram = (args: readonly string[]) => Promise<ProgramAnswer>;
 
 export interface ProgramAnswer {
-  /** Null for a program that was ended because it took too long. */
+  /** The exit code; null for a program that was stopped because it took too long. */
   code: number | null;
   stdout: string;
   stderr: string;

@@ -13,14 +13,14 @@ import { endGroup } from "../shared/child-group.ts";
  */
 export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
-  // In a group of its own, so that what a launcher started goes with it.
+  // The child leads a process group, so that what a launcher started is ended with it.
   const options = { cwd, env: environment, detached: true };
   const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
     return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
   } finally {
-    // Without a network it would linger for seconds; all it had to write is written.
+    // The server would linger for seconds without a network, and everything is written already.
     endGroup(child.pid);
   }
 }

@@ -150,7 +150,7 @@ function readPrinted(text: string, id: string, file: string): Transcript {
 }
 
 async function databaseIn(configDir: string): Promise<string> {
-  const info = await stat(configDir).catch(() => null); // gone, or somebody else's: its program will say so
+  const info = await stat(configDir).catch(() => null); // missing or unreadable: opencode itself reports it
   return info?.isFile() ? configDir : join(configDir, "opencode.db");
 }
 

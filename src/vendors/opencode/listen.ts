@@ -37,7 +37,8 @@ async function follow(runDir: string, reader: EventReader, signal: AbortSignal):
   while (!signal.aborted) {
     const address = serverAddressIn(runDir);
     if (address) {
-      await reader.followEvents(new OpencodeServer(address, signal), 4 * waitMs).catch(() => undefined); // the server is not up yet, or has ended
+      // The server may not be up yet, or may have ended.
+      await reader.followEvents(new OpencodeServer(address, signal), 4 * waitMs).catch(() => undefined);
     }
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     waitMs = Math.min(waitMs * 1.2, 2 * RUN_POLL_MS);
@@ -92,7 +93,7 @@ class EventReader {
     if (Object.hasOwn(busy, this.#current)) this.#report(this.#current, "a turn, reported by its own server", "busy");
   }
 
-  /** Only a prompt moves a program: an old conversation may go on working while its user is in another. */
+  /** Follows prompts only: an old conversation may still be working while its user is in another one. */
   async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
     const message = fieldsOf(info);
     const session = textOf(message.sessionID);

@@ -108,7 +108,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   const entry = liveEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   const activity = activityOf(entry?.fields.status);
-  // It never asks anything else.
+  // The scripted agent only ever asks for permission.
   const blocked = activity === "blocked" ? ("permission" as const) : undefined;
   return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
 }

@@ -30,7 +30,7 @@ export function asOption(option: string, prompt: string | null): string[] {
 export function asWord(prompt: string | null, args: readonly string[], table: ArgumentTable): string[] {
   if (prompt === null) return [];
   const dashed = tokensOf(args, table).some(({ kind, text }) => kind === "option" && text === "--");
-  // One word alone may be the name of a subcommand, even there.
+  // Even behind a `--` a single word may be taken for a subcommand.
   const word = table.noConversation.has(prompt) ? `${prompt} ` : prompt;
   return dashed ? [word] : ["--", word];
 }

@@ -83,7 +83,7 @@ describe("a bound worker", () => {
   );
 
   it.each([["its own vendor's", "claude"] as const, ["another vendor's", "codex"] as const])(
-    "runs %s for no conversation, which touches neither binding nor command",
+    "runs %s program for no conversation, which touches neither binding nor command",
     async (_whose, vendor) => {
       const persona = installPersona("claude");
       const other = new InstalledPersona(persona.home, vendor);
