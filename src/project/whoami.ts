@@ -62,15 +62,15 @@ export function whoami(inputs: WhoamiInputs): Identity {
 function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
   const name = checkName(raw);
   const project = projectOf(inputs);
-  const ours = source === "environment" && inputs.env.PERDURE_RUN;
+  const isOwnRun = source === "environment" && inputs.env.PERDURE_RUN;
   return {
     address: `${project}/${name}`,
     project,
     name,
     source,
     durable: true,
-    run: ours ? (inputs.env.PERDURE_RUN ?? null) : null,
-    generation: ours ? generationOf(inputs.env.PERDURE_GENERATION) : null,
+    run: isOwnRun ? (inputs.env.PERDURE_RUN ?? null) : null,
+    generation: isOwnRun ? generationOf(inputs.env.PERDURE_GENERATION) : null,
     supervisor: null,
   };
 }

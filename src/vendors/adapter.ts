@@ -73,7 +73,7 @@ interface StorageFacet {
   /** Returns the folder in which the program keeps its conversations, given this environment. */
   configDirOf(env: Environment): ConfigDir;
   /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
-  probe(place: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
+  probe(location: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
   /** A probe runs the vendor's program, which takes a second: it is not made while a run goes on. */
   readonly slowProbe?: true;
   /** Lists the conversations in the folder, whoever began them, newest first. */
@@ -99,7 +99,7 @@ interface LivenessFacet {
   /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */
   inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
   /** Returns the live processes that have a conversation open, the worker's own included. */
-  holders(place: SessionLocation, processes: ProcessView): Holder[];
+  holders(location: SessionLocation, processes: ProcessView): Holder[];
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
   /**

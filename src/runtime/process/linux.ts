@@ -69,10 +69,10 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
         .map((pid) => ({ pid, argv: argv(pid) }))
         .filter((line) => line.argv.length > 0), // ended processes and kernel threads have none
     withVariable(name, value) {
-      const wanted = `\0${name}=${toBytes(value)}\0`;
+      const needle = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];
       for (const pid of pids(proc)) {
-        if (!isOwnProcess(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
+        if (!isOwnProcess(`${proc}/${pid}`) || !environment(pid).includes(needle)) continue;
         const info = inspect(pid);
         if (info) found.push(info);
       }

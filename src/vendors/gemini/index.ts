@@ -105,7 +105,7 @@ function restoredEnv(env: Environment): Variables {
 
 /** A process and the one it loads have the same command line: the one in front counts. */
 function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
-  const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
+  const lines = processes.commandLines().filter(({ argv }) => hasIdArgument(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.inspect(pid) ?? []);
   const pids = new Set(found.map(({ pid }) => pid));
   return found
@@ -119,7 +119,7 @@ function isGemini(argv: readonly string[]): boolean {
   return /(^|\/)(node|bun|deno)$/.test(interpreter) && /(^|\/)gemini(\.js)?$/.test(script);
 }
 
-function isGiven(argv: readonly string[], id: string): boolean {
+function hasIdArgument(argv: readonly string[], id: string): boolean {
   return argv.some((word, at) => word === id && /^(-r|--resume|--session-id)$/.test(argv[at - 1] ?? ""));
 }
 
