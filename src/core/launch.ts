@@ -28,7 +28,7 @@ export interface LaunchQuestion {
   /** Null for a program without an adapter. */
   vendor: string | null;
   /** The vendor's program, but not for a conversation: `--version`, `mcp list`. */
-  aside: boolean;
+  noConversation: boolean;
   fresh: boolean;
   binding: Binding | null;
   transcript: Transcript | null;
@@ -55,7 +55,7 @@ interface LaunchRefusal {
 /** A worker comes back in its own conversation or not at all: every other way out of here is a refusal. */
 export function decideLaunch(wish: LaunchQuestion): LaunchDecision {
   const { binding, vendor } = wish;
-  if (wish.aside) return { step: "plain" };
+  if (wish.noConversation) return { step: "plain" };
   if (wish.fresh || binding === null) return vendor === null ? { step: "plain" } : { step: "new", id: null };
   if (vendor !== binding.vendor) return otherProgram(wish, binding);
   if (wish.holder !== null) return openElsewhere(wish, binding, wish.holder);

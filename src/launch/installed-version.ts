@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { PACKAGE_LEVELS_MAX } from "../limits/index.ts";
 import { isErrno, readIfThere } from "../state/files.ts";
 
-/** The version of an installed program, by the package it lies in; nothing is started. Null when its place does not tell. */
+/** Reads the version of an installed program from its path or package, without starting it; null when neither tells. */
 export function installedVersion(program: string): string | null {
-  const file = followed(program);
+  const file = realProgram(program);
   if (file === null) return null;
   // A native install keeps its versions side by side: …/versions/2.1.325
   const [, beside] = /\/versions\/v?(\d+\.\d+\.\d+)(?:\/|$)/.exec(file) ?? [];
@@ -23,7 +23,7 @@ export function installedVersion(program: string): string | null {
   return null;
 }
 
-function followed(program: string): string | null {
+function realProgram(program: string): string | null {
   try {
     return realpathSync(program);
   } catch (error) {
@@ -32,7 +32,7 @@ function followed(program: string): string | null {
   }
 }
 
-/** Native parts carry their platform behind it: `0.166.0-linux-x64`. */
+/** Reads the version of a package.json; native packages append their platform: `0.166.0-linux-x64`. */
 function packageVersion(text: string): string | null {
   return /"version"\s*:\s*"(\d+\.\d+\.\d+)[^"]*"/.exec(text)?.[1] ?? null;
 }

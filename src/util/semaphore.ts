@@ -1,28 +1,28 @@
-/** Lets so many act at once; the others wait for their turn, in order. */
+/** Lets a number of tasks run at once; the others wait, in order. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(width: number) {
-    this.#free = width;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  async run<T>(act: () => Promise<T>): Promise<T> {
+  async run<T>(task: () => Promise<T>): Promise<T> {
     const release = await this.acquire();
     try {
-      return await act();
+      return await task();
     } finally {
       release();
     }
   }
 
-  /** Resolves to how to leave again, once. */
+  /** Waits for a permit and resolves to the function that returns it, which is called once. */
   async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {
       const next = this.#waiting.shift();
-      // Whoever waits takes this place; it never becomes free in between.
+      // The permit goes straight to the next waiter, so nobody can take it in between.
       if (next) next();
       else this.#free++;
     };

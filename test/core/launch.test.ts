@@ -24,21 +24,25 @@ const holder = { pid: 4711, evidence: "its writer lock" };
 const good = (bytes: number): Transcript => ({ state: "good", file: FILE, bytes, version: null });
 const silent: Transcript = { state: "good", file: FILE, bytes: 1, version: null, unsaid: true };
 const empty: Transcript = { state: "empty", file: FILE };
-const damaged: Transcript = { state: "damaged", file: FILE, why: "no line of it can be read", bytes: 100 };
+const damaged: Transcript = { state: "damaged", file: FILE, why: "none of its lines can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
 
 function decide(wish: Partial<LaunchQuestion>): LaunchDecision {
-  const nothing = { vendor: "v", aside: false, fresh: false, binding: null, transcript: null, holder: null };
+  const nothing = { vendor: "v", noConversation: false, fresh: false, binding: null, transcript: null, holder: null };
   return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...wish });
 }
 
 const STARTS: [what: string, wish: Partial<LaunchQuestion>, decision: LaunchDecision][] = [
   ["the first start", {}, { step: "new", id: null }],
   ["the first start of a program without an adapter", { vendor: null }, { step: "plain" }],
-  ["a start for something else than a conversation", { aside: true }, { step: "plain" }],
-  ["the same, bound and open elsewhere", { aside: true, binding: seen, transcript: absent, holder }, { step: "plain" }],
-  ["the same, with another vendor's program", { aside: true, vendor: "w", binding: seen }, { step: "plain" }],
-  ["the same, fresh", { aside: true, fresh: true, binding: seen }, { step: "plain" }],
+  ["a start for something else than a conversation", { noConversation: true }, { step: "plain" }],
+  [
+    "the same, bound and open elsewhere",
+    { noConversation: true, binding: seen, transcript: absent, holder },
+    { step: "plain" },
+  ],
+  ["the same, with another vendor's program", { noConversation: true, vendor: "w", binding: seen }, { step: "plain" }],
+  ["the same, fresh", { noConversation: true, fresh: true, binding: seen }, { step: "plain" }],
   ["fresh, bound to nothing", { fresh: true }, { step: "new", id: null }],
   ["fresh, bound", { fresh: true, binding: seen, transcript: good(100) }, { step: "new", id: null }],
   ["fresh, with what is lost", { fresh: true, binding: seen, transcript: damaged }, { step: "new", id: null }],
@@ -103,19 +107,26 @@ test.each(REFUSALS)("refused: %s", (_what, wish, message, hint) => {
 });
 
 test("of all there is, only what is whole, nobody else's and the program's own is resumed", () => {
-  for (const aside of [false, true])
+  for (const noConversation of [false, true])
     for (const fresh of [false, true])
       for (const vendor of ["v", "w", null])
         for (const binding of [null, bound, seen, minted])
           for (const transcript of [null, absent, empty, damaged, good(99), good(100)])
             for (const holding of [null, holder]) {
-              const decision = decide({ aside, fresh, vendor, binding, transcript, holder: holding });
-              const back = !aside && !fresh && binding !== null;
+              const decision = decide({
+                noConversation,
+                fresh,
+                vendor,
+                binding,
+                transcript,
+                holder: holding,
+              });
+              const back = !noConversation && !fresh && binding !== null;
               const own = back && vendor === binding.vendor && holding === null;
               const whole = transcript?.state === "good" && transcript.bytes >= (binding?.bytes ?? 0);
               const never = binding === bound && (transcript ?? absent).state === "absent";
               const unsaid = binding === bound && transcript?.state === "empty";
-              expect(decision.step === "plain").toBe(aside || (!back && vendor === null));
+              expect(decision.step === "plain").toBe(noConversation || (!back && vendor === null));
               expect(decision.step === "resume").toBe(own && whole);
               expect(decision.step === "refuse").toBe(back && !(own && (whole || never || unsaid)));
               expect("id" in decision ? decision.id : null).toBe(own && (whole || never) ? ID : null);

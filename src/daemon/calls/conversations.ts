@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";
 import { projectById } from "../../store/projects.ts";
@@ -44,7 +44,7 @@ async function foundBy(
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];
   const { dir, variables } = adapter.storage.configDirOf(environment);
   const configDir = realPath(resolve(cwd, dir));
-  const ask = asker({ command: adapter.command, cwd, environment, variables });
+  const ask = programAsker({ command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
     const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };

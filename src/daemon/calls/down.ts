@@ -1,7 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
-import { undesire } from "../../store/fleet.ts";
+import { clearDesired } from "../../store/fleet.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { workersOfProject } from "../../store/workers.ts";
@@ -43,7 +43,7 @@ type How = Pick<CallParams<"down">, "by" | "killAfterMs">;
 async function bringDown(services: Services, { project, worker, address }: FoundWorker, how: How): Promise<DownItem> {
   const subject = { projectId: project.id, workerId: worker.id };
   await services.writer.write(() => {
-    undesire(services.db, worker.id);
+    clearDesired(services.db, worker.id);
     if (worker.desired) recordEvent(services, "worker.down", subject, { by: how.by });
   });
   await services.fleet.suspendRestarts(worker.id);

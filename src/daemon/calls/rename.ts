@@ -2,7 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { holderOf } from "../../store/runs.ts";
-import { undesire } from "../../store/fleet.ts";
+import { clearDesired } from "../../store/fleet.ts";
 import { releaseConversations } from "../../store/conversations.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
@@ -107,7 +107,7 @@ function retireWorkerNow(services: Services, { target }: CallParams<"retire">): 
   }
   if (run) services.runs.recordEnd(run);
   retireWorker(services.db, worker.id, services.now());
-  undesire(services.db, worker.id);
+  clearDesired(services.db, worker.id);
   deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
   releaseConversations(services.db, worker.id, services.now());
   dropSavedOfWorker(services.db, worker.id);

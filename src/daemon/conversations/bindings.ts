@@ -18,7 +18,7 @@ import {
   conversationById,
   conversationInUse,
   conversationOfRun,
-  setLocation,
+  moveConversation,
   setPrompted,
   setProof,
   setTranscript,
@@ -151,7 +151,7 @@ export function noteTranscript(
   const { file, bytes, version, cwd } = seen;
   setTranscript(services.db, session.id, { file, bytes, version, boot: services.processes.bootId() });
   if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launchCwd) return;
-  setLocation(services.db, session.id, cwd, session.variables);
+  moveConversation(services.db, session.id, cwd, session.variables);
 }
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */

@@ -1,5 +1,5 @@
 import type { SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { AskProgram } from "../../vendors/adapter.ts";
@@ -33,7 +33,7 @@ export function askerOf(services: Pick<BaseServices, "db">, session: Conversatio
   const worker = workerById(services.db, session.workerId);
   const adapter = adapterOf(session.vendor);
   const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
-  return asker({
+  return programAsker({
     command: stored ?? adapter?.command ?? [],
     cwd: session.launchCwd,
     environment: worker?.environment ?? {},

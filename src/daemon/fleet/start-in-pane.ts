@@ -147,7 +147,7 @@ function scriptOf(
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    deafLoader: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
+    loaderSwallowsSignals: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
   });
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { findTmux } from "../../runtime/tmux/find.ts";
-import type { Pane } from "../../runtime/tmux/panes.ts";
+import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { Semaphore } from "../../util/semaphore.ts";

@@ -89,7 +89,7 @@ async function conversationChecks(
     name: worker.name,
     inPane: worker.fleet !== null,
     vendor: session.vendor,
-    aside: false,
+    noConversation: false,
     fresh: false,
     binding: bindingOf(services, session, whole),
     transcript: seen,

@@ -36,7 +36,8 @@ export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest
     return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { spec } = request;
-  const mints = spec.vendor !== null && !spec.vendor.aside && spec.vendor.adapter.launch.identity.kind === "minted";
+  const mints =
+    spec.vendor !== null && !spec.vendor.noConversation && spec.vendor.adapter.launch.identity.kind === "minted";
   if (spec.vendor && mints) {
     const source = sourceOf(services, request.worker);
     return { launch: null, mint: mintOrder(spec, spec.vendor, source) };

@@ -23,7 +23,7 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     name: worker.name,
     inPane: worker.fleet !== null,
     vendor: spec.vendor?.adapter.vendor ?? null,
-    aside: spec.vendor?.aside ?? false,
+    noConversation: spec.vendor?.noConversation ?? false,
     fresh: request.fresh,
     binding: bound && bindingOf(services, bound, probe.kept),
     transcript: probe.transcript,
@@ -83,7 +83,7 @@ export function bindingOf(
 
 /** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
 function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conversation): void {
-  if (spec.vendor === null || spec.vendor.aside || spec.vendor.adapter.vendor !== bound.vendor) return;
+  if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return;
   const variables = bound.variables;
   const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
   const unset = Object.keys(variables).filter((name) => variables[name] === null);

@@ -21,7 +21,7 @@ export interface VendorSpec {
   adapter: Adapter;
   programAt: number;
   args: string[];
-  aside: boolean;
+  noConversation: boolean;
   /** For a program without an adapter of its own. */
   declared: Declared | null;
 }
@@ -49,7 +49,7 @@ export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec
 
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
 export function storeLaunchSpec(services: ChangeServices, worker: Worker, spec: LaunchSpec): void {
-  if (spec.vendor?.aside === true && worker.command !== null) return;
+  if (spec.vendor?.noConversation === true && worker.command !== null) return;
   setLaunch(services.db, worker.id, storedLaunchOf(spec));
 }
 
@@ -76,7 +76,13 @@ function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: Cla
     });
   }
   const { programAt, declared = null } = vendor;
-  return { command, cwd, environment, vendor: { adapter, programAt, args, aside: !converses, declared }, prompt };
+  return {
+    command,
+    cwd,
+    environment,
+    vendor: { adapter, programAt, args, noConversation: !converses, declared },
+    prompt,
+  };
 }
 
 export function knownAdapter(vendor: string): Adapter {

@@ -5,15 +5,15 @@ import { findProgram } from "../find-program.ts";
 
 export interface Tmux {
   file: string;
-  /** As it says itself: `3.3a`, `next-3.6`. */
+  /** The version as tmux prints it: `3.3a`, `next-3.6`. */
   version: string;
 }
 
-/** The tmux on this PATH, or what to do so that there is one. */
+/** Finds tmux on this PATH; the error of a missing or old one says how to install it. */
 export function findTmux(path: string | undefined): Tmux {
   const found = findProgram("tmux", path, "/");
   if ("missing" in found) {
-    throw new PerdureError("unavailable", "tmux is not installed, and fleets live in it.", {
+    throw new PerdureError("unavailable", "tmux is not installed, and fleets run in it.", {
       hint: `install it: ${installCommand()}`,
       retryable: false,
     });
@@ -30,18 +30,18 @@ export function findTmux(path: string | undefined): Tmux {
 
 function versionOf(file: string): string {
   try {
-    const said = execFileSync(file, ["-V"], {
+    const output = execFileSync(file, ["-V"], {
       encoding: "utf8",
       timeout: TMUX_ANSWER_MS,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    return said.replace(/^tmux\s+/, "").trim();
+    return output.replace(/^tmux\s+/, "").trim();
   } catch (cause) {
     throw new PerdureError(
       "unavailable",
       `${file} -V failed: ${cause instanceof Error ? cause.message : String(cause)}`,
       {
-        hint: `does it run by hand? otherwise install it again: ${installCommand()}`,
+        hint: `try it by hand; if that fails, reinstall it: ${installCommand()}`,
         retryable: false,
         cause,
       },
@@ -49,13 +49,13 @@ function versionOf(file: string): string {
   }
 }
 
-/** A version without a number (`master`, `openbsd-7.5`) is somebody's own build: taken as new enough. */
+/** Compares versions; one without a number of its own (`master`, `openbsd-7.5`) is a custom build and counts as new. */
 export function isOlder(version: string, than: string): boolean {
   if (/^[a-z]+bsd/i.test(version)) return false;
   const [major, minor] = numbers(version);
-  const [wantedMajor, wantedMinor] = numbers(than);
-  if (major === null || wantedMajor === null) return false;
-  return major < wantedMajor || (major === wantedMajor && (minor ?? 0) < (wantedMinor ?? 0));
+  const [minMajor, minMinor] = numbers(than);
+  if (major === null || minMajor === null) return false;
+  return major < minMajor || (major === minMajor && (minor ?? 0) < (minMinor ?? 0));
 }
 
 function numbers(version: string): [number | null, number | null] {

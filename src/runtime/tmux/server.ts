@@ -1,17 +1,16 @@
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal, type ControlClient } from "./control.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
-import { CONTROL_SESSION, TmuxLink } from "./link.ts";
-import { listPanes } from "./list.ts";
-import { ALL_PANES, parsePanes, type Pane } from "./panes.ts";
+import { CONTROL_SESSION, TmuxConnection } from "./connection.ts";
+import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { literal } from "./quote.ts";
-import { checkStart, groupMember, type StartRequest } from "./start.ts";
-import { Starter, type StartedPane } from "./starter.ts";
+import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
+import { PaneStarter, type StartedPane } from "./pane-starter.ts";
 
 export interface TmuxServerOptions {
-  /** Its own; short enough for the kernel. */
+  /** The socket of this server, short enough for the kernel. */
   socket: string;
   tmux: Tmux;
   environment: Environment;
@@ -19,77 +18,77 @@ export interface TmuxServerOptions {
 }
 
 /**
- * Our own tmux server, in whose panes a fleet's workers run: one session per project, one window per worker or group.
- * It outlives the daemon. Panes are known by marks that we put on them, never by what somebody called them.
+ * Our own tmux server, in whose panes a fleet's workers run: one session per project, one window per worker or group. The
+ * server outlives the daemon. Panes are recognised by marks that we put on them, never by their names.
  */
 export class TmuxServer {
-  readonly #link: TmuxLink;
-  readonly #starter: Starter;
+  readonly #connection: TmuxConnection;
+  readonly #starter: PaneStarter;
   readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
   #titles = new Map<string, string>();
 
   constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
-    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#see(parsePanes(value ?? "")) };
-    this.#link = new TmuxLink({ socket, file: tmux.file, environment, log, watch });
-    this.#starter = new Starter(log);
+    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(parsePanes(value ?? "")) };
+    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch });
+    this.#starter = new PaneStarter(log);
   }
 
-  /** Starts the server if none answers. Whatever needs it does that by itself. */
+  /** Starts the server if none answers; methods that need one do the same. */
   async ensure(): Promise<void> {
-    await this.#link.ensure();
+    await this.#connection.ensure();
   }
 
   /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
   async start(request: StartRequest): Promise<StartedPane> {
     checkStart(request);
-    return this.#starter.start(await this.#link.ensure(), request);
+    return this.#starter.start(await this.#connection.ensure(), request);
   }
 
-  /** Every pane there is, ours or not; none if there is no server. */
+  /** Lists every pane, ours or not; none if there is no server. */
   async panes(): Promise<Pane[]> {
-    const client = await this.#link.find();
+    const client = await this.#connection.find();
     if (client === null) return [];
     return listPanes(client);
   }
 
-  /** Whether nobody is in it but its keeper: no worker, and no window that a person has opened. */
+  /** Whether the server has only its control session: no worker, and no window that a person opened. */
   async isEmpty(): Promise<boolean> {
     return (await this.panes()).every(({ session }) => session === CONTROL_SESSION);
   }
 
   /**
-   * The last lines of a pane as plain text, wrapped lines joined. With `run`, only if the pane is that run's: a new server
-   * gives the old one's numbers again.
+   * Returns the last lines of a pane as plain text, with wrapped lines joined. With `run`, the pane must belong to that
+   * run: a new server gives the old one's numbers again.
    */
   async capture(pane: string, { lines, run }: { lines: number; run?: string }): Promise<string> {
-    const client = await this.#link.find();
-    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) throw noPane(pane);
-    const wanted = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
+    const client = await this.#connection.find();
+    if (client === null || (run !== undefined && !(await isPaneOfRun(client, pane, run)))) throw noPane(pane);
+    const count = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
     try {
-      const said = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${wanted}`, "-t", pane]);
-      return lastLines(said, wanted);
+      const captured = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${count}`, "-t", pane]);
+      return lastLines(captured, count);
     } catch (error) {
       throw isRefusal(error, /can't find pane/) ? noPane(pane) : error;
     }
   }
 
-  /** With its process, if that lives. One that is gone already, or is another run's by now, is no error. */
+  /** Removes a pane with its process. A pane that is gone, or belongs to another run by now, is no error. */
   async removePane(pane: string, run?: string): Promise<void> {
-    const client = await this.#link.find();
-    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) return;
+    const client = await this.#connection.find();
+    if (client === null || (run !== undefined && !(await isPaneOfRun(client, pane, run)))) return;
     await client.send(["kill-pane", "-t", pane]).catch((error: unknown) => {
       if (!isRefusal(error, /can't find pane/)) throw error;
     });
   }
 
-  /** What people see a worker called from now on. */
+  /** Changes the name of a worker in its pane or window. */
   async rename(workerId: string, name: string): Promise<void> {
-    const client = await this.#link.find();
+    const client = await this.#connection.find();
     if (client === null) return;
     const panes = await listPanes(client);
     const own = panes.filter((pane) => pane.workerId === workerId);
     const commands = own.flatMap(({ id, group }) =>
-      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : groupMember(name, id),
+      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : nameGroupPane(name, id),
     );
     if (commands.length > 0) await client.send(...commands);
   }
@@ -99,18 +98,18 @@ export class TmuxServer {
     this.#titleListeners.push(listener);
   }
 
-  /** Ends the server with everything in it. */
+  /** Kills the server with everything in it. */
   async kill(): Promise<void> {
-    await this.#link.kill();
+    await this.#connection.kill();
   }
 
-  /** Lets go of the server, which lives on with its workers. */
+  /** Disconnects from the server, which keeps running with its workers. */
   close(): void {
-    this.#link.close();
+    this.#connection.close();
   }
 
   /** Compares the titles with those seen before. Panes of nobody we know are nobody's news. */
-  #see(panes: Pane[]): void {
+  #onPanes(panes: Pane[]): void {
     const before = this.#titles;
     const ours = panes.filter((pane) => pane.workerId !== null);
     this.#titles = new Map(ours.map(({ id, title }) => [id, title]));
@@ -121,16 +120,16 @@ export class TmuxServer {
   }
 }
 
-/** Numbers are given once by one server, and one client talks to one server. */
-async function isOf(client: ControlClient, pane: string, run: string): Promise<boolean> {
+/** Tells whether the pane belongs to the run: a server gives a number once, and a client talks to one server. */
+async function isPaneOfRun(client: ControlClient, pane: string, run: string): Promise<boolean> {
   return (await listPanes(client)).some((each) => each.id === pane && each.run === run);
 }
 
-/** A joined line keeps the blanks that filled it up, and an ended pane's note stands at the bottom of an empty screen. */
-function lastLines(said: string[], wanted: number): string {
-  const lines = said.map((line) => line.trimEnd());
+/** Trims the blanks of joined lines, and the empty lines above the note at the bottom of an ended pane. */
+function lastLines(captured: string[], count: number): string {
+  const lines = captured.map((line) => line.trimEnd());
   const kept = lines.filter((line, index) => line !== "" || (index > 0 && lines[index - 1] !== ""));
-  return kept.join("\n").trimEnd().split("\n").slice(-wanted).join("\n").slice(-CAPTURE_CHARS_MAX);
+  return kept.join("\n").trimEnd().split("\n").slice(-count).join("\n").slice(-CAPTURE_CHARS_MAX);
 }
 
 function noPane(pane: string): PerdureError {

@@ -13,14 +13,14 @@ import { endGroupAndWait } from "../shared/child-group.ts";
  */
 export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
-  // In a group of its own, so that what a launcher started goes with it.
+  // The child leads a process group, so that what a launcher started is ended with it.
   const options = { cwd, env: environment, detached: true };
   const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
     return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
   } finally {
-    // Without a network it would linger for seconds; all it had to write is written.
+    // The server would linger for seconds without a network, and everything is written already.
     await endGroupAndWait(child);
   }
 }
@@ -54,7 +54,7 @@ class AppServer {
       (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
     );
     child.stdin?.on("error", () => undefined); // it ended early, which `failed` reports
-    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
+    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#onLine(line));
   }
 
   call(method: string, params: object): Promise<RpcResult> {
@@ -83,7 +83,7 @@ class AppServer {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
-  #hear(line: string): void {
+  #onLine(line: string): void {
     const message = parseObject(line);
     const waiting = typeof message?.id === "number" ? this.#waiting.get(message.id) : undefined;
     if (!message || !waiting) return; // a notification

@@ -33,7 +33,7 @@ function openIfThere(file: string): number | null {
   try {
     return openSync(file, "r");
   } catch (error) {
-    // Somebody else's, or cleared away since it was seen.
+    // The file belongs to another user, or was removed since it was listed.
     if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return null;
     throw error;
   }

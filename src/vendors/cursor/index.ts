@@ -14,9 +14,9 @@ import { findFile } from "../shared/find-file.ts";
 import { cursorEnvironment } from "./program.ts";
 
 /**
- * Cursor, by its documentation and by what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
- * an unknown id begins a new chat without a word. So a chat whose store is gone is refused before the start. None of
- * this was seen: the program is on no registry.
+ * Cursor is known from its documentation and from reports only: `create-chat` makes an id, `--resume ID` continues it, and
+ * an unknown id silently begins a new chat. So a chat whose store is gone is refused before the start. None of this was
+ * tried with the program, which is on no registry.
  */
 export const cursor: Adapter = {
   vendor: "cursor",
@@ -99,16 +99,16 @@ async function mint({ command, cwd, environment }: MintRequest): Promise<string>
     stdio: ["ignore", "pipe", "pipe"],
     timeout: MINT_WAIT_MS,
   });
-  let said = "";
-  let complained = "";
-  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (complained += chunk.toString()));
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  const id = said.trim().split(/\s+/).at(-1) ?? "";
+  const id = output.trim().split(/\s+/).at(-1) ?? "";
   if (code === 0 && isSessionId(id)) return id;
   throw new PerdureError(
     "unavailable",
-    `cursor-agent create-chat could not open a chat: ${complained.trim() || said.trim() || `exit ${code}`}.`,
+    `cursor-agent create-chat could not open a chat: ${errors.trim() || output.trim() || `exit ${code}`}.`,
     {
       hint: "cursor-agent login; cursor-agent create-chat",
     },

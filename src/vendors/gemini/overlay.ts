@@ -13,8 +13,8 @@ import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
 declare const PERDURE_VERSION: string | undefined;
 
-// A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
-// a settings file by variable only from root.
+// The overlay is a home folder of the run, in which only the settings differ from the user's: gemini has no flag for hooks, and
+// takes a settings file by variable only from root.
 
 /**
  * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
@@ -51,7 +51,7 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
 /** Folders and files that gemini makes when it needs them, and that must then be in the user's home. */
 const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
 const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
-/** A lock on a file that the overlay may have a copy of. */
+/** The lock on a file that the overlay may have a copy of. */
 const LEFT = ["projects.json.lock"];
 
 function beside(home: string): Mirror {
@@ -78,7 +78,7 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
     };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
   }
-  // Its own tidying takes a stub for a broken conversation, and deletes every file of the same ending with it.
+  // Gemini's clean-up takes a stub for a broken conversation, and deletes every file of the same ending with it.
   const sessionRetention = { ...fieldsOf(general.sessionRetention), enabled: false };
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }

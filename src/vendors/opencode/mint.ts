@@ -9,20 +9,20 @@ import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
 
 /**
- * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody
- * choose an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
+ * Has opencode open a conversation, or branch one, before the program itself is started: no option of the program
+ * chooses an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
  */
 export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
   const password = process.getBuiltinModule("node:crypto").randomUUID();
   const port = await freePort();
-  // It takes PWD for the folder it is in.
+  // opencode takes PWD for its working folder.
   const env = { ...environment, PWD: cwd, OPENCODE_SERVER_PASSWORD: password };
   const options = { cwd, env, detached: true };
   const words = [...before, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
   const child = spawn(program, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   const failing = failed(child);
-  failing.catch(() => undefined); // after the race is won, its end is ours
+  failing.catch(() => undefined); // after the race is won, we end the server ourselves
   try {
     return await Promise.race([open(child, { port, password }, name, from), failing]);
   } catch (error) {

@@ -47,8 +47,8 @@ function isNested(settings: string): string {
 }
 
 function isTaken(env: Environment): boolean {
-  const given = env[DEFAULTS];
-  if (given && given !== env[SETTINGS_MARK]) return true;
+  const defaultsFile = env[DEFAULTS];
+  if (defaultsFile && defaultsFile !== env[SETTINGS_MARK]) return true;
   const settings = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || SYSTEM_SETTINGS;
   return existsSync(join(dirname(settings), "system-defaults.json"));
 }

@@ -94,8 +94,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
   const { headless } = readArguments(args, ARGUMENTS);
-  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
-  return { args: [...identity, ...args, ...said], files: [] };
+  const promptArgs = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...promptArgs], files: [] };
 }
 
 const EVIDENCE = "its entry among live processes";
@@ -104,7 +104,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   const entry = liveEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   const activity = activityOf(entry?.fields.status);
-  // It never asks anything else.
+  // The scripted agent only ever asks for permission.
   const blocked = activity === "blocked" ? ("permission" as const) : undefined;
   return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
 }

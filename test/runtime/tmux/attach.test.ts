@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attachPlan, type AttachRequest } from "../../../src/runtime/tmux/attach.ts";
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
-import { looksSuspended } from "../../../src/runtime/tmux/suspended.ts";
+import { looksSuspended } from "../../../src/runtime/tmux/suspended-screen.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
@@ -21,14 +21,14 @@ test("attach inside our own server only switches the client, and nests nothing",
   const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
   expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
   expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
-  expect(plan).toMatchObject({ unset: [], tell: null });
+  expect(plan).toMatchObject({ unset: [], notice: null });
 });
 
 test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
-  expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
-  expect(attachPlan(AT).tell).toBeNull();
+  expect(plan.notice).toMatch(/prefix twice.*--popup.*--window/s);
+  expect(attachPlan(AT).notice).toBeNull();
 });
 
 test("attach says that keys have to be pressed twice only inside a tmux with the same prefix", () => {
@@ -44,7 +44,7 @@ test("attach says that keys have to be pressed twice only inside a tmux with the
 });
 
 test("a popup or a window needs a tmux around", () => {
-  expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/no tmux around you to open a popup/);
+  expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/not inside tmux, so no popup can be opened/);
   expect(() => attachPlan({ ...AT, where: "window" })).toThrow(expect.objectContaining({ code: "usage" }));
 });
 

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.clear());
 
-const isWait = (line: string): boolean => line.includes("is ending");
+const isWait = (line: string): boolean => line.includes("is exiting");
 const RETRY = { code: "unavailable", retryable: true };
 
 test("listing panes starts no server, and finds none", async () => {
@@ -136,7 +136,7 @@ test("somebody closes the control session: the workers are still seen, alive", a
   const { pane } = await server.start(fixture.request("w", SLEEP));
   fixture.tmux("kill-session", "-t", "=_perdure");
   for (const pid of fixture.clientPids()) process.kill(pid, "SIGKILL");
-  await until("the keeper", () =>
+  await until("the control session", () =>
     fixture.tmux("list-sessions", "-F", "#{session_name}").includes("_perdure") ? true : null,
   );
   const panes = await until("the panes", () => server.panes().catch(() => null));

@@ -1,0 +1,133 @@
+import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
+import { listPanes, type Pane } from "./pane-list.ts";
+import {
+  nameGroupPane,
+  makeGroupWindow,
+  joinGroupWindow,
+  newSessionCommands,
+  newWindowCommands,
+  respawnCommands,
+  sessionName,
+  type StartRequest,
+} from "./start-commands.ts";
+
+export interface StartedPane {
+  pane: string;
+  pid: number;
+}
+
+/** The index of a session's first window: `base-index`, unless somebody changed it. */
+const FIRST_WINDOW_INDEX = 1;
+
+const TARGET_CHANGED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
+
+/** Starts processes in panes, many at once; only starts of one worker or one group wait for each other. */
+export class PaneStarter {
+  readonly #log: (line: string) => void;
+  readonly #turns = new KeyedMutex();
+  /** The number of starts under way in each session, and the index of the next window. */
+  readonly #startingSessions = new Map<string, { starts: number; next: number }>();
+  #listing: Promise<Pane[]> | null = null;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  async start(client: ControlClient, request: StartRequest): Promise<StartedPane> {
+    const { project, group, workerId } = request;
+    const start = (): Promise<StartedPane> =>
+      this.#turns.run(`worker ${workerId}`, () => this.#startWithRetries(client, request));
+    return group === null ? start() : this.#turns.run(`group ${sessionName(project)} ${group}`, start);
+  }
+
+  /** Retries when the session, the pane or the index was removed or taken between listing and starting. */
+  async #startWithRetries(client: ControlClient, request: StartRequest): Promise<StartedPane> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#startInPane(client, request);
+      } catch (error) {
+        if (tries === PANE_PLACE_TRIES || !isRefusal(error, TARGET_CHANGED)) throw error;
+      }
+    }
+  }
+
+  async #startInPane(client: ControlClient, request: StartRequest): Promise<StartedPane> {
+    const panes = await this.#panes(client);
+    const own = panes.filter(({ workerId }) => workerId === request.workerId);
+    const live = own.find(({ dead }) => !dead);
+    if (live?.run === request.run) return { pane: live.id, pid: live.pid };
+    if (live) {
+      throw new PerdureError("conflict", `${request.worker} is still running in pane ${live.id}, as ${live.run}.`, {
+        details: { pane: live.id, pid: live.pid },
+      });
+    }
+    const session = sessionName(request.project);
+    const old = own.find((pane) => pane.session === session && pane.group === request.group);
+    if (old) return parseStartedPane((await client.send(...respawnCommands(request, old.id))).at(-1));
+    // Old panes in another project's session or another group's window do not belong to the worker any more.
+    for (const { id } of own) await client.send(["kill-pane", "-t", id]);
+    return this.#startInNewWindow(client, request, panes);
+  }
+
+  async #startInNewWindow(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
+    const session = sessionName(request.project);
+    const indexes = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
+    const known = this.#startingSessions.get(session);
+    const starting = known ?? { starts: 0, next: 0 };
+    this.#startingSessions.set(session, starting);
+    const index = Math.max(starting.next, FIRST_WINDOW_INDEX, ...indexes.map((each) => each + 1));
+    starting.next = index + 1;
+    starting.starts += 1;
+    // Sent in the same turn, so that the next start sees the session as under way and need not wait for it.
+    const isNew = known === undefined && indexes.length === 0;
+    const answer = client.send(...(isNew ? newSessionCommands(request) : newWindowCommands(request, index)));
+    try {
+      const started = parseStartedPane((await answer)[0]);
+      if (request.group !== null) await this.#joinGroupWindow(client, request, request.group, started.pane, panes);
+      return started;
+    } finally {
+      starting.starts -= 1;
+      if (starting.starts === 0) this.#startingSessions.delete(session);
+    }
+  }
+
+  /** Moves the pane into a window of its group that has room; otherwise its own window becomes another one of the group. */
+  async #joinGroupWindow(
+    client: ControlClient,
+    { project, worker }: StartRequest,
+    group: string,
+    pane: string,
+    panes: readonly Pane[],
+  ): Promise<void> {
+    const session = sessionName(project);
+    const groupPanes = panes.filter((each) => each.session === session && each.group === group);
+    for (const window of Map.groupBy(groupPanes, (mate) => mate.window).values()) {
+      const last = window.at(-1); // panes stay in the order they were started
+      if (last === undefined || window.length >= PANES_PER_WINDOW_MAX) continue;
+      try {
+        await client.send(...nameGroupPane(worker, pane), ...joinGroupWindow(pane, last.id));
+        return;
+      } catch (error) {
+        if (!isRefusal(error, /too small|no space|can't find/)) throw error;
+        this.#log(`${pane} does not fit into the window of group ${group}: ${String(error)}`);
+      }
+    }
+    await client.send(...nameGroupPane(worker, pane), ...makeGroupWindow(group, pane));
+  }
+
+  /** Lists the panes; callers share one listing until it is answered. Answers come in order, so it shows all earlier changes. */
+  async #panes(client: ControlClient): Promise<Pane[]> {
+    this.#listing ??= listPanes(client).finally(() => (this.#listing = null));
+    return this.#listing;
+  }
+}
+
+function parseStartedPane(lines: readonly string[] | undefined): StartedPane {
+  const [pane = "", pid] = (lines?.[0] ?? "").split(" ");
+  if (!/^%\d+$/.test(pane))
+    throw new PerdureError("internal", `tmux did not report the new pane: ${JSON.stringify(lines)}.`);
+  return { pane, pid: Number(pid) };
+}

@@ -1,0 +1,117 @@
+import { isFolder } from "../../state/files.ts";
+import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { literal } from "./quote.ts";
+
+// The tmux commands that start a worker's process, each as a list of words.
+
+export interface StartRequest {
+  /** The project's slug. */
+  project: string;
+  /** The worker's name. */
+  worker: string;
+  /** The worker's id, which stays when it is renamed. */
+  workerId: string;
+  /** The group, whose workers share a window. */
+  group: string | null;
+  run: string;
+  /** The variables that mark the process from its first instant; the wrapper sets the rest of the environment. */
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  argv: readonly string[];
+}
+
+/** Throws at a request that tmux would misunderstand or silently change. */
+export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
+  const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
+  if (argv.length === 0 || argv[0] === "") throw new PerdureError("usage", `${worker} has no program to start.`);
+  if (bytes > PANE_COMMAND_BYTES_MAX) {
+    throw new PerdureError(
+      "usage",
+      `The command of ${worker} has ${bytes} bytes; the limit is ${PANE_COMMAND_BYTES_MAX}.`,
+    );
+  }
+  // tmux would start the program in the home folder instead.
+  if (!isFolder(cwd)) {
+    throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
+      hint: `ls -ld ${cwd}`,
+    });
+  }
+}
+
+/** Creates a session with the worker's window, and marks it in the same line, so that no crash leaves it unmarked. */
+export function newSessionCommands(request: StartRequest): string[][] {
+  const session = sessionName(request.project);
+  return [
+    ["new-session", "-d", "-s", session, ...windowArguments(request)],
+    ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
+    // A new session keeps the variables of its first process, but windows that a person opens must not carry our marks.
+    ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
+    ...markCommands(request, `=${session}:`),
+  ];
+}
+
+/** Creates a window at an index; tmux refuses one that is taken, so the right window is marked. */
+export function newWindowCommands(request: StartRequest, index: number): string[][] {
+  const target = `=${sessionName(request.project)}:${index}`;
+  return [["new-window", "-d", "-t", target, ...windowArguments(request)], ...markCommands(request, target)];
+}
+
+/** Names a pane of a group; the window has the name of the group. */
+export function nameGroupPane(worker: string, pane: string): string[][] {
+  return [["set-option", "-p", "-t", pane, "--", "@perdure_name", worker]];
+}
+
+/** Marks a window as that of a group, so that other members find it. */
+export function makeGroupWindow(group: string, pane: string): string[][] {
+  return [
+    ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
+    ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
+    ["rename-window", "-t", pane, "--", literal(group)],
+  ];
+}
+
+export function joinGroupWindow(pane: string, groupPane: string): string[][] {
+  return [
+    ["join-pane", "-d", "-s", pane, "-t", groupPane],
+    ["select-layout", "-t", groupPane, "tiled"],
+  ];
+}
+
+/** Starts the process in a pane whose last one has ended: the pane's id and place stay, its last screen is cleared. */
+export function respawnCommands(request: StartRequest, pane: string): string[][] {
+  return [
+    ["respawn-pane", "-t", pane, ...processArguments(request)],
+    ...markCommands(request, pane),
+    ["display-message", "-p", "-t", pane, PANE_AND_PID],
+  ];
+}
+
+/** Returns the session's name of a project, unique per slug, without `.` and `:`, which have a meaning in tmux. */
+export function sessionName(project: string): string {
+  const safe = project.replace(/^_|[^A-Za-z0-9._-]/gu, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
+  return safe.replaceAll(".", "+") || "~";
+}
+
+const PANE_AND_PID = "#{pane_id} #{pane_pid}";
+
+function windowArguments(request: StartRequest): string[] {
+  return ["-n", literal(request.worker), "-P", "-F", PANE_AND_PID, ...processArguments(request)];
+}
+
+function processArguments({ cwd, env, argv }: StartRequest): string[] {
+  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  return ["-c", literal(cwd), ...variables, "--", ...withoutShell(argv)];
+}
+
+/** Wraps a command of a single word, which tmux would hand to a shell; several words are a program and its arguments. */
+function withoutShell(argv: readonly string[]): readonly string[] {
+  return argv.length === 1 ? ["/bin/sh", "-c", 'exec "$0"', ...argv] : argv;
+}
+
+function markCommands({ workerId, run }: StartRequest, target: string): string[][] {
+  return [
+    ["set-option", "-p", "-t", target, "--", "@perdure_worker", workerId],
+    ["set-option", "-p", "-t", target, "--", "@perdure_run", run],
+  ];
+}
