@@ -110,10 +110,10 @@ function usage(verb: string, what: string, command: Command): PerdureError {
 const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand, context };
 
 async function loadVerb(verb: string): Promise<Command> {
-  const { tolerant, VERBS } = await import("./commands/verbs.ts");
+  const { withConfigWarning, VERBS } = await import("./commands/verbs.ts");
   const load = own(VERBS, verb);
   if (load === undefined) throw unknownVerb(verb, Object.keys(VERBS));
-  return tolerant(await load());
+  return withConfigWarning(await load());
 }
 
 function unknownVerb(verb: string, verbs: string[]): PerdureError {

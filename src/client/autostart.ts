@@ -37,11 +37,11 @@ const OWN_SETTINGS = [
   "PERDURE_HUNG_AFTER_MS",
 ];
 
-type News = { ready: true } | { taken: true } | { error: ErrorBody };
+type StartupMessage = { ready: true } | { taken: true } | { error: ErrorBody };
 
 /** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */
 export async function startDaemon(paths: StatePaths, env: Environment, args: string[] = []): Promise<void> {
-  assertNode(process.versions.node);
+  requireNodeVersion(process.versions.node);
   makeSafeFolder(paths.dir);
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
@@ -53,7 +53,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
     stdio: ["ignore", "pipe", log],
   });
   closeSync(log);
-  const news = await Promise.race([firstLine(child, paths.log), failedToSpawn(child)]).finally(() => {
+  const news = await Promise.race([startupMessage(child, paths.log), spawnFailure(child)]).finally(() => {
     child.stdout?.destroy();
     child.unref();
   });
@@ -66,7 +66,7 @@ export function daemonCommand(): [node: string, ...flags: string[]] {
 }
 
 /** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */
-function assertNode(version: string): void {
+function requireNodeVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return;
   throw new PerdureError("version", `Node ${version} is too old for perdure's daemon; it needs 24.15 or newer.`, {
@@ -80,7 +80,7 @@ function daemonEnvironment(env: Environment): Record<string, string> {
 }
 
 /** Rejects when the program cannot be started, as when Node was upgraded away under a running program; never resolves. */
-function failedToSpawn(child: ChildProcess): Promise<never> {
+function spawnFailure(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     child.once("error", (cause) => {
       const message = `The daemon could not be started: ${cause.message}.`;
@@ -89,7 +89,7 @@ function failedToSpawn(child: ChildProcess): Promise<never> {
   });
 }
 
-function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
+function startupMessage({ stdout }: ChildProcess, log: string): Promise<StartupMessage> {
   const failed = (why: string): PerdureError =>
     new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });
   return new Promise((resolve, reject) => {
@@ -99,7 +99,7 @@ function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
       text += chunk.toString();
       if (!text.includes("\n")) return;
       clearTimeout(timer);
-      resolve(JSON.parse(text) as News);
+      resolve(JSON.parse(text) as StartupMessage);
     });
     stdout?.on("end", () => {
       clearTimeout(timer);

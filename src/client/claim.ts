@@ -9,7 +9,7 @@ export type ClaimRequest = Omit<CallParams<"claim">, "token">;
  * A claim whose answer was lost is asked again once, with the same token: whether or not the first one was carried
  * out, there is one grant and it is ours.
  */
-export async function claim(connected: () => Promise<Client>, request: ClaimRequest): Promise<ClaimGrant> {
+export async function claimWithRetry(connected: () => Promise<Client>, request: ClaimRequest): Promise<ClaimGrant> {
   const params = { ...request, token: newToken() };
   try {
     return await (await connected()).call("claim", params);

@@ -98,7 +98,7 @@ export class Client {
       this.#greeted = true;
       return true;
     } catch (error) {
-      if (isPerdureError(error) && error !== GONE) throw error;
+      if (isPerdureError(error) && error !== EXITED_BEFORE_ANSWER) throw error;
       return false;
     }
   }
@@ -136,7 +136,7 @@ export class Client {
   #request(call: CallName, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
     const request: RequestFrame = { id, call: wireNameOf(call), params };
-    if (this.#socket.destroyed) return Promise.reject(GONE);
+    if (this.#socket.destroyed) return Promise.reject(EXITED_BEFORE_ANSWER);
     // Many calls at once go out together.
     if (this.#outgoing.bytes === 0) process.nextTick(() => this.#flush());
     this.#outgoing.add(request);
@@ -183,14 +183,16 @@ export class Client {
   }
 
   #onClose(): void {
-    const reason = this.#greeted ? lost() : GONE;
+    const reason = this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
     for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
   }
 }
 
-const GONE = new PerdureError("unavailable", "The daemon exited before it answered.", { hint: "try again" });
+const EXITED_BEFORE_ANSWER = new PerdureError("unavailable", "The daemon exited before it answered.", {
+  hint: "try again",
+});
 
-function lost(): PerdureError {
+function answerLost(): PerdureError {
   return new PerdureError(
     "unavailable",
     "The daemon exited during a call, which may or may not have been carried out.",

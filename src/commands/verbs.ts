@@ -61,7 +61,7 @@ export async function complete(words: readonly string[]): Promise<string> {
   return (await candidates(words, Object.keys(VERBS).filter(Boolean), options)).join("\n");
 }
 
-export { tolerant } from "./shared/config-warning.ts";
+export { withConfigWarning } from "./shared/config-warning.ts";
 export { contextArchive } from "./context/archive.ts";
 export { contextLog } from "./context/log.ts";
 export { contextRecover } from "./context/recover.ts";

@@ -17,7 +17,7 @@ export class Lease implements AsyncDisposable {
   readonly #mailbox: Mailbox;
   readonly #listeners = new Set<(by: string) => void>();
   #displacedBy: string | null = null;
-  #over = false;
+  #ended = false;
 
   /** @internal */
   constructor(link: Link, grant: ClaimGrant, place: ConstructorParameters<typeof Mailbox>[1]) {
@@ -54,15 +54,15 @@ export class Lease implements AsyncDisposable {
 
   /** Gives this worker's mail in order, beginning with what came while nobody had the name. Acknowledge each message. */
   receive(): AsyncGenerator<ReceivedMessage> {
-    return this.#mailbox.receive(() => this.#over);
+    return this.#mailbox.receive(() => this.#ended);
   }
 
   /** Gives the name back. Throws `displaced` or `stale` if it was no longer ours. */
   async release(): Promise<void> {
-    if (this.#over && this.#displacedBy === null) return;
-    this.#over = true;
+    if (this.#ended && this.#displacedBy === null) return;
+    this.#ended = true;
     const client = await this.#link.client();
-    await client.call("release", this.#proof());
+    await client.call("release", this.#credentials());
   }
 
   /** Releases the name if it is still ours, for `await using`. */
@@ -72,27 +72,27 @@ export class Lease implements AsyncDisposable {
 
   /** Keeps the lease alive. Only a loss ends it: when the daemon exits, the next one is told that this process is here. */
   async #keepAlive(): Promise<void> {
-    while (!this.#over && !this.#link.closed) {
+    while (!this.#ended && !this.#link.closed) {
       try {
         const client = await this.#link.client();
-        await client.stream("keepalive", this.#proof(), (item) => this.#displaced(item.displacedBy));
+        await client.stream("keepalive", this.#credentials(), (item) => this.#displaced(item.displacedBy));
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;
           return this.#displaced(typeof by === "string" ? by : "somebody");
         }
       }
-      if (!this.#over) await sleep(RECONNECT_MS);
+      if (!this.#ended) await sleep(RECONNECT_MS);
     }
   }
 
-  #proof(): { run: string; generation: number; token: string } {
+  #credentials(): { run: string; generation: number; token: string } {
     return { run: this.run, generation: this.generation, token: this.token };
   }
 
   #displaced(by: string): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = true;
     this.#displacedBy = by;
     for (const listener of this.#listeners) listener(by);
   }

@@ -36,7 +36,7 @@ export interface ReceivedMessage extends MessageRecord {
   reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
 }
 
-interface Proof {
+interface LeaseCredentials {
   run: string;
   generation: number;
   token: string;
@@ -51,13 +51,13 @@ const RECEIVE_WAIT_MS = 20_000;
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #who: { here: ProjectRef; project: string | null; as: Proof | null; nested: false };
+  readonly #sender: { here: ProjectRef; project: string | null; as: LeaseCredentials | null; nested: false };
   /** The ids of messages that arrived and are not acknowledged. */
-  readonly #inHand = new Set<string>();
+  readonly #unacknowledged = new Set<string>();
 
-  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: Proof | null) {
+  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: LeaseCredentials | null) {
     this.#link = link;
-    this.#who = { ...place, as, nested: false };
+    this.#sender = { ...place, as, nested: false };
   }
 
   async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
@@ -65,7 +65,7 @@ export class Mailbox {
     // Chosen here, so that an answer that was lost on the way can be asked for again.
     const id = options.id ?? newId();
     const params = {
-      ...this.#who,
+      ...this.#sender,
       ...(project === null ? {} : { project }),
       to: [name],
       all: false,
@@ -74,10 +74,12 @@ export class Mailbox {
       ttlMs: options.ttlMs ?? null,
       supersedes: options.supersedes ?? null,
       expectsReply: options.expectsReply ?? false,
-      attach: filesOf(options.attach),
+      attach: absolutePaths(options.attach),
       declared: [],
     };
-    const { messages } = await this.#untilAnswered(async () => (await this.#link.client()).call("send", params));
+    const { messages } = await this.#retryWhileUnavailable(async () =>
+      (await this.#link.client()).call("send", params),
+    );
     const [admitted] = messages;
     if (!admitted) throw new Error("a message was taken in and not answered for");
     return admitted;
@@ -88,16 +90,16 @@ export class Mailbox {
     const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
     const deadline = performance.now() + waitMs;
     const params = {
-      ...this.#who,
+      ...this.#sender,
       ...(project === null ? {} : { project }),
       to: name,
       body,
       id: options.id ?? newId(),
       ttlMs: options.ttlMs ?? null,
-      attach: filesOf(options.attach),
+      attach: absolutePaths(options.attach),
       declared: [],
     };
-    const { reply } = await this.#untilAnswered(async () => {
+    const { reply } = await this.#retryWhileUnavailable(async () => {
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
       return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
@@ -110,48 +112,48 @@ export class Mailbox {
   async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
     while (!over()) {
       let tries = 0;
-      const { messages } = await this.#untilAnswered(async () => {
+      const { messages } = await this.#retryWhileUnavailable(async () => {
         const client = await this.#link.client();
         // The first answer may be lost with mail in it, which would else come after what was sent later.
-        const arrived = tries++ === 0 ? {} : { inHand: [...this.#inHand].slice(-IN_HAND_MAX) };
-        const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
+        const arrived = tries++ === 0 ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
+        const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
         return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
-      for (const { id } of messages) this.#take(id);
+      for (const { id } of messages) this.#markUnacknowledged(id);
       for (const message of messages) yield this.#received(message);
     }
   }
 
   /** Puts the newest last, and drops the oldest beyond the bound: it was offered anew long ago. */
-  #take(id: string): void {
-    this.#inHand.delete(id);
-    this.#inHand.add(id);
-    const [oldest] = this.#inHand;
-    if (this.#inHand.size > IN_HAND_MAX && oldest !== undefined) this.#inHand.delete(oldest);
+  #markUnacknowledged(id: string): void {
+    this.#unacknowledged.delete(id);
+    this.#unacknowledged.add(id);
+    const [oldest] = this.#unacknowledged;
+    if (this.#unacknowledged.size > IN_HAND_MAX && oldest !== undefined) this.#unacknowledged.delete(oldest);
   }
 
   #received(message: MessageRecord): ReceivedMessage {
     const ack = (): Promise<boolean> => this.#ack(message.id);
     const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
       const messageId = options.id ?? newId();
-      const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
-      const admitted = await this.#untilAnswered(async () => (await this.#link.client()).call("reply", params));
-      this.#inHand.delete(message.id);
+      const params = { ...this.#sender, id: message.id, body, messageId, attach: absolutePaths(options.attach) };
+      const admitted = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("reply", params));
+      this.#unacknowledged.delete(message.id);
       return admitted;
     };
     return { ...message, ack, reply };
   }
 
   async #ack(id: string): Promise<boolean> {
-    const { as, nested } = this.#who;
+    const { as, nested } = this.#sender;
     const params = { as, nested, ids: [id], how: "read" as const };
-    const { acked } = await this.#untilAnswered(async () => (await this.#link.client()).call("ack", params));
-    this.#inHand.delete(id);
+    const { acked } = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("ack", params));
+    this.#unacknowledged.delete(id);
     return acked.length === 1;
   }
 
   /** Repeats a call while the daemon is away. The ids make a second call the same as the first. */
-  async #untilAnswered<T>(act: () => Promise<T>): Promise<T> {
+  async #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await act();
@@ -168,6 +170,6 @@ function newId(): string {
   return randomUUID();
 }
 
-function filesOf(files: readonly string[] = []): string[] {
+function absolutePaths(files: readonly string[] = []): string[] {
   return files.map((file) => resolve(file));
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dist } from "../client/autostart.ts";
-import { claim } from "../client/claim.ts";
+import { claimWithRetry } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
 import { readProjectConfig } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
@@ -75,7 +75,12 @@ export class Perdure implements AsyncDisposable {
   async claim(name: string): Promise<Lease> {
     const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
     const target = this.#target(name);
-    const grant = await claim(() => this.#link.client(), { ...request, target, kind: "client", pid: process.pid });
+    const grant = await claimWithRetry(() => this.#link.client(), {
+      ...request,
+      target,
+      kind: "client",
+      pid: process.pid,
+    });
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
   }
 
@@ -111,9 +116,9 @@ export class Perdure implements AsyncDisposable {
       try {
         const events = this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) });
         for await (const event of events) {
-          if (event.type === "run.ended" && event.run === run) return endOf(run, event.data);
+          if (event.type === "run.ended" && event.run === run) return toRunEnd(run, event.data);
           // Looked at once from inside the stream, so that no end falls between looking and listening.
-          const past = after === undefined ? await this.#pastEnd(name, run) : null;
+          const past = after === undefined ? await this.#recordedEnd(name, run) : null;
           if (past) return past;
           after = event.seq;
         }
@@ -160,12 +165,12 @@ export class Perdure implements AsyncDisposable {
         const { address } = await (await this.#link.client()).call("show", { target });
         return { address, run: record.id, generation: record.generation, pid: record.pid };
       }
-      if (over) throw await this.#whyNotStarted(target, child);
+      if (over) throw await this.#startError(target, child);
       await sleep(START_LOOK_MS);
     }
   }
 
-  async #whyNotStarted(target: Target, child: ChildProcess): Promise<PerdureError> {
+  async #startError(target: Target, child: ChildProcess): Promise<PerdureError> {
     const client = await this.#link.client();
     const { items } = await client.collect("ls", { here: target.here, project: target.project, all: false });
     const holder = items.find(({ name, run }) => run !== null && nameKey(name) === nameKey(target.name));
@@ -183,9 +188,9 @@ export class Perdure implements AsyncDisposable {
     );
   }
 
-  async #pastEnd(name: string, run: string): Promise<RunEnd | null> {
+  async #recordedEnd(name: string, run: string): Promise<RunEnd | null> {
     const record = (await this.#runs(this.#target(name))).find(({ id, endedAt }) => id === run && endedAt !== null);
-    return record ? endOf(run, { ...record }) : null;
+    return record ? toRunEnd(run, { ...record }) : null;
   }
 
   /** The runs of a worker; none while it is not known, because it may be on its way, or have been renamed. */
@@ -219,7 +224,7 @@ function projectRefOf(cwd: string): ProjectRef {
   return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
 }
 
-function endOf(run: string, data: Record<string, unknown>): RunEnd {
+function toRunEnd(run: string, data: Record<string, unknown>): RunEnd {
   const { exit, reason } = data;
   return { run, exit: typeof exit === "number" ? exit : null, reason: typeof reason === "string" ? reason : "ended" };
 }

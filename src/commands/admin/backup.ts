@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { LONG_WAIT_MS } from "../../limits/index.ts";
 import { shellWords } from "../../util/shell-quote.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
 
@@ -13,7 +13,7 @@ export const backup: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const result = await ask("backup", { file: resolve(words[0] ?? "") }, LONG_WAIT_MS);
+    const result = await callDaemon("backup", { file: resolve(words[0] ?? "") }, LONG_WAIT_MS);
     out.result(result, () => printable(`${result.file}: ${result.bytes} bytes`));
     out.note(
       printable(`To put it back: perdure daemon stop && perdure daemon start --restore ${shellWords([result.file])}`),

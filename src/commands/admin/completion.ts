@@ -2,7 +2,7 @@ import { connect } from "../../client/connect.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 /** Each asks `perdure __complete` with the words so far; the shells differ only in how they are told. */
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const TAKES_NAMES = new Set(
 );
 /** Those that take any number of them. */
 const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
-const WORDS: Readonly<Record<string, string[]>> = {
+const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
   context: ["path", "log", "archive", "recover", "sweep"],
   daemon: ["start", "stop", "status", "install", "uninstall"],
   project: ["show", "ls", "move"],
@@ -70,20 +70,28 @@ export async function candidates(
   const [verb = "", ...rest] = words;
   const typed = words.at(-1) ?? "";
   const all =
-    words.length <= 1 ? [...verbs] : typed.startsWith("-") ? await options(verb) : await wordsOf(verb, rest.length);
+    words.length <= 1
+      ? [...verbs]
+      : typed.startsWith("-")
+        ? await options(verb)
+        : await argumentCandidates(verb, rest.length);
   return all.filter((candidate) => candidate.startsWith(typed));
 }
 
-async function wordsOf(verb: string, position: number): Promise<string[]> {
+async function argumentCandidates(verb: string, position: number): Promise<string[]> {
   if (position > 1 && !TAKES_SEVERAL.has(verb)) return [];
-  return TAKES_NAMES.has(verb) ? names() : (own(WORDS, verb) ?? []);
+  return TAKES_NAMES.has(verb) ? workerNames() : (own(SUBCOMMANDS, verb) ?? []);
 }
 
 /** Only from a daemon that runs: pressing a key must not start one. */
-async function names(): Promise<string[]> {
+async function workerNames(): Promise<string[]> {
   try {
     const client = await connect({ autostart: false });
-    const { items: workers } = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
+    const { items: workers } = await client.collect("ls", {
+      here: projectRefHere(),
+      project: projectOfRun(),
+      all: false,
+    });
     client.close();
     return workers.map(({ name }) => name);
   } catch {

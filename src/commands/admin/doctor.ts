@@ -16,8 +16,8 @@ import { checkSafeFolder } from "../../state/safe-folder.ts";
 import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { entryOf } from "../shared/fleet-entries.ts";
-import { declaredHere, foundHere, placeHere, startCommandHere } from "../shared/here.ts";
+import { toFleetEntry } from "../shared/fleet-entries.ts";
+import { declaredWorkersHere, findProjectHere, projectRefHere, startCommandHere } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
 
@@ -39,14 +39,14 @@ export const doctor: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const here = project();
+    const here = checkProject();
     const readable = here.every(({ level }) => level !== "bad");
     const findings = [
-      ...machine(),
-      ...agents(),
+      ...checkMachine(),
+      ...checkAgents(),
       ...here,
-      ...(readable ? fleet() : []),
-      ...(await daemonAndStore(readable)),
+      ...(readable ? checkFleet() : []),
+      ...(await checkDaemon(readable)),
     ];
     const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
@@ -60,7 +60,7 @@ export const doctor: Command = {
   },
 };
 
-function machine(): Diagnosis[] {
+function checkMachine(): Diagnosis[] {
   const form = detectWrapperForm();
   const tmux = findProgram("tmux", process.env.PATH, "/");
   return [
@@ -75,7 +75,7 @@ function machine(): Diagnosis[] {
 }
 
 /** Each vendor on PATH, with its version beside those that were tried. */
-function agents(): Diagnosis[] {
+function checkAgents(): Diagnosis[] {
   const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
     const place = findProgram(program, process.env.PATH, "/");
     const adapter = adapterOf(vendor);
@@ -98,9 +98,9 @@ function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Diag
   );
 }
 
-function project(): Diagnosis[] {
+function checkProject(): Diagnosis[] {
   try {
-    const found = foundHere();
+    const found = findProjectHere();
     readProjectConfig(found);
     const stray = join(process.cwd(), CONFIG_FILE);
     if (existsSync(stray) && found.here !== process.cwd()) {
@@ -115,7 +115,7 @@ function project(): Diagnosis[] {
 
 function hasFleet(): boolean {
   try {
-    return declaredHere(foundHere()).length > 0;
+    return declaredWorkersHere(findProjectHere()).length > 0;
   } catch (error) {
     if (isPerdureError(error)) return false; // told of the project
     throw error;
@@ -123,11 +123,11 @@ function hasFleet(): boolean {
 }
 
 /** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
-function fleet(): Diagnosis[] {
+function checkFleet(): Diagnosis[] {
   try {
-    const read = readFleet(foundHere());
+    const read = readFleet(findProjectHere());
     if (read === null) return [];
-    const names = read.workers.map((worker) => entryOf(worker, read).name);
+    const names = read.workers.map((worker) => toFleetEntry(worker, read).name);
     return [ok("fleet", `${names.join(", ")} (${read.file})`)];
   } catch (thrown) {
     const error = asPerdureError(thrown);
@@ -135,7 +135,7 @@ function fleet(): Diagnosis[] {
   }
 }
 
-async function daemonAndStore(projectIsReadable: boolean): Promise<Diagnosis[]> {
+async function checkDaemon(projectIsReadable: boolean): Promise<Diagnosis[]> {
   const paths = statePaths(process.env);
   try {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
@@ -165,15 +165,15 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
 
 /** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
 async function slugFindings(client: Client): Promise<Diagnosis[]> {
-  const wanted = readProjectConfig(foundHere()).project;
-  const { slug, registered } = await client.call("showProject", { here: placeHere() });
+  const wanted = readProjectConfig(findProjectHere()).project;
+  const { slug, registered } = await client.call("showProject", { here: projectRefHere() });
   if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
   return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
 }
 
 /** Could each worker of this project be started again as it was? */
 async function workerFindings(client: Client): Promise<Diagnosis[]> {
-  const here = placeHere();
+  const here = projectRefHere();
   const { items: workers } = await client.collect("ls", { here, project: null, all: false });
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
@@ -195,9 +195,9 @@ function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
     ? note(
         name,
         `${swept}; a copy is kept, and put back at the next start`,
-        `or use it before: ${startCommandHere(foundHere(), name)}`,
+        `or use it before: ${startCommandHere(findProjectHere(), name)}`,
       )
-    : bad(name, `${swept}, and no copy is kept`, startCommandHere(foundHere(), name));
+    : bad(name, `${swept}, and no copy is kept`, startCommandHere(findProjectHere(), name));
 }
 
 function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagnosis | null {
@@ -213,7 +213,7 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagn
   return note(
     name,
     `recorded environment lacks ${lacking.join(", ")}`,
-    `${startCommandHere(foundHere(), name)} from a login shell`,
+    `${startCommandHere(findProjectHere(), name)} from a login shell`,
   );
 }
 

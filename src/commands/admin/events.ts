@@ -2,7 +2,7 @@ import { connect } from "../../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { Command } from "../shared/command.ts";
-import { placeHere, targetOf } from "../shared/here.ts";
+import { projectRefHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
@@ -20,7 +20,7 @@ export const events: Command = {
   words: [0, 1],
 
   async run({ words, values, out }) {
-    const here = placeHere();
+    const here = projectRefHere();
     const params = {
       here,
       all: values.all === true,

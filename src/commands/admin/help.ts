@@ -5,7 +5,7 @@ import type { Command, VerbTable } from "../shared/command.ts";
 
 /** The value for `--json` and the text for people. */
 export async function helpPage(verbs: VerbTable, verb: string | undefined): Promise<[object, () => string]> {
-  if (verb === undefined) return overall(verbs);
+  if (verb === undefined) return verbList(verbs);
   const load = own(verbs, verb);
   if (!load) {
     const near = nearest(verb, Object.keys(verbs).filter(Boolean));
@@ -14,10 +14,10 @@ export async function helpPage(verbs: VerbTable, verb: string | undefined): Prom
     });
   }
   const command = await load();
-  return [{ verb, ...plain(command) }, () => page(verb, command)];
+  return [{ verb, ...jsonForm(command) }, () => page(verb, command)];
 }
 
-async function overall(verbs: VerbTable): Promise<[object, () => string]> {
+async function verbList(verbs: VerbTable): Promise<[object, () => string]> {
   const names = Object.keys(verbs).filter(Boolean);
   const commands = await Promise.all(names.map(async (name) => ({ name, command: await verbs[name]!() })));
   const width = Math.max(...names.map((name) => name.length));
@@ -33,10 +33,10 @@ async function overall(verbs: VerbTable): Promise<[object, () => string]> {
     "",
     "Every verb takes --json. NO_COLOR is respected. State: $PERDURE_HOME, else ~/.local/state/perdure.",
   ].join("\n");
-  return [{ verbs: commands.map(({ name, command }) => ({ verb: name, ...plain(command) })) }, () => text];
+  return [{ verbs: commands.map(({ name, command }) => ({ verb: name, ...jsonForm(command) })) }, () => text];
 }
 
-function plain({ summary, usage, examples }: Command): object {
+function jsonForm({ summary, usage, examples }: Command): object {
   return { summary, usage, examples };
 }
 

@@ -20,7 +20,7 @@ const UNAVAILABLE_EXIT = 7;
 const UNIT = "perdure.service";
 
 export async function install({ out }: Invocation): Promise<number> {
-  assertSystemd();
+  requireSystemd();
   const file = unitFile(process.env);
   mkdirSync(dirname(file), { recursive: true });
   writeFileAtomic(file, unitText(process.env));
@@ -53,7 +53,7 @@ export async function uninstall({ out }: Invocation): Promise<void> {
   if (failed !== null) out.note(`systemd could not be told: ${printable(failed)}`);
 }
 
-function assertSystemd(): void {
+function requireSystemd(): void {
   const { error } = spawnSync("systemctl", ["--version"], { stdio: "ignore" });
   if (error === undefined) return;
   throw new PerdureError("unavailable", "There is no systemd here (systemctl was not found).", {

@@ -9,7 +9,7 @@ import { statePaths } from "../../state/paths.ts";
 /** Returns once it is gone: its pid, or null when none ran. */
 export async function stopDaemon(): Promise<number | null> {
   const pid = await askToStop();
-  if (pid !== null) await gone(pid);
+  if (pid !== null) await waitForExit(pid);
   return pid;
 }
 
@@ -36,7 +36,7 @@ function terminate(): number | null {
   return pid;
 }
 
-async function gone(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   const processes = processTable();
   for (let waited = 0; waited < DAEMON_START_WAIT_MS; waited += 10) {
     if (processes.inspect(pid) === null) return;

@@ -7,9 +7,9 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno } from "../../state/files.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import type { Invocation } from "../shared/command.ts";
-import { foundHere } from "../shared/here.ts";
+import { findProjectHere } from "../shared/here.ts";
 
-export interface AnchorPlace {
+export interface AnchorLocation {
   found: FoundProject;
   settings: AnchorSettings;
   /** The working tree the caller stands in. */
@@ -18,8 +18,8 @@ export interface AnchorPlace {
   file: string;
 }
 
-export function anchorPlace(values: Invocation["values"]): AnchorPlace {
-  const found = foundHere();
+export function locateAnchor(values: Invocation["values"]): AnchorLocation {
+  const found = findProjectHere();
   const flags = {
     ...(typeof values.dir === "string" ? { dir: values.dir } : {}),
     ...(typeof values.ext === "string" ? { ext: values.ext } : {}),
@@ -30,7 +30,7 @@ export function anchorPlace(values: Invocation["values"]): AnchorPlace {
 }
 
 /** A stranger's repository may have a link where the context folder should be: nothing is read or moved through it. */
-export function assertInside(root: string, path: string): void {
+export function requireInside(root: string, path: string): void {
   const real = realpathOfExisting(path);
   if (real === root || real.startsWith(root + sep)) return;
   throw new PerdureError("unsafe", `${path} leads outside the project, to ${real}.`, { hint: "remove that link" });

@@ -7,13 +7,13 @@ import { processTable } from "../../runtime/process/index.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
-import { anchorPlace, assertInside } from "./anchor-paths.ts";
+import { locateAnchor, requireInside } from "./anchor-paths.ts";
 
 /** The clean end of a run: its anchor moves to the dated sessions. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {
-  const { file, root, settings, agentId } = anchorPlace(values);
-  assertNotNested();
-  assertInside(root, file);
+  const { file, root, settings, agentId } = locateAnchor(values);
+  requireNotNested();
+  requireInside(root, file);
   if (!existsSync(file)) {
     throw new PerdureError(
       "not-found",
@@ -28,7 +28,7 @@ export async function contextArchive({ words, values, out }: Invocation): Promis
 }
 
 /** A nested agent has inherited its supervisor's id: the file is the supervisor's to close. */
-function assertNotNested(): void {
+function requireNotNested(): void {
   const run = process.env.PERDURE_RUN;
   if (!run || !isNested(processTable(), process.ppid, run)) return;
   throw new PerdureError("refused", `This is a nested agent; the context belongs to ${process.env.PERDURE_NAME}.`, {
@@ -39,9 +39,9 @@ function assertNotNested(): void {
 /** Never over an existing file: a taken name gets `-2`, `-3` and so on. */
 export function moveToArchive(file: string, root: string, { dir, ext }: AnchorSettings, name: string): string {
   const folder = archiveFolder(root, dir);
-  assertInside(root, folder);
+  requireInside(root, folder);
   mkdirSync(folder, { recursive: true });
-  assertInside(root, folder);
+  requireInside(root, folder);
   for (let number = 1; ; number++) {
     const to = join(folder, `${name}${number === 1 ? "" : `-${number}`}.${ext}`);
     if (!moveTo(file, to)) continue;

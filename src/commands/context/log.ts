@@ -5,7 +5,7 @@ import { asSeenFrom } from "../../project/context-file.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
-import { anchorPlace, assertInside } from "./anchor-paths.ts";
+import { locateAnchor, requireInside } from "./anchor-paths.ts";
 
 const STDIN = 0;
 
@@ -13,10 +13,10 @@ export async function contextLog({ words, values, out }: Invocation): Promise<vo
   const text = words.length === 1 && words[0] === "-" ? readFileSync(STDIN, "utf8") : words.join(" ");
   if (text.trim() === "")
     throw new PerdureError("usage", "There is nothing to log.", { hint: "perdure context log TEXT, or - for stdin" });
-  const { file, root } = anchorPlace(values);
-  assertInside(root, dirname(file));
+  const { file, root } = locateAnchor(values);
+  requireInside(root, dirname(file));
   mkdirSync(dirname(file), { recursive: true });
-  assertInside(root, dirname(file));
+  requireInside(root, dirname(file));
   append(file, entry(new Date(), text));
   out.result({ path: file }, () => printable(asSeenFrom(process.cwd(), file)));
 }

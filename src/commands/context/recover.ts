@@ -5,11 +5,11 @@ import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import type { AnchorOwner } from "../../protocol/records/run.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { age, table } from "../shared/table.ts";
-import { anchorPlace, type AnchorPlace } from "./anchor-paths.ts";
+import { locateAnchor, type AnchorLocation } from "./anchor-paths.ts";
 
 interface Anchor {
   path: string;
@@ -30,7 +30,7 @@ interface Anchors {
 }
 
 export async function contextRecover({ values, out }: Invocation): Promise<void> {
-  const anchors = await findAnchors(anchorPlace(values));
+  const anchors = await findAnchors(locateAnchor(values));
   out.result({ anchors: anchors.orphaned, live: anchors.live, foreign: anchors.foreign }, () => {
     const rows = anchors.orphaned.map((anchor) => [
       anchor.worker,
@@ -48,10 +48,10 @@ export async function contextRecover({ values, out }: Invocation): Promise<void>
     );
 }
 
-export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
+export async function findAnchors(place: AnchorLocation): Promise<Anchors> {
   const files = anchorFiles(place);
   const stem = (path: string): string => basename(path, `.${place.settings.ext}`);
-  const here = placeHere(place.found);
+  const here = projectRefHere(place.found);
   const known = await ownersOf(
     here,
     files.map((file) => stem(file.path)),
@@ -82,13 +82,13 @@ async function ownersOf(here: ProjectRef, stems: string[]): Promise<AnchorOwner[
   const owners: AnchorOwner[] = [];
   for (let from = 0; from < stems.length; from += ANCHORS_PER_CALL) {
     const files = stems.slice(from, from + ANCHORS_PER_CALL);
-    owners.push(...(await ask("findAnchorOwners", { here, project: ownProject(), files })).known);
+    owners.push(...(await callDaemon("findAnchorOwners", { here, project: projectOfRun(), files })).known);
   }
   return owners;
 }
 
 /** In every working tree of the project: a worker's may be another than the caller's. */
-function anchorFiles({ found, settings }: AnchorPlace): Anchor[] {
+function anchorFiles({ found, settings }: AnchorLocation): Anchor[] {
   return workingTrees(found).flatMap((tree) => {
     const folder = anchorFolder(tree, settings.dir);
     if (!existsSync(folder)) return [];

@@ -4,7 +4,7 @@ import type { Invocation } from "../shared/command.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable } from "../shared/output.ts";
 import { moveToArchive } from "./archive.ts";
-import { anchorPlace } from "./anchor-paths.ts";
+import { locateAnchor } from "./anchor-paths.ts";
 import { findAnchors } from "./recover.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3_600_000;
 export async function contextSweep({ values, out }: Invocation): Promise<void> {
   const days = wholeNumber("--older-than", values["older-than"], { least: 0, most: 36_500 }) ?? ANCHOR_SWEEP_DAYS;
   const dryRun = values["dry-run"] === true;
-  const place = anchorPlace(values);
+  const place = locateAnchor(values);
   const { orphaned } = await findAnchors(place);
   const old = orphaned.filter(({ modifiedAt }) => Date.now() - Date.parse(modifiedAt) >= days * DAY_MS);
   const swept = old.map(({ path, tree, run, modifiedAt }) => {

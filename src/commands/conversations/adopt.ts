@@ -6,9 +6,9 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
-import { ask, askList } from "../shared/call.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere, targetOf, startCommandHere } from "../shared/here.ts";
+import { findProjectHere, projectRefHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
 
 export const adopt: Command = {
@@ -41,8 +41,8 @@ export const adopt: Command = {
 };
 
 async function list({ values, out }: Invocation): Promise<void> {
-  const found = foundHere();
-  const everywhere = await conversations(found, values);
+  const found = findProjectHere();
+  const everywhere = await listConversations(found, values);
   const here = values.all === true ? everywhere : everywhere.filter(({ cwd }) => isInside(found, cwd));
   out.result({ conversations: here }, () => {
     const rows = here.map((each): (string | Cell)[] => [
@@ -71,9 +71,9 @@ function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["pai
   return openIn === null ? paint.green : paint.yellow;
 }
 
-async function conversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
+async function listConversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
   const vendor = typeof values.vendor === "string" ? values.vendor : null;
-  const { items } = await askList("findConversations", {
+  const { items } = await listFromDaemon("findConversations", {
     vendor,
     cwd: process.cwd(),
     environment: environmentOf(found),
@@ -93,36 +93,42 @@ function isInside(found: FoundProject, cwd: string | null): boolean {
 }
 
 async function bind(name: string, { values, out }: Invocation): Promise<void> {
-  const found = foundHere();
+  const found = findProjectHere();
   if (typeof values.session !== "string") {
     throw new PerdureError("usage", "adopt needs --session.", {
       hint: `perdure adopt lists them; then: perdure adopt ${name} --session ID`,
     });
   }
   const given = values.session;
-  const { vendor, session, cwd: began } = await picked(found, given, values);
+  const { vendor, session, cwd: began } = await resolveConversation(found, given, values);
   const there = began !== null && existsSync(began) ? began : ".";
   const cwd = resolve(typeof values.cwd === "string" ? values.cwd : there);
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is where it was begun" });
   }
-  const target = targetOf(name, placeHere(found));
-  const adopted = await ask("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
+  const target = targetOf(name, projectRefHere(found));
+  const adopted = await callDaemon("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
   out.note(`→ ${startCommandHere(found, name)}`);
 }
 
-interface Picked {
+interface ConversationRef {
   vendor: string;
   session: string;
   cwd: string | null;
 }
 
 /** The listed conversation whose id this is, or begins or ends with; one that is not listed needs its vendor. */
-async function picked(found: FoundProject, given: string, values: Invocation["values"]): Promise<Picked> {
+async function resolveConversation(
+  found: FoundProject,
+  given: string,
+  values: Invocation["values"],
+): Promise<ConversationRef> {
   const piece = given.replace(/^…/, "");
   if (piece === "") throw new PerdureError("usage", "adopt: --session is empty.", { hint: "perdure adopt lists them" });
-  const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(piece) || id.endsWith(piece));
+  const matches = (await listConversations(found, values)).filter(
+    ({ id }) => id.startsWith(piece) || id.endsWith(piece),
+  );
   const exact = matches.filter(({ id }) => id === piece);
   const [only, another] = exact.length > 0 ? exact : matches;
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
@@ -138,7 +144,7 @@ async function picked(found: FoundProject, given: string, values: Invocation["va
 }
 
 async function restore(name: string, { out }: Invocation): Promise<void> {
-  const result = await ask("restoreConversation", { target: targetOf(name) });
+  const result = await callDaemon("restoreConversation", { target: targetOf(name) });
   out.result(result, () => `${result.address} is back in the copy that was kept (${size(result.restored.bytes)})`);
-  out.note(`→ ${startCommandHere(foundHere(), name)}`);
+  out.note(`→ ${startCommandHere(findProjectHere(), name)}`);
 }

@@ -1,7 +1,7 @@
 import { connect } from "../../client/connect.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere, targetOf } from "../shared/here.ts";
+import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
 const BROKEN_EXIT = 5;
@@ -19,10 +19,10 @@ export const drill: Command = {
   words: [0, 1000],
 
   async run({ words, values, out }) {
-    const here = placeHere();
+    const here = projectRefHere();
     const targets = words.map((word) => targetOf(word, here));
     const client = await connect();
-    const params = { here, project: ownProject(), all: values.all === true, targets };
+    const params = { here, project: projectOfRun(), all: values.all === true, targets };
     const { items, result } = await client.collect("drill", params).finally(() => client.close());
     const width = Math.max(0, ...items.map(({ address }) => address.length));
     out.result({ workers: items }, () => items.map((each) => lines(each, width, out.paint)).join("\n"));

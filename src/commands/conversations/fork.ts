@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
@@ -14,7 +14,7 @@ export const fork: Command = {
 
   async run({ words, out }) {
     const [name = "", to = ""] = words;
-    const forked = await ask("fork", { target: targetOf(name), to });
+    const forked = await callDaemon("fork", { target: targetOf(name), to });
     out.result(forked, () => `${forked.address} begins as a branch of ${forked.from}'s ${forked.vendor} conversation`);
     out.note(`→ perdure run ${to}`);
   },

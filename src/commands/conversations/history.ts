@@ -1,7 +1,7 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { RunRecord } from "../../protocol/records/run.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
@@ -21,7 +21,7 @@ export const history: Command = {
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
-    const { items: runs, result } = await askList("history", { target: targetOf(words[0] ?? ""), limit });
+    const { items: runs, result } = await listFromDaemon("history", { target: targetOf(words[0] ?? ""), limit });
     out.result({ ...result, runs }, () => {
       const form = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
       const parts = [result.address, runTable(runs, out.paint, form)];
@@ -37,7 +37,7 @@ function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: bo
     ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
     run.exit === null ? "-" : String(run.exit),
     { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
-    conversation(run, long) || "-",
+    conversationsOf(run, long) || "-",
   ]);
   const times = long ? ["RUN", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
   return table(["GEN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
@@ -48,7 +48,7 @@ function lasted({ startedAt, endedAt }: RunRecord): string {
 }
 
 /** `resumed …3f2a ✓; rotated to …77c0 ✓`, or with what proved it: `resumed …3f2a (proved: SessionStart hook (resume))` */
-function conversation({ sessions, displacedBy }: RunRecord, long: boolean): string {
+function conversationsOf({ sessions, displacedBy }: RunRecord, long: boolean): string {
   const entries = sessions.map(({ id, began, proved, evidence }) => {
     const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "WRONG"}: ${evidence}`;
     const mark = proved === "pending" ? "?" : proved ? "✓" : "✗ WRONG";
@@ -60,7 +60,7 @@ function conversation({ sessions, displacedBy }: RunRecord, long: boolean): stri
 const BEGAN = { new: "new", resume: "resumed", rotation: "rotated to" } as const;
 
 /** The one before it, or the one it is a branch of. */
-function after({ rotatedFrom, forkedFrom }: SessionRecord): string {
+function predecessor({ rotatedFrom, forkedFrom }: SessionRecord): string {
   if (forkedFrom !== null) return `branch of ${shortId(forkedFrom)}`;
   return rotatedFrom === null ? "-" : shortId(rotatedFrom);
 }
@@ -71,7 +71,7 @@ function sessionTable(sessions: SessionRecord[], paint: Paint, columns: number):
     { text: session.id, paint: session.current ? paint.bold : paint.dim },
     session.vendor,
     session.provenance,
-    after(session),
+    predecessor(session),
     { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
     session.custody ? `${size(session.custody.bytes)}, ${age(session.custody.at)} ago` : "-",
     session.launchCwd,

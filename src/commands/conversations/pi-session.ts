@@ -10,7 +10,7 @@ import { statePaths } from "../../state/paths.ts";
 import { makeSafeFolder } from "../../state/safe-folder.ts";
 import { claimForLaunch } from "../shared/launch.ts";
 import type { Command } from "../shared/command.ts";
-import { exact } from "../shared/output.ts";
+import { rawOutput } from "../shared/output.ts";
 
 const FOLDER = "pi-sessions";
 
@@ -38,15 +38,15 @@ export const piSession: Command = {
     makeSafeFolder(statePaths(process.env).dir);
     makeSafeFolder(folder);
     const path = join(folder, `${fileNameOf(key)}.jsonl`);
-    if (values.lock === true) return hold(key, folder, path, rest ?? []);
+    if (values.lock === true) return runLocked(key, folder, path, rest ?? []);
     if (rest !== null)
       throw new PerdureError("usage", "A command needs --lock.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
-    out.result({ key, path }, () => exact(path));
+    out.result({ key, path }, () => rawOutput(path));
   },
 };
 
 /** The lock is a lease like any other, so survivors keep it and a killed holder frees it at once. */
-async function hold(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
+async function runLocked(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();

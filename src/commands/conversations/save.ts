@@ -1,6 +1,6 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 export const save: Command = {
   summary: "give one name to where every worker of this project is",
@@ -13,7 +13,7 @@ export const save: Command = {
   words: [0, 1],
 
   async run({ words, out }) {
-    const saved = await ask("save", { here: placeHere(), project: ownProject(), name: words[0] ?? null });
+    const saved = await callDaemon("save", { here: projectRefHere(), project: projectOfRun(), name: words[0] ?? null });
     const count = saved.workers.length;
     out.result(saved, () => `${saved.name}: ${count} worker${count === 1 ? "" : "s"}, followed from now on`);
   },

@@ -1,6 +1,6 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { age, shortId, table, type Cell } from "../shared/table.ts";
 
 export const saved: Command = {
@@ -11,7 +11,7 @@ export const saved: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const { items } = await askList("saved", { here: placeHere(), project: ownProject() });
+    const { items } = await listFromDaemon("saved", { here: projectRefHere(), project: projectOfRun() });
     out.result({ saved: items }, () => {
       const rows = items.flatMap(({ name, active, updatedAt, workers }) =>
         workers.map((worker, at): (string | Cell)[] => [

@@ -2,8 +2,8 @@ import { asPerdureError } from "../../protocol/errors.ts";
 import { findTmux } from "../../runtime/tmux/find.ts";
 import type { Command } from "../shared/command.ts";
 import { playFleet } from "./fleet.ts";
-import { nextLines } from "./next.ts";
-import { playOne } from "./one.ts";
+import { nextSteps } from "./next.ts";
+import { playSingleAgent } from "./one.ts";
 import { Interrupted, Stage } from "./stage.ts";
 
 export const demo: Command = {
@@ -21,11 +21,11 @@ export const demo: Command = {
     const stage = new Stage(out);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stage.interrupt());
     try {
-      if (missing !== null) stage.say(`${missing} Until then: one agent, in the foreground.`);
-      const result = missing === null ? await playFleet(stage, out) : await playOne(stage, out);
-      await stage.clear();
-      stage.say("All of it is gone again: agents, tmux, daemon, folder.");
-      out.note(`\n${nextLines(out.paint).join("\n")}`);
+      if (missing !== null) stage.narrate(`${missing} Until then: one agent, in the foreground.`);
+      const result = missing === null ? await playFleet(stage, out) : await playSingleAgent(stage, out);
+      await stage.cleanUp();
+      stage.narrate("All of it is gone again: agents, tmux, daemon, folder.");
+      out.note(`\n${nextSteps(out.paint).join("\n")}`);
       out.result(result, () => "");
       return 0;
     } catch (error) {
@@ -33,7 +33,7 @@ export const demo: Command = {
       out.note("\nInterrupted. Clearing up...");
       return INTERRUPTED_EXIT;
     } finally {
-      await stage.clear();
+      await stage.cleanUp();
     }
   },
 };

@@ -5,7 +5,7 @@ import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Paint } from "../shared/output.ts";
 
 /** What to type next, with the agents that are really there. */
-export function nextLines(paint: Paint): string[] {
+export function nextSteps(paint: Paint): string[] {
   const there = (program: string): boolean => "file" in findProgram(program, process.env.PATH, process.cwd());
   const agents = VENDOR_PROGRAMS.filter(({ program }) => there(program));
   const [first] = agents;

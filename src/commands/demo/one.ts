@@ -7,28 +7,28 @@ import type { Output } from "../shared/output.ts";
 import type { Stage } from "./stage.ts";
 
 /** Where there is no tmux: one agent, in the foreground. */
-export async function playOne(stage: Stage, out: Output): Promise<object> {
-  stage.say("An agent gets a name. This one needs no model; claude or codex would stand in its place.");
+export async function playSingleAgent(stage: Stage, out: Output): Promise<object> {
+  stage.narrate("An agent gets a name. This one needs no model; claude or codex would stand in its place.");
   const first = await DemoAgent.start(stage, out, ["run", "coder", "--vendor", "scripted"]);
-  await first.tell("The staging database is called heron.");
-  await stage.show(["ls"]);
+  await first.say("The staging database is called heron.");
+  await stage.runAndShow(["ls"]);
 
-  stage.say("While it runs nobody else can be coder. The refusal says who is, and what to do.");
-  await stage.show(["run", "coder"], CONFLICT_EXIT);
+  stage.narrate("While it runs nobody else can be coder. The refusal says who is, and what to do.");
+  await stage.runAndShow(["run", "coder"], CONFLICT_EXIT);
 
-  stage.say("Everything it consists of is killed with SIGKILL, as a crash would.");
+  stage.narrate("Everything it consists of is killed with SIGKILL, as a crash would.");
   await first.kill();
-  await stage.show(["ls"]);
+  await stage.runAndShow(["ls"]);
 
-  stage.say("The name outlived its process. By name alone it comes back, in its own conversation.");
+  stage.narrate("The name outlived its process. By name alone it comes back, in its own conversation.");
   const second = await DemoAgent.start(stage, out, ["run", "coder"]);
-  const answer = await second.tell("What did I tell you first?");
+  const answer = await second.say("What did I tell you first?");
 
-  stage.say("And that is not taken on trust: what the process shows is compared with what was asked for.");
-  await stage.until("coder was never proved", async () => find(await stage.workers(), true));
-  await stage.show(["history", "coder"]);
+  stage.narrate("And that is not taken on trust: what the process shows is compared with what was asked for.");
+  await stage.waitFor("coder was never proved", async () => idleWorker(await stage.workers(), true));
+  await stage.runAndShow(["history", "coder"]);
 
-  const { runs, sessions } = await stage.ask<History>(["history", "coder"]);
+  const { runs, sessions } = await stage.query<History>(["history", "coder"]);
   const [before, after] = [first.worker, second.worker];
   const held =
     after.address === before.address &&
@@ -38,13 +38,13 @@ export async function playOne(stage: Stage, out: Output): Promise<object> {
     sessions[0]?.proved === true &&
     answer.includes("heron");
   if (!held) throw new Error(`the demo did not hold: ${JSON.stringify({ before, after, answer, sessions })}`);
-  stage.say(`Same address (${after.address}), a new run, the same conversation, proved.`);
+  stage.narrate(`Same address (${after.address}), a new run, the same conversation, proved.`);
   return { address: after.address, generation: after.generation, session: after.session, runs };
 }
 
 const CONFLICT_EXIT = 4;
 
-function find(workers: WorkerSummary[], proved: boolean): WorkerSummary | null {
+function idleWorker(workers: WorkerSummary[], proved: boolean): WorkerSummary | null {
   return workers.find(({ state, session }) => state === "idle" && (!proved || session?.proved === true)) ?? null;
 }
 
@@ -64,15 +64,17 @@ class DemoAgent {
 
   /** Beside the demo, ready for input. */
   static async start(stage: Stage, out: Output, args: string[]): Promise<DemoAgent> {
-    stage.typed(`perdure ${args.join(" ")} &`);
+    stage.echoCommand(`perdure ${args.join(" ")} &`);
     const child = stage.start(args, ["pipe", "pipe", "ignore"]);
     child.stdout?.setEncoding("utf8");
-    const worker = await stage.until("the worker did not start", async () => find(await stage.workers(), false));
+    const worker = await stage.waitFor("the worker did not start", async () =>
+      idleWorker(await stage.workers(), false),
+    );
     return new DemoAgent(stage, out, child, worker);
   }
 
   /** Types a line to it, and shows its answer. */
-  async tell(line: string): Promise<string> {
+  async say(line: string): Promise<string> {
     this.#out.note(`${this.#out.paint.bold("you>")} ${line}`);
     this.#child.stdin?.write(`${line}\n`);
     const answer = await this.#answer();
@@ -81,7 +83,7 @@ class DemoAgent {
   }
 
   async kill(): Promise<void> {
-    this.#stage.typed(`kill -9 ${this.#stage.killRuns([this.worker]).join(" ")}`);
+    this.#stage.echoCommand(`kill -9 ${this.#stage.killRuns([this.worker]).join(" ")}`);
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
   }
 

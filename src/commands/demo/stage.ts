@@ -42,11 +42,11 @@ export class Stage {
     return statePaths(this.#env);
   }
 
-  say(text: string): void {
+  narrate(text: string): void {
     this.#out.note(`\n${this.#out.paint.cyan(`# ${text}`)}`);
   }
 
-  typed(words: string): void {
+  echoCommand(words: string): void {
     this.#out.note(`${this.#out.paint.bold("$")} ${words}`);
   }
 
@@ -55,24 +55,24 @@ export class Stage {
   }
 
   /** Runs a command and shows what a person would see. */
-  async show(args: string[], expected = 0): Promise<void> {
+  async runAndShow(args: string[], expected = 0): Promise<void> {
     const words = shellWords(args.filter((word) => word !== "--yes"));
-    this.typed(`perdure ${words}`);
-    const { text, code } = await this.#finished(args);
+    this.echoCommand(`perdure ${words}`);
+    const { text, code } = await this.#runTracked(args);
     this.#out.note(`${text.trimEnd()}${code === 0 ? "" : `\n(exit ${code})`}`);
     if (code !== expected) throw new Error(`perdure ${words} left with ${code}`);
   }
 
-  async ask<T>(args: string[]): Promise<T> {
-    return JSON.parse((await this.#finished([...args, "--json"])).data) as T;
+  async query<T>(args: string[]): Promise<T> {
+    return JSON.parse((await this.#runTracked([...args, "--json"])).data) as T;
   }
 
   async workers(): Promise<WorkerSummary[]> {
-    return (await this.ask<{ workers: WorkerSummary[] }>(["ls"])).workers;
+    return (await this.query<{ workers: WorkerSummary[] }>(["ls"])).workers;
   }
 
   /** Looks until it is so; the sentence is for when it never is. */
-  async until<T>(otherwise: string, look: () => Promise<T | null>): Promise<T> {
+  async waitFor<T>(otherwise: string, look: () => Promise<T | null>): Promise<T> {
     const deadline = performance.now() + DEMO_WAIT_MS;
     for (;;) {
       const found = await look();
@@ -102,14 +102,14 @@ export class Stage {
 
   /** SIGKILL to our daemon, and wait until it is gone. */
   async killDaemon(): Promise<number> {
-    const { pid } = await this.ask<DaemonStatus>(["daemon", "status"]);
+    const { pid } = await this.query<DaemonStatus>(["daemon", "status"]);
     process.kill(pid, "SIGKILL");
-    await this.until("the daemon did not die", async () => (processTable().inspect(pid) === null ? pid : null));
+    await this.waitFor("the daemon did not die", async () => (processTable().inspect(pid) === null ? pid : null));
     return pid;
   }
 
   /** Everything that was started here, in good order; then whatever is left; then the folder. Once is enough. */
-  async clear(): Promise<void> {
+  async cleanUp(): Promise<void> {
     if (!existsSync(this.#folder)) return;
     this.#interrupted = true;
     // A command that is under way would start another daemon behind us.
@@ -130,14 +130,14 @@ export class Stage {
     if (existsSync(tmux)) await once(spawn("tmux", ["-S", tmux, "kill-server"], { stdio: "ignore" }), "close");
   }
 
-  async #finished(args: string[]): Promise<Finished> {
+  async #runTracked(args: string[]): Promise<CommandOutput> {
     if (this.#interrupted) throw new Interrupted();
     const finished = this.#capture(args);
     this.#running.add(finished);
     return finished.finally(() => this.#running.delete(finished));
   }
 
-  async #capture(args: string[]): Promise<Finished> {
+  async #capture(args: string[]): Promise<CommandOutput> {
     const child = this.#perdure(args, ["ignore", "pipe", "pipe"]);
     let data = "";
     let text = "";
@@ -157,7 +157,7 @@ export class Stage {
   }
 }
 
-interface Finished {
+interface CommandOutput {
   /** What came on stdout. */
   data: string;
   /** Everything, in the order a person would see it. */

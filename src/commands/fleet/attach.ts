@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { isTerminal } from "../shared/output.ts";
@@ -20,7 +20,7 @@ export const attach: Command = {
   words: [1, 1],
 
   async run({ words, values, out }) {
-    const pane = await ask("findPane", { target: targetOf(words[0] ?? "") });
+    const pane = await callDaemon("findPane", { target: targetOf(words[0] ?? "") });
     if (out.json) return out.result(pane, () => "");
     if (!isTerminal(0)) {
       throw new PerdureError("usage", "There is no terminal here to attach.", { hint: `perdure logs ${words[0]}` });
@@ -29,7 +29,7 @@ export const attach: Command = {
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
     const worker = address.slice(address.indexOf("/") + 1);
     const insideTmux = process.env.TMUX;
-    const outerPrefix = insideTmux ? prefixAround(file) : null;
+    const outerPrefix = insideTmux ? outerPrefixKey(file) : null;
     const plan = attachPlan({ insideTmux, outerPrefix, file, socket, session, pane: id, worker, where });
     if (plan.tell !== null) out.note(plan.tell);
     const env = Object.entries(process.env).filter(
@@ -41,7 +41,7 @@ export const attach: Command = {
 };
 
 /** Of the tmux we are in; null if that does not say. */
-function prefixAround(tmux: string): string | null {
+function outerPrefixKey(tmux: string): string | null {
   const options = { encoding: "utf8", timeout: TMUX_ANSWER_MS } as const;
   const { status, stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], options);
   return status === 0 ? stdout.trim() : null;

@@ -4,7 +4,7 @@ import { TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere, targetOf } from "../shared/here.ts";
+import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
@@ -27,10 +27,10 @@ export const down: Command = {
 
 /** Without words, all that were brought up. */
 export async function bringDown(words: readonly string[], seconds: number | null, out: Output): Promise<number> {
-  const here = placeHere();
+  const here = projectRefHere();
   const params: CallParams<"down"> = {
     here,
-    project: ownProject(),
+    project: projectOfRun(),
     targets: words.length === 0 ? null : [...new Set(words)].map((word) => targetOf(word, here)),
     by: `operator ${userInfo().username}`,
     killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,

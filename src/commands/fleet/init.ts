@@ -6,7 +6,7 @@ import { findProgram } from "../../runtime/find-program.ts";
 import { isErrno } from "../../state/files.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere } from "../shared/here.ts";
+import { findProjectHere } from "../shared/here.ts";
 import { fleetTemplate } from "./init-template.ts";
 import { printable } from "../shared/output.ts";
 
@@ -19,7 +19,7 @@ export const init: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const found = foundHere();
+    const found = findProjectHere();
     const file = join(fleetRoot(found), CONFIG_FILE);
     const vendors = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/")).map(
       ({ vendor }) => vendor,

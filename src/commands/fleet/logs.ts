@@ -3,7 +3,7 @@ import { SCREEN_LINES_MAX } from "../../limits/index.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { ScreenRecord } from "../../protocol/records/fleet.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { newLines } from "./new-lines.ts";
@@ -33,14 +33,14 @@ export const logs: Command = {
     if (run !== undefined && values.follow === true) {
       throw new PerdureError("usage", "logs: --run is of one run, -f follows the name.", { hint: "give one of them" });
     }
-    const screen = await ask("readScreen", { target, lines, run });
+    const screen = await callDaemon("readScreen", { target, lines, run });
     if (values.follow !== true) return out.result(screen, () => printable(screen.text));
     await follow(target, screen, out);
   },
 };
 
-async function comesBack(target: Target): Promise<boolean> {
-  const { state, run } = await ask("show", { target });
+async function isComingBack(target: Target): Promise<boolean> {
+  const { state, run } = await callDaemon("show", { target });
   return run !== null || state === "backing-off" || state === "starting";
 }
 
@@ -51,9 +51,9 @@ async function follow(target: Target, first: ScreenRecord, out: Output): Promise
   };
   show(seen.text.split("\n"));
   // The name is followed, not the run: one that is started again goes on here.
-  while (seen.live || (await comesBack(target))) {
+  while (seen.live || (await isComingBack(target))) {
     await sleep(FOLLOW_MS);
-    const now = await ask("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
+    const now = await callDaemon("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "not-found") return null;
       throw error;
     });

@@ -4,9 +4,9 @@ import { readProjectConfig } from "../../project/config/read.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere, targetOf } from "../shared/here.ts";
+import { findProjectHere, targetOf } from "../shared/here.ts";
 import { runCommand } from "../run/run.ts";
 import { shortId } from "../shared/table.ts";
 
@@ -34,8 +34,12 @@ export const restart: Command = {
       const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
       return out.result(inPane, () => `${inPane.address} was started again${session}`);
     }
-    readProjectConfig(foundHere()); // what cannot be started again is not stopped
-    const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    readProjectConfig(findProjectHere()); // what cannot be started again is not stopped
+    const { address, displaced } = await callDaemon(
+      "takeover",
+      { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS },
+      WAIT_MS,
+    );
     if (displaced !== null) out.note(`perdure: ${address} was stopped (${displaced})`);
     return runCommand.run({ ...invocation, rest: null });
   },
@@ -44,7 +48,7 @@ export const restart: Command = {
 /** Null for a worker that was not brought up. */
 async function restartInPane(target: Target, by: string, fresh: boolean): Promise<UpItem | null> {
   try {
-    return await ask("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    return await callDaemon("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
   } catch (error) {
     if (isPerdureError(error) && error.details?.notUp === true) return null;
     throw error;

@@ -1,7 +1,7 @@
 import type { Command } from "../shared/command.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
-import { mustHaveFleet } from "../shared/fleet-entries.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { requireFleet } from "../shared/fleet-entries.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 
 export const trust: Command = {
@@ -16,9 +16,9 @@ export const trust: Command = {
   words: [0, 0],
 
   async run({ values, out }) {
-    const found = foundHere();
-    const fleet = await mustHaveFleet(found);
-    await ensureTrust(fleet, placeHere(found), values.yes === true, out);
+    const found = findProjectHere();
+    const fleet = await requireFleet(found);
+    await ensureTrust(fleet, projectRefHere(found), values.yes === true, out);
     out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
       return printable(`${fleet.file} is trusted as it is now`);
     });

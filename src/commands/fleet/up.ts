@@ -6,10 +6,10 @@ import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/in
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { chosen, entryOf, mustHaveFleet, trustOf } from "../shared/fleet-entries.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { selectWorkers, toFleetEntry, requireFleet, trustedContent } from "../shared/fleet-entries.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
@@ -36,20 +36,24 @@ export const up: Command = {
 
   // read → trusted? → worktrees → the daemon claims, plans and starts → one line per worker
   async run({ words, values, out }) {
-    const found = foundHere();
-    const here = placeHere(found);
-    const fleet = await mustHaveFleet(found);
-    const workers = chosen(fleet, words);
-    const options = optionsOf(values, words, fleet);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
+    const fleet = await requireFleet(found);
+    const workers = selectWorkers(fleet, words);
+    const options = savedSessionOptions(values, words, fleet);
     await ensureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
       out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
     }
-    const { entries, refused } = await furnish(fleet, inPanes, out);
+    const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
     // Asked before: afterwards the machine is busy with fifty agents that start.
-    const others = words.length === 0 ? await runningOthers(fleet, here) : [];
-    const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...options }, refused, out);
+    const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
+    const { items, result } = await bringUp(
+      { here, ...trustedContent(fleet), workers: entries, ...options },
+      refused,
+      out,
+    );
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
     return result.refused > 0 ? REFUSED_EXIT : 0;
@@ -62,11 +66,11 @@ const REFUSED_EXIT = 5;
 type UpOptions = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
 
 /** A saved session is a whole fleet's: what would leave half of it elsewhere, or say two things at once, is not taken. */
-function optionsOf(values: Invocation["values"], words: readonly string[], fleet: Fleet): UpOptions {
+function savedSessionOptions(values: Invocation["values"], words: readonly string[], fleet: Fleet): UpOptions {
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
   const [session, resume, fresh] = [text(values.session), text(values.resume), values.fresh === true];
   const allowed: unknown = values["allow-fresh"];
-  const allowFresh = Array.isArray(allowed) ? chosen(fleet, allowed.map(String)).map(({ name }) => name) : [];
+  const allowFresh = Array.isArray(allowed) ? selectWorkers(fleet, allowed.map(String)).map(({ name }) => name) : [];
   const option = session === null ? "--resume" : "--session";
   if (session !== null && resume !== null)
     throw usage("--session and --resume cannot be combined.", "give one of them");
@@ -81,20 +85,20 @@ function usage(message: string, hint: string): PerdureError {
   return new PerdureError("usage", `up: ${message}`, { hint });
 }
 
-interface Furnished {
+interface PreparedWorkers {
   entries: FleetEntry[];
   /** Those that cannot be started from here, and why; the others come up. */
   refused: UpItem[];
 }
 
 /** Worktrees and folders, one by one: what one of them lacks is said of that one. */
-async function furnish(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<Furnished> {
-  const furnished: Furnished = { entries: [], refused: [] };
+async function prepareWorkers(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<PreparedWorkers> {
+  const furnished: PreparedWorkers = { entries: [], refused: [] };
   for (const worker of workers) {
     try {
-      await makeTree(fleet, worker, out);
+      await prepareWorktree(fleet, worker, out);
       checkCwd(fleet, worker);
-      furnished.entries.push(entryOf(worker, fleet));
+      furnished.entries.push(toFleetEntry(worker, fleet));
     } catch (error) {
       if (!isPerdureError(error)) throw error;
       furnished.refused.push(refusedHere(worker, error));
@@ -103,7 +107,7 @@ async function furnish(fleet: Fleet, workers: readonly FleetWorker[], out: Outpu
   return furnished;
 }
 
-async function makeTree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
+async function prepareWorktree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
   const made = worktree && (await makeWorktree(root, worktree));
   if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
 }
@@ -158,8 +162,8 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
 
 /** Somebody has taken them out of the file: they are not ours to stop without being asked. */
-async function runningOthers(fleet: Fleet, here: ProjectRef): Promise<string[]> {
-  const { items } = await askList("ls", { here, project: null, all: false });
+async function runningOutsideFile(fleet: Fleet, here: ProjectRef): Promise<string[]> {
+  const { items } = await listFromDaemon("ls", { here, project: null, all: false });
   const named = new Set(fleet.workers.map(({ name }) => nameKey(name)));
   const running = items.filter(({ mode, run }) => mode === "tmux" && run !== null);
   return running.map(({ name }) => name).filter((name) => !named.has(nameKey(name)));

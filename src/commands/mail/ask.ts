@@ -5,10 +5,10 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
-import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { attached, senderRef, messageText, textOf } from "./mail-common.ts";
+import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
+import { attachmentPaths, senderRef, messageText, messageBody } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
-import { exact, isTerminal } from "../shared/output.ts";
+import { rawOutput, isTerminal } from "../shared/output.ts";
 
 export const askCommand: Command = {
   summary: "mail to a worker, and wait for its answer",
@@ -28,17 +28,17 @@ export const askCommand: Command = {
   words: [1, 2],
 
   async run({ words, values, out }) {
-    const found = foundHere();
+    const found = findProjectHere();
     const names = (words[0] ?? "").split(",");
     const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
-    const body = textOf(words[1], values, "ask");
+    const body = messageBody(words[1], values, "ask");
     const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
-    const declared = declaredHere(found).map(({ name }) => name);
+    const declared = declaredWorkersHere(found).map(({ name }) => name);
     if (isTerminal(2))
       out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
     const common = {
       ...senderRef(),
-      here: placeHere(found),
+      here: projectRefHere(found),
       body,
       ttlMs: duration("--ttl", values.ttl),
       declared,
@@ -47,7 +47,13 @@ export const askCommand: Command = {
     const asked = names.map((word) => {
       const { project, name } = parseRecipient(word);
       const id = names.length === 1 ? base : `${base}.${name}`;
-      return answered({ ...common, to: name, project: project ?? ownProject(), id, attach: attached(values) });
+      return askUntilAnswered({
+        ...common,
+        to: name,
+        project: project ?? projectOfRun(),
+        id,
+        attach: attachmentPaths(values),
+      });
     });
     const outcomes = await Promise.allSettled(asked);
     const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -56,7 +62,9 @@ export const askCommand: Command = {
     if (failed && answers.length === 0) throw failed.reason;
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
-      answers.map(({ reply }) => (answers.length === 1 ? exact(reply.body) : messageText(reply, out.paint))).join("\n"),
+      answers
+        .map(({ reply }) => (answers.length === 1 ? rawOutput(reply.body) : messageText(reply, out.paint)))
+        .join("\n"),
     );
     await acknowledge(
       common.nested,
@@ -78,13 +86,13 @@ async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
 }
 
 /** Asked again under the same id after the daemon was restarted, it goes on waiting for the same answer. */
-async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
+async function askUntilAnswered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
   const deadline = performance.now() + params.waitMs;
   for (;;) {
     const leftMs = Math.max(0, Math.round(deadline - performance.now()));
     try {
       const client = await connect();
-      const wait = leftMs + PATIENCE_MS;
+      const wait = leftMs + EXTRA_WAIT_MS;
       return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "unavailable" || leftMs === 0) throw withId(error, params.id);
@@ -94,7 +102,7 @@ async function answered(params: CallParams<"ask">): Promise<CallResults["ask"]> 
 }
 
 /** Beyond the time the daemon waits: for its own answer that there is none. */
-const PATIENCE_MS = 10_000;
+const EXTRA_WAIT_MS = 10_000;
 
 function withId(error: unknown, id: string): unknown {
   if (!isPerdureError(error) || error.code !== "unavailable") return error;

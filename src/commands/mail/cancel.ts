@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { senderRef } from "./mail-common.ts";
 
@@ -9,7 +9,7 @@ export const cancel: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const cancelled = await ask("cancel", { ...senderRef(), id: words[0] ?? "" });
+    const cancelled = await callDaemon("cancel", { ...senderRef(), id: words[0] ?? "" });
     out.result(cancelled, () => `${cancelled.id} is cancelled`);
   },
 };

@@ -3,7 +3,7 @@ import { LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { senderRef, mailPlace, messageText } from "./mail-common.ts";
+import { senderRef, mailScope, messageText } from "./mail-common.ts";
 import { duration, wholeNumber } from "../shared/parse.ts";
 
 export const inbox: Command = {
@@ -24,7 +24,7 @@ export const inbox: Command = {
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? OFFERS_PER_CALL;
-    const who = { ...senderRef(), ...mailPlace() };
+    const who = { ...senderRef(), ...mailScope() };
     const target = words[0] === undefined ? null : targetOf(words[0], who.here);
     const all = values.all === true;
     const looks = target !== null || all || values.peek === true;
@@ -51,9 +51,9 @@ export const inbox: Command = {
       // Nothing is in hand yet: what an earlier one of this run was offered and could not show comes again, and first. The
       // operator has no run of its own: what is on offer there may be in another's hands.
       const inHand = process.env.PERDURE_TOKEN ? { inHand: [] } : {};
-      return (await client.call("takeMail", { ...who, max, waitMs, ...inHand }, waitMs + PATIENCE_MS)).messages;
+      return (await client.call("takeMail", { ...who, max, waitMs, ...inHand }, waitMs + EXTRA_WAIT_MS)).messages;
     }
   },
 };
 
-const PATIENCE_MS = 10_000;
+const EXTRA_WAIT_MS = 10_000;

@@ -7,7 +7,7 @@ import type { MessageRecord } from "../../protocol/records/mail.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import type { Invocation } from "../shared/command.ts";
-import { foundHere, ownProject, placeHere } from "../shared/here.ts";
+import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 import { age, size } from "../shared/table.ts";
 
@@ -19,13 +19,13 @@ export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
   return { as: null, nested: run !== undefined && run !== "" && isNested(processTable(), process.ppid, run) };
 }
 
-export function mailPlace(found = foundHere()): Pick<CallParams<"pending">, "here" | "project"> {
-  return { here: placeHere(found), project: ownProject() };
+export function mailScope(found = findProjectHere()): Pick<CallParams<"pending">, "here" | "project"> {
+  return { here: projectRefHere(found), project: projectOfRun() };
 }
 
 /** From the command line, `-` for standard input, or a file. */
-export function textOf(word: string | undefined, values: Invocation["values"], verb: string): string {
-  const text = typeof values.file === "string" ? fileText(values.file) : word === "-" ? inputText() : word;
+export function messageBody(word: string | undefined, values: Invocation["values"], verb: string): string {
+  const text = typeof values.file === "string" ? fileText(values.file) : word === "-" ? stdinText() : word;
   if (text === undefined || text === "") {
     throw new PerdureError("usage", `${verb}: the text is missing.`, {
       hint: `perdure ${verb} … TEXT, or - for standard input, or --file FILE`,
@@ -49,11 +49,11 @@ function fileText(file: string): string {
 }
 
 /** Not process.stdin, so that nothing is left changed for others who read from it. */
-function inputText(): string {
+function stdinText(): string {
   return readFileSync(0, "utf8");
 }
 
-export function attached(values: Invocation["values"]): string[] {
+export function attachmentPaths(values: Invocation["values"]): string[] {
   const files: unknown = values.attach;
   return (Array.isArray(files) ? files : []).map((file: unknown) => resolve(String(file)));
 }

@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { senderRef, messageText } from "./mail-common.ts";
 import { printable } from "../shared/output.ts";
@@ -14,8 +14,8 @@ export const mail: Command = {
 
   async run({ words, values, out }) {
     const id = words[0] ?? "";
-    if (values.redeliver === true) await ask("redeliver", { id });
-    const found = await ask("showMail", { ...senderRef(), id });
+    if (values.redeliver === true) await callDaemon("redeliver", { id });
+    const found = await callDaemon("showMail", { ...senderRef(), id });
     out.result(found, () => {
       const rows = found.steps.map(({ state, at, run, reason }) => [state, at, run ?? "-", printable(reason ?? "")]);
       const steps = table(["STATE", "AT", "RUN", ""], rows, out.paint.dim);

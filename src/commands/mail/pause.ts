@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
@@ -11,7 +11,7 @@ export const pause: Command = {
   words: [1, 1],
 
   async run({ words, values, out }) {
-    const result = await ask("pause", { target: targetOf(words[0] ?? ""), on: values.off !== true });
+    const result = await callDaemon("pause", { target: targetOf(words[0] ?? ""), on: values.off !== true });
     out.result(result, () => `${result.address}: mail ${result.paused ? "waits" : "is delivered"}`);
   },
 };

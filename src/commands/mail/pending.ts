@@ -1,6 +1,6 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { senderRef, mailPlace, messageText } from "./mail-common.ts";
+import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const pending: Command = {
   summary: "what you were asked and have not answered",
@@ -9,7 +9,7 @@ export const pending: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const { items } = await askList("pending", { ...senderRef(), ...mailPlace() });
+    const { items } = await listFromDaemon("pending", { ...senderRef(), ...mailScope() });
     out.result({ messages: items }, () => items.map((each) => messageText(each, out.paint)).join("\n"));
     out.note(items.length === 0 ? "Nobody waits for an answer." : "→ perdure reply ID TEXT");
   },

@@ -1,10 +1,10 @@
 import { declaredWorkers } from "../../project/fleet/names.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { attached, senderRef, textOf } from "./mail-common.ts";
+import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
+import { attachmentPaths, senderRef, messageBody } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 
 export const send: Command = {
@@ -32,26 +32,26 @@ export const send: Command = {
   words: [0, 2],
 
   async run({ words, values, out }) {
-    const found = foundHere();
-    const here = placeHere(found);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
     const group = typeof values.group === "string" ? values.group : null;
     const [first = "", second] = words;
-    const declared = declaredHere(found);
+    const declared = declaredWorkersHere(found);
     const to = group === null ? null : membersOf(group, declaredWorkers(found));
     const everybody = group === null && first === "@all";
     const { project, name } = group === null && !everybody ? parseRecipient(first) : { project: null, name: "" };
-    const { messages } = await ask("send", {
+    const { messages } = await callDaemon("send", {
       ...senderRef(),
       here,
-      project: project ?? ownProject(),
+      project: project ?? projectOfRun(),
       to: to ?? (everybody ? [] : [name]),
       all: everybody,
-      body: textOf(group === null ? second : first, values, "send"),
+      body: messageBody(group === null ? second : first, values, "send"),
       id: typeof values.id === "string" ? values.id : null,
       ttlMs: duration("--ttl", values.ttl),
       supersedes: typeof values.supersedes === "string" ? values.supersedes : null,
       expectsReply: values["expects-reply"] === true,
-      attach: attached(values),
+      attach: attachmentPaths(values),
       declared: declared.map((each) => each.name),
     });
     const [only] = messages;

@@ -1,6 +1,6 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { watchWorkers } from "./watch.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
 
@@ -23,9 +23,9 @@ export const ls: Command = {
   async run({ values, out }) {
     const all = values.all === true;
     const form = { addresses: all, long: values.long === true };
-    const where = { here: placeHere(), project: ownProject(), all };
+    const where = { here: projectRefHere(), project: projectOfRun(), all };
     if (values.watch === true) return watchWorkers(where, form, out);
-    const { items: workers } = await askList("ls", where);
+    const { items: workers } = await listFromDaemon("ls", where);
     out.result(
       { workers },
       () => workerTable(workers.toSorted(byName), out.paint, { ...form, columns: out.columns }) ?? "",

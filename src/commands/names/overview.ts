@@ -8,9 +8,9 @@ import { OPERATOR } from "../../protocol/records/mail.ts";
 import { nameKey } from "../../protocol/names.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { needsOf, needsText, type Need } from "../shared/attention-list.ts";
-import { nextStep } from "../shared/suggestion.ts";
+import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
+import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
+import { suggestCommand } from "../shared/suggestion.ts";
 import { printable } from "../shared/output.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
 
@@ -22,25 +22,25 @@ export const overview: Command = {
   words: [0, 0],
 
   async run({ out }) {
-    const found = foundHere();
-    const here = placeHere(found);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
     const client = await connect();
     try {
       const project = await client.call("showProject", { here });
-      const { items: workers } = await client.collect("ls", { here, project: ownProject(), all: false });
-      const saved = project.registered ? await activeSession(client, here) : null;
-      const mail = project.registered ? await operatorsMail(client, here) : 0;
-      const fleet = fleetHere(found);
+      const { items: workers } = await client.collect("ls", { here, project: projectOfRun(), all: false });
+      const saved = project.registered ? await activeSavedSession(client, here) : null;
+      const mail = project.registered ? await unreadOperatorMail(client, here) : 0;
+      const fleet = readFleetHere(found);
       const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
-      const needs = [...fleet.needs, ...needsOf(workers), ...mailNeeds(mail)];
-      const next = nextStep({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
+      const needs = [...fleet.needs, ...attentionItems(workers), ...mailAttention(mail)];
+      const next = suggestCommand({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
       out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
         const { paint, columns } = out;
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
         return [
-          `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
+          `${paint.bold(project.slug)}  ${paint.dim(printable(withTilde(project.root)))}${session}`,
           workerTable(workers.toSorted(byName), paint, { columns }),
-          needsText(needs, paint, columns),
+          attentionText(needs, paint, columns),
           `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
         ]
           .filter(Boolean)
@@ -53,24 +53,24 @@ export const overview: Command = {
 };
 
 /** As a person would write it. */
-function fromHome(folder: string): string {
+function withTilde(folder: string): string {
   const home = process.env.HOME;
   return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
 }
 
-async function activeSession(client: Client, here: ProjectRef): Promise<string | null> {
-  const { items } = await client.collect("saved", { here, project: ownProject() });
+async function activeSavedSession(client: Client, here: ProjectRef): Promise<string | null> {
+  const { items } = await client.collect("saved", { here, project: projectOfRun() });
   return items.find(({ active }) => active)?.name ?? null;
 }
 
 /** Of the person at the machine; a worker's own is in the table. */
-async function operatorsMail(client: Client, here: ProjectRef): Promise<number> {
+async function unreadOperatorMail(client: Client, here: ProjectRef): Promise<number> {
   if (process.env.PERDURE_RUN) return 0;
-  const box = { as: null, nested: false, here, project: ownProject(), target: null, all: false };
+  const box = { as: null, nested: false, here, project: projectOfRun(), target: null, all: false };
   return (await client.collect("peekMail", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
 }
 
-function mailNeeds(unread: number): Need[] {
+function mailAttention(unread: number): AttentionItem[] {
   if (unread === 0) return [];
   const many = unread === UNREAD_TOLD_MAX ? ` or more` : "";
   return [
@@ -79,7 +79,7 @@ function mailNeeds(unread: number): Need[] {
 }
 
 /** A fleet file with a mistake is one thing more that needs somebody; the rest is told all the same. */
-function fleetHere(found: FoundProject): { workers: FleetWorker[]; needs: Need[] } {
+function readFleetHere(found: FoundProject): { workers: FleetWorker[]; needs: AttentionItem[] } {
   try {
     return { workers: readFleet(found)?.workers ?? [], needs: [] };
   } catch (error) {

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { ask, askList } from "../shared/call.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 import { table } from "../shared/table.ts";
 import { subcommand } from "../shared/subcommand.ts";
 
-const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: here, ls: list, move };
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: showHere, ls: list, move };
 
 export const project: Command = {
   summary: "which project this folder is; all of them; rebind one that was moved",
@@ -30,10 +30,10 @@ export const project: Command = {
   },
 };
 
-async function here({ out }: Invocation): Promise<void> {
-  const found = foundHere();
+async function showHere({ out }: Invocation): Promise<void> {
+  const found = findProjectHere();
   readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
-  const result = await ask("showProject", { here: placeHere(found) });
+  const result = await callDaemon("showProject", { here: projectRefHere(found) });
   const state = result.registered
     ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
     : "no workers yet";
@@ -41,7 +41,7 @@ async function here({ out }: Invocation): Promise<void> {
 }
 
 async function list({ out }: Invocation): Promise<void> {
-  const { items: projects } = await askList("listProjects", {});
+  const { items: projects } = await listFromDaemon("listProjects", {});
   const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
   out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
   if (rows.length === 0)
@@ -54,6 +54,9 @@ async function move({ words, out }: Invocation): Promise<void> {
     throw new PerdureError("usage", "project move: OLD is missing.", {
       hint: "perdure project move OLD, its old slug or path",
     });
-  const result = await ask("moveProject", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
+  const result = await callDaemon("moveProject", {
+    here: projectRefHere(),
+    old: old.includes("/") ? resolve(old) : old,
+  });
   out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
 }

@@ -1,5 +1,5 @@
 import { checkName } from "../../protocol/names.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
@@ -14,7 +14,7 @@ export const rename: Command = {
   words: [2, 2],
 
   async run({ words: [old = "", to = ""], out }) {
-    const result = await ask("rename", { target: targetOf(old), to: checkName(to) });
+    const result = await callDaemon("rename", { target: targetOf(old), to: checkName(to) });
     out.result(result, () => `${result.from} is now ${result.address}`);
   },
 };

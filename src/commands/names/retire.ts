@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
@@ -11,7 +11,7 @@ export const retire: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const result = await ask("retire", { target: targetOf(words[0] ?? "") });
+    const result = await callDaemon("retire", { target: targetOf(words[0] ?? "") });
     out.result(result, () => `${result.address} is retired; its name is free`);
   },
 };

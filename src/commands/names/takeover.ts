@@ -1,12 +1,12 @@
 import { userInfo } from "node:os";
 import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 
 /** What takes longer says what it waits for. */
-const PATIENCE_MS = 400;
+const SLOW_NOTE_MS = 400;
 
 export const takeover: Command = {
   summary: "fence and stop whoever holds a name, then free it",
@@ -27,8 +27,8 @@ export const takeover: Command = {
     const killAfterMs = seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000;
     const by = `operator ${userInfo().username}`;
     const waitMs = killAfterMs + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
-    const slow = setTimeout(() => out.note(`Asked to end (TERM); KILL after ${killAfterMs / 1000} s…`), PATIENCE_MS);
-    const result = await ask("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
+    const slow = setTimeout(() => out.note(`Asked to end (TERM); KILL after ${killAfterMs / 1000} s…`), SLOW_NOTE_MS);
+    const result = await callDaemon("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
     out.result(result, () => {
       if (result.displaced === null) return `${result.address} was free already`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;

@@ -4,18 +4,18 @@ import { WATCH_LOOK_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { needsOf, needsText } from "../shared/attention-list.ts";
+import { attentionItems, attentionText } from "../shared/attention-list.ts";
 import { createOutput, isTerminal, type Output } from "../shared/output.ts";
-import { Screen } from "../shared/alt-screen.ts";
-import { byName, workerTable, type TableForm } from "../shared/worker-table.ts";
+import { AltScreen } from "../shared/alt-screen.ts";
+import { byName, workerTable, type WorkerTableOptions } from "../shared/worker-table.ts";
 
 type Where = CallParams<"ls">;
 type Show = (workers: readonly WorkerSummary[], trouble?: string) => void;
 
 /** `ls` that goes on until somebody ends it: painted in place for a person, a line at every change for a program. */
-export async function watchWorkers(where: Where, form: TableForm, out: Output): Promise<void> {
+export async function watchWorkers(where: Where, form: WorkerTableOptions, out: Output): Promise<void> {
   if (out.json || !isTerminal(1)) return watch(where, printChanges());
-  const screen = new Screen();
+  const screen = new AltScreen();
   try {
     await watch(where, (workers, trouble) => screen.show(() => frame(workers, where, form, out, trouble)));
   } finally {
@@ -36,7 +36,7 @@ function printChanges(): Show {
 function frame(
   workers: readonly WorkerSummary[],
   { all, here }: Where,
-  form: TableForm,
+  form: WorkerTableOptions,
   { paint, columns: width }: Output,
   trouble = "",
 ): string {
@@ -47,7 +47,7 @@ function frame(
   return [
     `${paint.bold(where)}  ${paint.dim(`${count}, Ctrl-C ends`)}`,
     workerTable(workers.toSorted(byName), paint, { ...form, columns }) ?? paint.dim("No workers here yet."),
-    needsText(needsOf(workers, all), paint, columns),
+    attentionText(attentionItems(workers, all), paint, columns),
     trouble && paint.yellow(trouble),
   ]
     .filter(Boolean)
@@ -66,7 +66,7 @@ async function watch(where: Where, show: Show): Promise<never> {
     } finally {
       client.close();
     }
-    client = await again(() => show(workers, "The daemon has left. The next command starts it again."));
+    client = await reconnect(() => show(workers, "The daemon has left. The next command starts it again."));
   }
 }
 
@@ -86,7 +86,7 @@ async function follow(client: Client, where: Where, show: Show): Promise<never> 
 }
 
 /** Only looks: a daemon that somebody has stopped is not started again by whoever watches. */
-async function again(tell: () => void): Promise<Client> {
+async function reconnect(tell: () => void): Promise<Client> {
   for (;;) {
     const client = await connect({ autostart: false }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "unavailable") return null;

@@ -10,7 +10,7 @@ import { statePaths, userConfigFile } from "../../state/paths.ts";
 import { readProjectsIndex } from "../../state/projects-file.ts";
 import { sessionName } from "../../vendors/session-name.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere } from "../shared/here.ts";
+import { findProjectHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 
 export const whoamiCommand: Command = {
@@ -27,7 +27,7 @@ export const whoamiCommand: Command = {
   async run({ values, out }) {
     const { env } = process;
     let config: Config | undefined;
-    const found = once(foundHere);
+    const found = memoize(findProjectHere);
     const projectConfig = (): Config => (config ??= readProjectConfig(found()));
     const identity = whoami({
       as: typeof values.as === "string" ? values.as : null,
@@ -49,7 +49,7 @@ export const whoamiCommand: Command = {
 };
 
 /** From the published index, so that no daemon is needed; a folder that is no project yet shows what it would be. */
-function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
+function slugHere(found: ReturnType<typeof findProjectHere>, config: Config): string {
   const index = readProjectsIndex(statePaths(process.env).projectsFile);
   const known = index[found.identity];
   if (known !== undefined) return known;
@@ -70,7 +70,7 @@ function base36(number: string): string {
   return Number(number).toString(36);
 }
 
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }

@@ -13,11 +13,11 @@ import { recordedEnvironment } from "../../launch/environment.ts";
 import { preparedLaunchOf, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
-import { ask } from "../shared/call.ts";
-import { claimForLaunch, vendorOf } from "../shared/launch.ts";
+import { callDaemon } from "../shared/call.ts";
+import { claimForLaunch, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere, targetOf } from "../shared/here.ts";
-import { wantedOfEntry } from "./entry.ts";
+import { findProjectHere, projectRefHere, targetOf } from "../shared/here.ts";
+import { entryForRun } from "./entry.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const runCommand: Command = {
@@ -52,22 +52,22 @@ export const runCommand: Command = {
 
   // resolve → look for the program → claim, which plans → write what the launch needs → become the wrapper
   async run({ words, rest, values, out }) {
-    const found = foundHere();
-    const target = targetOf(words[0] ?? "", placeHere(found));
+    const found = findProjectHere();
+    const target = targetOf(words[0] ?? "", projectRefHere(found));
     const stored = await storedWorker(target);
     const never = stored?.command == null && values.vendor === undefined;
-    const entry = never ? await wantedOfEntry(found, target, rest, out) : null;
+    const entry = never ? await entryForRun(found, target, rest, out) : null;
     const cwd = entry?.cwd ?? process.cwd();
-    const { command, vendor } = entry ?? wantedCommand(rest, values, stored, target.name, cwd);
-    assertStartable(command, stored, cwd);
+    const { command, vendor } = entry ?? commandToRun(rest, values, stored, target.name, cwd);
+    requireStartable(command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
     const environment = entry?.environment ?? recordedEnvironment(process.env, config.policy?.environment ?? []);
     const given = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
     const launch = await claimForLaunch({ target, ...given, ephemeral: false, fresh: values.fresh === true });
-    tellWhatStarts(launch, command === null, process.cwd(), out);
+    printStart(launch, command === null, process.cwd(), out);
     const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
-    if (left) tellPredecessor(launch, left, out);
+    if (left) passOnContext(launch, left, out);
     execWrapper({
       command: launch.command,
       cwd: launch.cwd,
@@ -83,7 +83,7 @@ export const runCommand: Command = {
 /** Null for a name nobody has yet. */
 async function storedWorker(target: Target): Promise<WorkerDetail | null> {
   try {
-    return await ask("show", { target });
+    return await callDaemon("show", { target });
   } catch (error) {
     if (isPerdureError(error) && error.code === "not-found") return null;
     throw error;
@@ -93,22 +93,22 @@ async function storedWorker(target: Target): Promise<WorkerDetail | null> {
 type CommandToRun = Pick<CallParams<"claim">, "command" | "vendor">;
 
 /** The command as given, or null for the stored one. */
-function wantedCommand(
+function commandToRun(
   rest: readonly string[] | null,
   values: Invocation["values"],
   stored: WorkerDetail | null,
   name: string,
   cwd: string,
 ): CommandToRun {
-  if (typeof values.vendor === "string") return wantedOfVendor(values.vendor, rest, values, stored, name);
-  if (rest === null) return wantedAgain(stored);
+  if (typeof values.vendor === "string") return vendorCommand(values.vendor, rest, values, stored, name);
+  if (rest === null) return storedCommand(stored);
   if (rest.length === 0) {
     throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
   }
-  return { command: [...rest], vendor: vendorOf(rest, cwd) };
+  return { command: [...rest], vendor: matchVendor(rest, cwd) };
 }
 
-function wantedOfVendor(
+function vendorCommand(
   vendor: string,
   rest: readonly string[] | null,
   values: Invocation["values"],
@@ -126,12 +126,12 @@ function wantedOfVendor(
   }
   if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
   // Without a program of its own: the command is whole, and how it is told is declared.
-  if (adapter.command.length === 0) return wantedDeclared(vendor, rest ?? [], values, name);
+  if (adapter.command.length === 0) return declaredCommand(vendor, rest ?? [], values, name);
   const programAt = adapter.command.length - 1;
   return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
 }
 
-function wantedDeclared(
+function declaredCommand(
   vendor: string,
   rest: readonly string[],
   values: Invocation["values"],
@@ -153,13 +153,13 @@ function declaredWords(text: string | boolean | undefined): string[] | null {
 }
 
 /** A worker from before its program had an adapter is matched now: from here on it has a conversation. */
-function wantedAgain(stored: WorkerDetail | null): CommandToRun {
-  const vendor = stored?.command && stored.vendor === null ? vendorOf(stored.command, stored.cwd ?? "/") : null;
+function storedCommand(stored: WorkerDetail | null): CommandToRun {
+  const vendor = stored?.command && stored.vendor === null ? matchVendor(stored.command, stored.cwd ?? "/") : null;
   return vendor === null ? { command: null, vendor } : { command: stored?.command ?? null, vendor };
 }
 
 /** Before anything is claimed: a start that cannot be must not cost a generation. */
-function assertStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
+function requireStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
   if (command !== null) resolveProgram(command, process.env, cwd);
   // A name nobody has: the claim says what is missing.
   else if (stored !== null && stored.command !== null) {
@@ -168,7 +168,7 @@ function assertStartable(command: string[] | null, stored: WorkerDetail | null, 
   }
 }
 
-function tellWhatStarts({ grant, session, cwd }: PreparedLaunch, again: boolean, here: string, out: Output): void {
+function printStart({ grant, session, cwd }: PreparedLaunch, again: boolean, here: string, out: Output): void {
   const place = cwd === here ? "" : `  (in ${cwd})`;
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) {
@@ -183,7 +183,7 @@ function tellWhatStarts({ grant, session, cwd }: PreparedLaunch, again: boolean,
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
 
-function tellPredecessor({ grant, session, environment }: PreparedLaunch, file: string, out: Output): void {
+function passOnContext({ grant, session, environment }: PreparedLaunch, file: string, out: Output): void {
   out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const told =

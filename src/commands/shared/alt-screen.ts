@@ -6,7 +6,7 @@ const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
 const [BEGIN, END] = ["\u001b[?2026h", "\u001b[?2026l"];
 
 /** The terminal's second screen, painted in place; the first one comes back untouched, however this ends. */
-export class Screen {
+export class AltScreen {
   #frame: () => string = () => "";
   #entered = false;
 

@@ -1,10 +1,10 @@
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import { printable, type Paint } from "./output.ts";
 import { cut } from "./table.ts";
-import { noteOf } from "./worker-table.ts";
+import { workerNote } from "./worker-table.ts";
 
 /** Something that waits for a person, and what to type. */
-export interface Need {
+export interface AttentionItem {
   /** A worker, or `operator` for mail. */
   name: string;
   why: string;
@@ -12,13 +12,13 @@ export interface Need {
 }
 
 /** Who cannot go on alone. What only takes a while (backing off, starting) is not among them. */
-export function needsOf(workers: readonly WorkerSummary[], addresses = false): Need[] {
+export function attentionItems(workers: readonly WorkerSummary[], addresses = false): AttentionItem[] {
   return workers.flatMap((worker) => {
     const verb = VERBS[worker.state] ?? (worker.run !== null && worker.attention !== null ? "show" : undefined);
     if (verb === undefined) return [];
     // Another terminal's cannot be gone to.
     const reachable = verb === "attach" && worker.mode !== "tmux" ? "show" : verb;
-    const why = worker.run === null ? `${worker.state}: ${noteOf(worker)}` : noteOf(worker);
+    const why = worker.run === null ? `${worker.state}: ${workerNote(worker)}` : workerNote(worker);
     const name = addresses ? worker.address : worker.name;
     return { name, why, command: `perdure ${reachable} ${name}` };
   });
@@ -32,7 +32,7 @@ const VERBS: Partial<Record<WorkerState, string>> = {
 };
 
 /** One line each; empty when nobody needs anything. */
-export function needsText(needs: readonly Need[], paint: Paint, columns: number): string {
+export function attentionText(needs: readonly AttentionItem[], paint: Paint, columns: number): string {
   if (needs.length === 0) return "";
   const width = Math.max(...needs.map(({ name }) => name.length));
   const commands = Math.max(...needs.map(({ command }) => command.length));

@@ -2,7 +2,7 @@ import { connect, type Collected } from "../../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 
 /** One call to the daemon, for verbs that need no more. */
-export async function ask<N extends CallName>(
+export async function callDaemon<N extends CallName>(
   name: N,
   params: CallParams<N>,
   waitMs?: number,
@@ -16,7 +16,10 @@ export async function ask<N extends CallName>(
 }
 
 /** The same for a call that answers with a list. */
-export async function askList<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
+export async function listFromDaemon<N extends keyof StreamItems>(
+  name: N,
+  params: CallParams<N>,
+): Promise<Collected<N>> {
   const client = await connect();
   try {
     return await client.collect(name, params);

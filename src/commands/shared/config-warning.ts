@@ -4,7 +4,7 @@ import { ignoredHere } from "./here.ts";
 import { printable } from "./output.ts";
 
 /** A perdure.toml with a mistake keeps nobody from looking, stopping and writing: it is told afterwards. */
-export function tolerant(command: Command): Command {
+export function withConfigWarning(command: Command): Command {
   return {
     ...command,
     async run(invocation) {

@@ -10,15 +10,15 @@ import { sha256 } from "../../util/sha256.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { adapterNames, adapterOf } from "../../vendors/index.ts";
-import { ask } from "./call.ts";
-import { vendorOf } from "./launch.ts";
-import { placeHere } from "./here.ts";
+import { callDaemon } from "./call.ts";
+import { matchVendor } from "./launch.ts";
+import { projectRefHere } from "./here.ts";
 
 // From the fleet file to what the daemon is asked to keep running.
 
 /** With the project's real name in its prompts: two folders called `api` have two. */
-export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
-  const fleet = readFleet(found, (await ask("showProject", { here: placeHere(found) })).slug);
+export async function requireFleet(found: FoundProject): Promise<Fleet> {
+  const fleet = readFleet(found, (await callDaemon("showProject", { here: projectRefHere(found) })).slug);
   if (fleet !== null) return fleet;
   const file = join(fleetRoot(found), CONFIG_FILE);
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
@@ -29,18 +29,18 @@ export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
 }
 
 /** Those named by their own name, or by their entry's, which may stand for several. Without words, all. */
-export function chosen(fleet: Fleet, words: readonly string[]): FleetWorker[] {
+export function selectWorkers(fleet: Fleet, words: readonly string[]): FleetWorker[] {
   if (words.length === 0) return fleet.workers;
   const picked = words.flatMap((word) => {
     const key = nameKey(word);
     const found = fleet.workers.filter(({ name, entry }) => nameKey(name) === key || nameKey(entry) === key);
-    if (found.length === 0) throw unknown(fleet, word);
+    if (found.length === 0) throw unknownWorker(fleet, word);
     return found;
   });
   return [...new Set(picked)];
 }
 
-function unknown({ file, workers }: Fleet, word: string): PerdureError {
+function unknownWorker({ file, workers }: Fleet, word: string): PerdureError {
   const [near] = nearest(
     word,
     workers.flatMap(({ name, entry }) => [name, entry]),
@@ -51,7 +51,7 @@ function unknown({ file, workers }: Fleet, word: string): PerdureError {
 }
 
 /** What the operator agrees to: the file, and what its prompts make an agent do first. */
-export function trustOf({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
+export function trustedContent({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
   const told = workers.filter(({ prompt }) => prompt !== null);
   return {
     text,
@@ -60,13 +60,13 @@ export function trustOf({ text, workers }: Fleet): Pick<CallParams<"up">, "text"
 }
 
 /** Which variables are recorded, the trusted file says, not the one of the tree one stands in. */
-export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
+export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
   const recorded = recordedEnvironment(process.env, readConfigAt(fleet.root)?.policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
   const { name, cwd, group, restart, prompt } = worker;
   return {
     name,
-    ...commandOf(worker, fleet),
+    ...entryCommand(worker, fleet),
     cwd,
     environment: { ...recorded, ...worker.env },
     group,
@@ -76,23 +76,23 @@ export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
   };
 }
 
-function commandOf(
+function entryCommand(
   { entry, vendor, command, args, declared, cwd }: FleetWorker,
   fleet: Fleet,
 ): Pick<FleetEntry, "command" | "vendor"> {
   if (vendor === null) {
     const words = [...(command ?? []), ...args];
-    return { command: words, vendor: vendorOf(words, cwd) };
+    return { command: words, vendor: matchVendor(words, cwd) };
   }
   const adapter = adapterOf(vendor);
-  if (adapter === null) throw noAdapter(fleet, entry, vendor);
+  if (adapter === null) throw unknownVendor(fleet, entry, vendor);
   if (declared !== null)
     return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
   const words = command ?? adapter.command;
   return { command: [...words, ...args], vendor: { name: vendor, programAt: words.length - 1 } };
 }
 
-function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
+function unknownVendor(fleet: Fleet, entry: string, vendor: string): Error {
   const [near] = nearest(vendor, adapterNames());
   const known = `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`;
   const said = `: there is no vendor ${JSON.stringify(vendor)}.`;

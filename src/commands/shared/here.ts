@@ -7,7 +7,7 @@ import { nameKey, parseAddress, startCommand } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 
 /** The folder a command was called from; gone when somebody removed it under the shell. */
-export function foundHere(): FoundProject {
+export function findProjectHere(): FoundProject {
   try {
     return findProject(process.cwd());
   } catch (error) {
@@ -18,7 +18,7 @@ export function foundHere(): FoundProject {
   }
 }
 
-export function placeHere(found = foundHere()): ProjectRef {
+export function projectRefHere(found = findProjectHere()): ProjectRef {
   const { identity, root, base } = found;
   try {
     return { identity, root, base: readProjectConfig(found).project ?? base };
@@ -38,7 +38,7 @@ export function ignoredHere(): PerdureError | null {
 }
 
 /** The workers that the fleet file names; none while it cannot be read. */
-export function declaredHere(found: FoundProject): { name: string; group: string | null }[] {
+export function declaredWorkersHere(found: FoundProject): { name: string; group: string | null }[] {
   try {
     return declaredWorkers(found);
   } catch (error) {
@@ -49,16 +49,16 @@ export function declaredHere(found: FoundProject): { name: string; group: string
 
 /** The command that starts a worker from here: one that the fleet file declares comes up with its fleet. */
 export function startCommandHere(found: FoundProject, name: string): string {
-  const isDeclared = declaredHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
+  const isDeclared = declaredWorkersHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
   return startCommand(name, isDeclared);
 }
 
 /** A worker as typed. Inside a run a bare name means a worker of the run's own project, wherever it has `cd`ed. */
-export function targetOf(text: string, here = placeHere()): Target {
+export function targetOf(text: string, here = projectRefHere()): Target {
   const { project, name } = parseAddress(text);
-  return { project: project ?? ownProject(), name, here };
+  return { project: project ?? projectOfRun(), name, here };
 }
 
-export function ownProject(): string | null {
+export function projectOfRun(): string | null {
   return process.env.PERDURE_PROJECT || null;
 }

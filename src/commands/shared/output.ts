@@ -23,7 +23,7 @@ export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" 
 export function createOutput(json: boolean, env: Environment): Output {
   // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
   const colourful = (fd: number): boolean =>
-    !json && !env.NO_COLOR && (isForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
+    !json && !env.NO_COLOR && (isColourForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
   return {
     json,
     get paint() {
@@ -32,13 +32,13 @@ export function createOutput(json: boolean, env: Environment): Output {
     get columns() {
       return (isTerminal(1) && process.stdout.columns) || Infinity;
     },
-    result: (value, text) => write(1, json ? document(value) : ending(text())),
-    item: (value, text) => write(1, json ? `${harmless(JSON.stringify(value))}\n` : ending(text())),
+    result: (value, text) => write(1, json ? jsonDocument(value) : withNewline(text())),
+    item: (value, text) => write(1, json ? `${escapeJson(JSON.stringify(value))}\n` : withNewline(text())),
     note: (text) => {
-      if (!json) write(2, ending(text));
+      if (!json) write(2, withNewline(text));
     },
     error: (error) => {
-      if (json) return write(1, document({ error: error.toJSON() }));
+      if (json) return write(1, jsonDocument({ error: error.toJSON() }));
       const paintTalk = createPaint(colourful(2));
       const hint = error.hint === null ? "" : `\n  ${paintTalk.dim("→")} ${printable(error.hint)}`;
       write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
@@ -51,38 +51,38 @@ export function isTerminal(fd: number): boolean {
 }
 
 /** Somebody who shows our output to a person: colours, although it is a pipe. */
-function isForced({ FORCE_COLOR: forced }: Environment): boolean {
+function isColourForced({ FORCE_COLOR: forced }: Environment): boolean {
   return forced !== undefined && forced !== "" && forced !== "0";
 }
 
 /** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
 export function printable(text: string): string {
-  return text.replace(OBEYED, escaped);
+  return text.replace(CONTROL_CHARACTERS, escaped);
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function escaped(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** For what a script takes byte for byte: it is, unless a person would look at it on a terminal. */
-export function exact(text: string): string {
+export function rawOutput(text: string): string {
   const shown = printable(text);
   return shown !== text && isTerminal(1) ? shown : text;
 }
 
 /** JSON escapes the control characters below a space; these are obeyed, too, and only ever stand inside a text. */
-function harmless(json: string): string {
+function escapeJson(json: string): string {
   return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
-function document(value: object): string {
-  return `${harmless(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
+function jsonDocument(value: object): string {
+  return `${escapeJson(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
 }
 
-function ending(text: string): string {
+function withNewline(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 

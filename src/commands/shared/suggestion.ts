@@ -1,30 +1,30 @@
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import type { Need } from "./attention-list.ts";
+import type { AttentionItem } from "./attention-list.ts";
 
-interface Step {
+interface Suggestion {
   command: string;
   /** Empty when it has just been told. */
   why: string;
 }
 
 /** The one command that makes most sense now. */
-export function nextStep({
+export function suggestCommand({
   needs,
   workers,
   down,
   fleet,
 }: {
-  needs: readonly Need[];
+  needs: readonly AttentionItem[];
   workers: readonly WorkerSummary[];
   /** Of the fleet file's workers, those that do not run. */
   down: readonly string[];
   /** How many the fleet file names. */
   fleet: number;
-}): Step {
+}): Suggestion {
   const [first] = needs;
   if (first) return { command: first.command, why: "" };
-  const coming = workers.some(isComing);
-  const waiting = down.filter((name) => !workers.some((worker) => worker.name === name && isComing(worker)));
+  const coming = workers.some(isStarting);
+  const waiting = down.filter((name) => !workers.some((worker) => worker.name === name && isStarting(worker)));
   if (waiting.length > 0) return { command: "perdure up", why: downText(waiting, fleet) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
   if (inPane) return { command: `perdure attach ${inPane.name}`, why: "go to its terminal; Ctrl-b d leaves it again" };
@@ -36,7 +36,7 @@ export function nextStep({
   return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
 }
 
-function isComing({ state }: WorkerSummary): boolean {
+function isStarting({ state }: WorkerSummary): boolean {
   return state === "starting" || state === "backing-off";
 }
 

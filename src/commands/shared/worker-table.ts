@@ -3,7 +3,7 @@ import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.t
 import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
 
-export interface TableForm {
+export interface WorkerTableOptions {
   /** With the project before the name. */
   addresses?: boolean;
   /** With what a person seldom looks for: pid and run. */
@@ -18,20 +18,24 @@ export function byName(a: WorkerSummary, b: WorkerSummary): number {
 }
 
 /** What a person with several agents looks at all day. Null when there is nobody to show. */
-export function workerTable(workers: readonly WorkerSummary[], paint: Paint, form: TableForm = {}): string | null {
+export function workerTable(
+  workers: readonly WorkerSummary[],
+  paint: Paint,
+  form: WorkerTableOptions = {},
+): string | null {
   if (workers.length === 0) return null;
   const { addresses = false, long = false, columns = Infinity } = form;
   const rows = workers.map((worker): Cell[] => [
     { text: addresses ? worker.address : worker.name, paint: paint.bold },
     vendorCell(worker, paint),
     stateCell(worker, paint),
-    quiet(worker.run && age(worker.run.startedAt), paint),
-    quiet(worker.generation === 0 ? null : String(worker.generation), paint),
-    conversation(worker, paint),
+    orDash(worker.run && age(worker.run.startedAt), paint),
+    orDash(worker.generation === 0 ? null : String(worker.generation), paint),
+    conversationCell(worker, paint),
     { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
-    ...(long ? [quiet(worker.run && String(worker.run.pid), paint), quiet(worker.run && worker.run.id, paint)] : []),
+    ...(long ? [orDash(worker.run && String(worker.run.pid), paint), orDash(worker.run && worker.run.id, paint)] : []),
     {
-      text: noteOf(worker),
+      text: workerNote(worker),
       paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow,
     },
   ]);
@@ -40,7 +44,7 @@ export function workerTable(workers: readonly WorkerSummary[], paint: Paint, for
 }
 
 /** What is unusual about it, or what it waits for, or how it ended. */
-export function noteOf(worker: WorkerSummary): string {
+export function workerNote(worker: WorkerSummary): string {
   if (worker.attention !== null) return worker.attention;
   if (worker.state === "blocked") return "waits for your answer";
   const end = worker.lastEnd;
@@ -51,12 +55,12 @@ export function noteOf(worker: WorkerSummary): string {
   return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
 }
 
-function quiet(text: string | null, paint: Paint): Cell {
+function orDash(text: string | null, paint: Paint): Cell {
   return text === null ? { text: "-", paint: paint.dim } : { text };
 }
 
 function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
-  if (unproved === null) return quiet(vendor, paint);
+  if (unproved === null) return orDash(vendor, paint);
   return { text: `${vendor} (unproved)`, paint: paint.yellow };
 }
 
@@ -92,7 +96,7 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
 };
 
 /** Marked by whether the vendor has shown it: proved, not yet, or in another one. */
-function conversation({ session }: WorkerSummary, paint: Paint): Cell {
+function conversationCell({ session }: WorkerSummary, paint: Paint): Cell {
   if (session === null) return { text: "-", paint: paint.dim };
   const [mark, tone] = MARKS[String(session.proved) as `${typeof session.proved}`];
   const id = shortId(session.id);
