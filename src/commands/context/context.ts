@@ -1,11 +1,13 @@
+import { asSeenFrom } from "../../project/context-file.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { contextPath } from "./path.ts";
+import { rawOutput } from "../shared/output.ts";
 import { subcommand } from "../shared/subcommand.ts";
+import { locateAnchor } from "./anchor-paths.ts";
 
 type Action = (invocation: Invocation) => Promise<void>;
 
-/** `path` is called many times a run and is loaded with the command line; the others when they are called. */
+/** Actions by name. `path` runs many times a run and is loaded with the command line; the others are loaded on demand. */
 const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load: () => Promise<Action> }>> = {
   path: { words: [0, 0], load: async () => contextPath },
   log: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextLog },
@@ -58,3 +60,10 @@ export const context: Command = {
     )({ ...invocation, words: rest });
   },
 };
+
+/** Depends on the environment and the configuration alone: creates nothing and asks no daemon. */
+async function contextPath({ values, out }: Invocation): Promise<void> {
+  const { file, agentId } = locateAnchor(values);
+  const path = values.absolute === true ? file : asSeenFrom(process.cwd(), file);
+  out.result({ path, agentId: agentId ?? null }, () => rawOutput(path));
+}

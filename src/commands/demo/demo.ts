@@ -2,8 +2,8 @@ import { asPerdureError } from "../../protocol/errors.ts";
 import { findTmux } from "../../runtime/tmux/find.ts";
 import type { Command } from "../shared/command.ts";
 import { playFleet } from "./fleet.ts";
-import { nextSteps } from "./next.ts";
-import { playSingleAgent } from "./one.ts";
+import { nextSteps } from "./next-steps.ts";
+import { playSingleAgent } from "./single-agent.ts";
 import { Interrupted, Stage } from "./stage.ts";
 
 export const demo: Command = {

@@ -6,7 +6,6 @@ import type { ScreenRecord } from "../../protocol/records/fleet.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { newLines } from "./new-lines.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
@@ -61,4 +60,24 @@ async function follow(target: Target, first: ScreenRecord, out: Output): Promise
     show(newLines(seen.text.split("\n"), now.text.split("\n")));
     seen = now;
   }
+}
+
+/**
+ * Returns the lines that a terminal did not show before, without those that only moved: they follow the longest tail of
+ * the old text that the new text contains. After a program has repainted its screen, all lines are new.
+ */
+function newLines(before: readonly string[], now: readonly string[]): string[] {
+  for (let from = 0; from < before.length; from++) {
+    const known = before.slice(from);
+    const at = lastOccurrence(now, known);
+    if (at >= 0) return now.slice(at + known.length);
+  }
+  return [...now];
+}
+
+function lastOccurrence(lines: readonly string[], block: readonly string[]): number {
+  for (let at = lines.length - block.length; at >= 0; at--) {
+    if (block.every((line, index) => lines[at + index] === line)) return at;
+  }
+  return -1;
 }
