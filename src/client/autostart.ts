@@ -7,7 +7,7 @@ import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.
 import type { StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 
-/** The folder of the bundles: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles, set when bundling; code that runs from source uses the built bundles, too. */
 declare const PERDURE_DIST: string | undefined;
 export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
@@ -26,7 +26,7 @@ const DAEMON_ENVIRONMENT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
 ];
-/** Without these flags V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
+/** Without these flags V8 keeps some 100 MB more than it needs after a burst of calls, and never gives them back. */
 const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
 /** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
@@ -39,7 +39,7 @@ const OWN_SETTINGS = [
 
 type StartupMessage = { ready: true } | { taken: true } | { error: ErrorBody };
 
-/** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */
+/** Starts a daemon and waits until it serves, or one that won the race to start. Throws the daemon's own reason if it cannot. */
 export async function startDaemon(paths: StatePaths, env: Environment, args: string[] = []): Promise<void> {
   requireNodeVersion(process.versions.node);
   makeSafeFolder(paths.dir);
@@ -53,11 +53,11 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
     stdio: ["ignore", "pipe", log],
   });
   closeSync(log);
-  const news = await Promise.race([startupMessage(child, paths.log), spawnFailure(child)]).finally(() => {
+  const message = await Promise.race([startupMessage(child, paths.log), spawnFailure(child)]).finally(() => {
     child.stdout?.destroy();
     child.unref();
   });
-  if ("error" in news) throw errorFromBody(news.error);
+  if ("error" in message) throw errorFromBody(message.error);
 }
 
 /** The program and the flags that the daemon's script runs on. */
@@ -65,7 +65,7 @@ export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
 }
 
-/** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */
+/** Checks the Node that the daemon will run on: its starter's, which for the library is the calling program's. */
 function requireNodeVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return;
@@ -79,7 +79,7 @@ function daemonEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-/** Rejects when the program cannot be started, as when Node was upgraded away under a running program; never resolves. */
+/** Rejects when the daemon cannot be spawned, for example because Node was upgraded under a running program; never resolves. */
 function spawnFailure(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     child.once("error", (cause) => {
@@ -89,6 +89,7 @@ function spawnFailure(child: ChildProcess): Promise<never> {
   });
 }
 
+/** Reads the one line that a daemon prints: that it serves, that another one does, or why it cannot. */
 function startupMessage({ stdout }: ChildProcess, log: string): Promise<StartupMessage> {
   const failed = (why: string): PerdureError =>
     new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });

@@ -10,12 +10,12 @@ export interface EventOptions {
   all?: boolean;
   /** Only events with a higher number; 0 gives all that are kept. Without it, the latest 50. */
   after?: number;
-  /** Go on with later events until the loop is left. */
+  /** Continue with later events until the caller leaves the loop. */
   follow?: boolean;
 }
 
 /**
- * Reads events on a connection of its own, which is closed when the reader leaves: that is how a stream is ended.
+ * Reads events on a separate connection, which is closed when the reader leaves the loop; closing it ends the stream.
  * @internal
  */
 export async function* readEvents(

@@ -9,11 +9,11 @@ import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
 
 export interface SendOptions {
-  /** The same id with the same text is the same message; with another text, a conflict. */
+  /** Makes a retry safe: the same id with the same text is the same message, with another text a conflict. */
   id?: string;
-  /** The message expires if nobody has read it by then. */
+  /** How long the message waits for a reader before it expires. */
   ttlMs?: number;
-  /** The id of an earlier message to the same reader that this one replaces, if it is unread. */
+  /** The id of an earlier message to the same recipient, which this one replaces if it is unread. */
   supersedes?: string;
   expectsReply?: boolean;
   /** Files to send along. */
@@ -24,15 +24,15 @@ export interface AskOptions {
   id?: string;
   ttlMs?: number;
   attach?: readonly string[];
-  /** Ten minutes by default. Then `ask` throws `timed-out`; the answer still comes to the box. */
+  /** Ten minutes by default. After that `ask` throws `timed-out`, and a later reply arrives in the mailbox. */
   timeoutMs?: number;
 }
 
-/** A message that was offered. It is offered again if it is not acknowledged within a minute, or before the process ends. */
+/** A received message. A message that is not acknowledged within a minute, or before the process ends, is offered again. */
 export interface ReceivedMessage extends MessageRecord {
-  /** Says that the message was read. False if it was no longer this reader's to acknowledge. */
+  /** Acknowledges that the message was read. Resolves to false if it is no longer offered to this reader. */
   ack(): Promise<boolean>;
-  /** Answers the message, which acknowledges it too. */
+  /** Replies to the message, which also acknowledges it. */
   reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
 }
 
@@ -42,27 +42,32 @@ interface LeaseCredentials {
   token: string;
 }
 
-/** How long one call waits for mail before the next one is made. */
+export interface MailScope {
+  here: ProjectRef;
+  project: string | null;
+}
+
+/** How long one call waits for mail before it is repeated. */
 const RECEIVE_WAIT_MS = 20_000;
 
 /**
- * Sends and takes mail on behalf of a lease, or of whoever the connection belongs to, over restarts of the daemon.
+ * Sends and receives mail on behalf of a lease, or of the connection's own identity, across restarts of the daemon.
  * @internal
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #sender: { here: ProjectRef; project: string | null; as: LeaseCredentials | null; nested: false };
-  /** The ids of messages that arrived and are not acknowledged. */
+  readonly #sender: MailScope & { as: LeaseCredentials | null; nested: false };
+  /** The ids of messages that arrived and were not acknowledged yet, oldest first. */
   readonly #unacknowledged = new Set<string>();
 
-  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: LeaseCredentials | null) {
+  constructor(link: Link, scope: MailScope, as: LeaseCredentials | null) {
     this.#link = link;
-    this.#sender = { ...place, as, nested: false };
+    this.#sender = { ...scope, as, nested: false };
   }
 
   async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
     const { project, name } = parseRecipient(to);
-    // Chosen here, so that an answer that was lost on the way can be asked for again.
+    // Chosen on this side, so that the call can be repeated when its answer was lost.
     const id = options.id ?? newId();
     const params = {
       ...this.#sender,
@@ -81,7 +86,7 @@ export class Mailbox {
       (await this.#link.client()).call("send", params),
     );
     const [admitted] = messages;
-    if (!admitted) throw new Error("a message was taken in and not answered for");
+    if (!admitted) throw new Error("the daemon admitted no message");
     return admitted;
   }
 
@@ -108,14 +113,14 @@ export class Mailbox {
     return reply;
   }
 
-  /** Gives mail in order, as it comes. Messages that are not acknowledged when the loop is left are offered again after a while. */
-  async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
-    while (!over()) {
-      let tries = 0;
+  /** Yields mail in order as it arrives. Messages that are unacknowledged when the caller leaves the loop are offered again later. */
+  async *receive(isOver: () => boolean): AsyncGenerator<ReceivedMessage> {
+    while (!isOver()) {
+      let attempts = 0;
       const { messages } = await this.#retryWhileUnavailable(async () => {
         const client = await this.#link.client();
-        // The first answer may be lost with mail in it, which would else come after what was sent later.
-        const arrived = tries++ === 0 ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
+        // A lost first answer may have had mail in it. Saying what did arrive has the rest offered again, in order.
+        const arrived = attempts++ === 0 ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
         const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
         return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
@@ -124,7 +129,7 @@ export class Mailbox {
     }
   }
 
-  /** Puts the newest last, and drops the oldest beyond the bound: it was offered anew long ago. */
+  /** Records a message as the newest unacknowledged one, and drops the oldest beyond the bound, which was offered again long ago. */
   #markUnacknowledged(id: string): void {
     this.#unacknowledged.delete(id);
     this.#unacknowledged.add(id);
@@ -152,14 +157,14 @@ export class Mailbox {
     return acked.length === 1;
   }
 
-  /** Repeats a call while the daemon is away. The ids make a second call the same as the first. */
-  async #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
+  /** Repeats a call while the daemon is unavailable; the message ids make the repetition harmless. */
+  async #retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await act();
+        return await call();
       } catch (error) {
-        const left = isPerdureError(error) && error.code === "unavailable" && !this.#link.closed;
-        if (!left) throw error;
+        const isUnavailable = isPerdureError(error) && error.code === "unavailable";
+        if (!isUnavailable || this.#link.closed) throw error;
         await sleep(RECONNECT_MS);
       }
     }

@@ -4,7 +4,7 @@ import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
-/** Each asks `perdure __complete` with the words so far; the shells differ only in how they are told. */
+/** Completion scripts by shell; each calls `perdure __complete` with the words so far. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_perdure() {
   local IFS=$'\\n'
@@ -25,7 +25,7 @@ compdef _perdure perdure
 };
 
 export const completion: Command = {
-  summary: "completions for bash, zsh and fish, names included",
+  summary: "print a completion script for bash, zsh or fish; names are completed, too",
   usage: "bash | zsh | fish",
   examples: [
     "source <(perdure completion bash)",
@@ -46,13 +46,13 @@ export const completion: Command = {
   },
 };
 
-/** Verbs whose word is a worker's name, and those with words of their own. */
+/** Verbs whose first argument is a worker's name. */
 const TAKES_NAMES = new Set(
   "run show history rename retire takeover events restart fork drill pause up down stop attach logs send ask inbox".split(
     " ",
   ),
 );
-/** Those that take any number of them. */
+/** Verbs that take any number of worker names. */
 const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
 const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
   context: ["path", "log", "archive", "recover", "sweep"],
@@ -61,7 +61,7 @@ const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
   completion: Object.keys(SCRIPTS),
 };
 
-/** The words so far, the one being typed last: what could stand there. */
+/** Lists what could stand in place of the last word, which is being typed. */
 export async function candidates(
   words: readonly string[],
   verbs: readonly string[],
@@ -83,7 +83,7 @@ async function argumentCandidates(verb: string, position: number): Promise<strin
   return TAKES_NAMES.has(verb) ? workerNames() : (own(SUBCOMMANDS, verb) ?? []);
 }
 
-/** Only from a daemon that runs: pressing a key must not start one. */
+/** Lists the workers' names, only if a daemon runs: pressing a key must not start one. */
 async function workerNames(): Promise<string[]> {
   try {
     const client = await connect({ autostart: false });
@@ -95,6 +95,6 @@ async function workerNames(): Promise<string[]> {
     client.close();
     return workers.map(({ name }) => name);
   } catch {
-    return []; // a completion has no place to tell an error
+    return []; // a completion has nowhere to report an error
   }
 }

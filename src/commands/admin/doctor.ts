@@ -32,7 +32,7 @@ const BAD_EXIT = 5;
 const DAY_MS = 24 * 3_600_000;
 
 export const doctor: Command = {
-  summary: "look over everything perdure needs, each with its fix",
+  summary: "check everything perdure needs, with a fix for each problem",
   usage: "",
   details: "Exit 5 if something is broken. Includes a full integrity check of the store.",
   examples: ["perdure doctor", "perdure doctor --json"],
@@ -74,26 +74,26 @@ function checkMachine(): Diagnosis[] {
   ];
 }
 
-/** Each vendor on PATH, with its version beside those that were tried. */
+/** Checks each vendor's program on PATH: its version, and whether perdure was tested with it. */
 function checkAgents(): Diagnosis[] {
   const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
-    const place = findProgram(program, process.env.PATH, "/");
+    const located = findProgram(program, process.env.PATH, "/");
     const adapter = adapterOf(vendor);
-    return "file" in place && adapter ? [agentFinding(adapter, place.file)] : [];
+    return "file" in located && adapter ? [agentFinding(adapter, located.file)] : [];
   });
   return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
 }
 
 function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Diagnosis {
   if (unproved !== null)
-    return note(vendor, `${file}; unproved: ${unproved}`, "look after the first resume: perdure history NAME");
+    return note(vendor, `${file}; unproved: ${unproved}`, "check after the first resume: perdure history NAME");
   const version = installedVersion(file);
   if (version === null)
-    return note(vendor, `${file}; its version does not show; tried with ${tested.join(", ")}`, `${vendor} --version`);
+    return note(vendor, `${file}; version unknown; tested with ${tested.join(", ")}`, `${vendor} --version`);
   if (tested.includes(version)) return ok(vendor, `${version}, known to work; ${file}`);
   return note(
     vendor,
-    `${version}; perdure was tried with ${tested.join(", ")}; ${file}`,
+    `${version}; perdure was tested with ${tested.join(", ")}; ${file}`,
     "after an upgrade: perdure drill, then perdure history NAME",
   );
 }
@@ -117,12 +117,12 @@ function hasFleet(): boolean {
   try {
     return declaredWorkersHere(findProjectHere()).length > 0;
   } catch (error) {
-    if (isPerdureError(error)) return false; // told of the project
+    if (isPerdureError(error)) return false; // reported by the check of the project
     throw error;
   }
 }
 
-/** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
+/** Checks that the fleet file could be used as it is, including its prompts, folders, names and vendors. */
 function checkFleet(): Diagnosis[] {
   try {
     const read = readFleet(findProjectHere());
@@ -163,15 +163,17 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   ];
 }
 
-/** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
+/** Reports a `project` key that has no effect, because a registered project keeps its slug. */
 async function slugFindings(client: Client): Promise<Diagnosis[]> {
-  const wanted = readProjectConfig(findProjectHere()).project;
+  const configured = readProjectConfig(findProjectHere()).project;
   const { slug, registered } = await client.call("showProject", { here: projectRefHere() });
-  if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
-  return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
+  if (!registered || configured === undefined || slug === configured || slug.startsWith(`${configured}-`)) return [];
+  return [
+    note("project", `perdure.toml says ${configured}; this folder is registered as ${slug}`, `project = "${slug}"`),
+  ];
 }
 
-/** Could each worker of this project be started again as it was? */
+/** Checks that each worker of this project could be started again as it was. */
 async function workerFindings(client: Client): Promise<Diagnosis[]> {
   const here = projectRefHere();
   const { items: workers } = await client.collect("ls", { here, project: null, all: false });
@@ -181,7 +183,7 @@ async function workerFindings(client: Client): Promise<Diagnosis[]> {
   return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
 }
 
-/** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
+/** Warns of a conversation that its vendor is about to delete for its age. */
 function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   const days = conversation && adapterOf(conversation.vendor)?.storage.sweepsAfterDays?.(conversation.configDir);
   const file = conversation?.transcript?.file;
@@ -194,7 +196,7 @@ function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   return conversation.custody
     ? note(
         name,
-        `${swept}; a copy is kept, and put back at the next start`,
+        `${swept}; a copy is kept, and restored at the next start`,
         `or use it before: ${startCommandHere(findProjectHere(), name)}`,
       )
     : bad(name, `${swept}, and no copy is kept`, startCommandHere(findProjectHere(), name));

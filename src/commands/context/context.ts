@@ -19,14 +19,14 @@ const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load:
 const USAGE = "path | log TEXT | archive DESCRIPTION | recover | sweep";
 
 export const context: Command = {
-  summary: "the context file of this run: where it is, write to it, archive it, find those of crashed runs",
+  summary: "locate, write and archive the context file of this run; recover those of crashed runs",
   usage: `${USAGE} [--dir D] [--ext E]`,
   details: [
-    "path      one line, the same on every call; needs no daemon and creates nothing (--absolute)",
-    "log       appends with a timestamp; - reads stdin",
-    "archive   the clean end: moves it to sessions/ under date and description",
-    "recover   files of runs that ended without archiving, by worker, newest first",
-    "sweep     archives those older than --older-than DAYS (7); look first with --dry-run",
+    "path      prints the path, the same on every call; needs no daemon and creates nothing (--absolute)",
+    "log       appends an entry with a timestamp; - reads stdin",
+    "archive   moves the file to sessions/ under date and description, at the end of the work",
+    "recover   lists the files of runs that ended without archiving, by worker, newest first",
+    "sweep     archives files of such runs older than --older-than DAYS (7); --dry-run only lists them",
   ].join("\n"),
   examples: [
     "perdure context path",
@@ -52,8 +52,9 @@ export const context: Command = {
     const action = subcommand("context", ACTIONS, word);
     const [least, most] = action.words;
     if (rest.length < least || rest.length > most) {
-      const what = rest.length < least ? "something is missing" : `${JSON.stringify(rest[most])} is one word too many`;
-      throw new PerdureError("usage", `context ${word}: ${what}.`, { hint: `perdure context ${USAGE}` });
+      const problem =
+        rest.length < least ? "an argument is missing" : `unexpected argument ${JSON.stringify(rest[most])}`;
+      throw new PerdureError("usage", `context ${word}: ${problem}.`, { hint: `perdure context ${USAGE}` });
     }
     await (
       await action.load()

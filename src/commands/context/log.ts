@@ -21,7 +21,7 @@ export async function contextLog({ words, values, out }: Invocation): Promise<vo
   out.result({ path: file }, () => printable(asSeenFrom(process.cwd(), file)));
 }
 
-/** One write to a file opened for appending: two writers' entries never mix. */
+/** Appends with one write, so that the entries of two writers never mix. */
 function append(file: string, text: string): void {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
   const fd = openNoFollow(file, flags);
@@ -43,7 +43,7 @@ function openNoFollow(file: string, flags: number): number {
   }
 }
 
-/** A list item in Markdown and in Org alike; further lines are indented so that they stay part of it. */
+/** Formats a list item, valid in Markdown and in Org; further lines are indented so that they stay part of it. */
 function entry(now: Date, text: string): string {
   const [first = "", ...more] = text.trimEnd().split("\n");
   return `${[`- ${now.toISOString()} ${first}`, ...more.map((line) => `  ${line}`)].join("\n")}\n`;

@@ -7,12 +7,12 @@ import { printable, type Paint } from "../shared/output.ts";
 const BROKEN_EXIT = 5;
 
 export const drill: Command = {
-  summary: "prove that every worker could be resumed, without touching any",
+  summary: "check that every worker could be resumed, without starting any",
   usage: "[NAME…] [--all]",
   details: [
-    "For each worker: its program and version, its folder, the recorded environment, its conversation (read and hashed",
-    "from beginning to end), nobody else in it, a whole copy in custody. Nothing is started, nothing is changed.",
-    "Exit 5 if one could not be resumed, with the reason and what to do.",
+    "Checks each worker's program and version, folder, recorded environment, conversation (read and hashed from beginning",
+    "to end), that no other process has it open, and that perdure's copy is whole. Nothing is started or changed.",
+    "Exit 5 if a worker could not be resumed, with the reason and what to do.",
   ].join("\n"),
   examples: ["perdure drill", "perdure drill coder", "perdure drill --all --json"],
   options: { all: { type: "boolean", short: "a" } },
@@ -39,7 +39,7 @@ export const drill: Command = {
 
 function lines({ address, ok, checks, unproved }: DrillResult, width: number, paint: Paint): string {
   const mark = ok ? paint.green("ok  ") : paint.red("NO  ");
-  const what = checks.find(({ check }) => check === "conversation")?.detail ?? "starts anew each time";
+  const what = checks.find(({ check }) => check === "conversation")?.detail ?? "starts from scratch each time";
   const note = unproved === null ? "" : paint.yellow(`  (unproved: ${unproved})`);
   const head = `${mark}  ${address.padEnd(width)}  ${ok ? paint.dim(printable(what)) + note : ""}`.trimEnd();
   const broken = checks.filter((check) => !check.ok);

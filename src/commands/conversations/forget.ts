@@ -10,6 +10,6 @@ export const forget: Command = {
 
   async run({ words, out }) {
     const gone = await callDaemon("forget", { here: projectRefHere(), project: projectOfRun(), name: words[0] ?? "" });
-    out.result(gone, () => `${gone.name} is forgotten; the conversations are where they were`);
+    out.result(gone, () => `${gone.name} is forgotten; the conversations stay as they are`);
   },
 };

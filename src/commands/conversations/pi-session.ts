@@ -15,12 +15,11 @@ import { rawOutput } from "../shared/output.ts";
 const FOLDER = "pi-sessions";
 
 export const piSession: Command = {
-  summary: "the stable Pi session file of a key from another system",
+  summary: "print the stable Pi session file of a key from another system",
   usage: "KEY [--lock -- COMMAND…]",
   details: [
-    "Prints the path; the folder is made (0700), the file never is. Different keys have different files. With",
-    "--lock the command runs while it holds the file: a second holder is refused (exit 4). It finds the path in",
-    "PERDURE_PI_SESSION.",
+    "The folder is created (0700), the file never is. Different keys have different files. With --lock the command runs",
+    "while it holds the file, and finds the path in PERDURE_PI_SESSION; a second holder is refused (exit 4).",
   ].join("\n"),
   examples: [
     "perdure pi-session 7f3a9c",
@@ -45,7 +44,7 @@ export const piSession: Command = {
   },
 };
 
-/** The lock is a lease like any other, so survivors keep it and a killed holder frees it at once. */
+/** Runs the command under a lease, which serves as the lock: survivors keep it, and a killed holder frees it at once. */
 async function runLocked(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
@@ -72,7 +71,7 @@ async function runLocked(key: string, folder: string, path: string, rest: readon
 
 const HASHED = /-[0-9a-f]{10}$/;
 
-/** A legal name for any key, different for different keys: as it is, or with a hash behind it that no plain one has. */
+/** Returns a valid name for any key, different for different keys: the key itself, or a slug with a hash that no plain key ends with. */
 function leaseName(key: string): string {
   if (isName(key) && key === key.toLowerCase() && !HASHED.test(key)) return key;
   return `${slugName(key)

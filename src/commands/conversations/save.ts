@@ -3,11 +3,11 @@ import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 export const save: Command = {
-  summary: "give one name to where every worker of this project is",
+  summary: "save which conversation every worker of this project is in, under one name",
   usage: "[NAME]",
   details: [
-    "Which conversation each worker is in, under one name. It follows them (`/clear`, --fresh) until another one is",
-    "saved. Without NAME the active one is written anew, as it is now.",
+    "The saved session becomes the active one: it follows the workers to other conversations (`/clear`, --fresh) until",
+    "another one is saved. Without NAME the active saved session is written again, as the workers are now.",
   ].join("\n"),
   examples: ["perdure save friday", "perdure saved"],
   words: [0, 1],

@@ -4,7 +4,7 @@ import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { age, shortId, table, type Cell } from "../shared/table.ts";
 
 export const saved: Command = {
-  summary: "the saved sessions of this project",
+  summary: "list the saved sessions of this project",
   usage: "",
   details: "The active one follows its workers from conversation to conversation; the others stay as they were.",
   examples: ["perdure saved", "perdure saved --json"],

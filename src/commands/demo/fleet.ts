@@ -19,7 +19,7 @@ count = 2
 group = "pair"
 `;
 
-/** What each is told, and nobody else. */
+/** A sentence for each worker that no other worker is told. */
 const SECRETS: Readonly<Record<string, string>> = {
   planner: "The release is on Friday.",
   "coder-1": "The staging database is called heron.",
@@ -28,9 +28,9 @@ const SECRETS: Readonly<Record<string, string>> = {
 const NAMES = Object.keys(SECRETS);
 const QUESTION = "What did I tell you first?";
 
-/** A fleet comes up, is told things, loses one of its own, then everything, and comes back. */
+/** Plays the demo: a fleet comes up, one worker crashes, then everything is killed, and all of it comes back. */
 export async function playFleet(stage: Stage, out: Output): Promise<object> {
-  stage.narrate("Three agents, in one file. These need no model; claude or codex would stand in their place.");
+  stage.narrate("Three agents in one file. These are built in and need no model; yours would be claude or codex.");
   writeFileSync(join(stage.project, "perdure.toml"), FLEET_FILE);
   stage.echoCommand("cat perdure.toml");
   out.note(FLEET_FILE.trimEnd());
@@ -57,23 +57,23 @@ export async function playFleet(stage: Stage, out: Output): Promise<object> {
   const kept = await mailIds(stage, "coder-2");
   const survivors = NAMES.map((name): Survivor => {
     const told = SECRETS[name] ?? "";
-    const letters = name === "coder-2" ? { before: mail, after: kept } : { before: [], after: [] };
+    const ids = name === "coder-2" ? { before: mail, after: kept } : { before: [], after: [] };
     const heard = answers.find(([who]) => who === name)?.[1] ?? "";
-    return { before: workerNamed(before, name), after: workerNamed(after, name), told, heard, mail: letters };
+    return { before: workerNamed(before, name), after: workerNamed(after, name), told, heard, mail: ids };
   });
   stage.narrate("What survived:");
   out.note(survivedTable(survivors, out.paint));
   const broken = survivors.filter((each) => differences(each).length > 0);
   if (broken.length === 0) return { survived: survivors };
-  const what = broken.map((each) => `${each.before.name}: ${differences(each).join(", ")}`).join("; ");
-  throw new Error(`the demo did not hold: ${what}; ${JSON.stringify(broken)}`);
+  const list = broken.map((each) => `${each.before.name}: ${differences(each).join(", ")}`).join("; ");
+  throw new Error(`not everything survived: ${list}; ${JSON.stringify(broken)}`);
 }
 
 async function crashOneWorker(stage: Stage): Promise<void> {
-  stage.narrate("coder-1 is killed, as a crash would. Nobody has to do anything: the daemon brings it back.");
+  stage.narrate("coder-1 is killed, as in a crash. Nobody has to do anything: the daemon brings it back.");
   const victim = workerNamed(await stage.workers(), "coder-1");
   stage.echoCommand(`kill -9 ${stage.killRuns([victim]).join(" ")}`);
-  await stage.waitFor("the daemon did not see it", async () => {
+  await stage.waitFor("the daemon did not notice the crash", async () => {
     const { run, state } = workerNamed(await stage.workers(), "coder-1");
     return run?.id !== victim.run?.id && state !== "stopped" ? state : null;
   });
@@ -98,7 +98,7 @@ async function killEverything(stage: Stage): Promise<void> {
   await stage.runAndShow(["up", "--yes"]);
 }
 
-/** All at their prompt, each shown to be in its conversation. */
+/** Waits until all workers are idle in proved conversations. */
 async function waitUntilSettled(stage: Stage, generation: number): Promise<WorkerSummary[]> {
   return stage.waitFor("the fleet did not come up", async () => {
     const workers = await stage.workers();
@@ -113,7 +113,7 @@ function isSettled({ state, session }: WorkerSummary): boolean {
 
 function workerNamed(workers: readonly WorkerSummary[], name: string): WorkerSummary {
   const worker = workers.find((each) => each.name === name);
-  if (worker === undefined) throw new Error(`there is no ${name} any more`);
+  if (worker === undefined) throw new Error(`the worker ${name} is gone`);
   return worker;
 }
 
@@ -123,14 +123,14 @@ async function mailIds(stage: Stage, name: string): Promise<string[]> {
 
 const run = promisify(execFile);
 
-/** Types a line in its pane, as a person would, and waits for the answer: what it was told first. */
+/** Types a line into a worker's pane, as a person would. Returns what the answer says it was told first. */
 async function typeLine(stage: Stage, name: string, line: string): Promise<string> {
   const { tmux, socket, pane } = await stage.query<PaneRecord>(["attach", name]);
   await run(tmux, ["-S", socket, "send-keys", "-t", pane, "-l", line]);
   await run(tmux, ["-S", socket, "send-keys", "-t", pane, "Enter"]);
   return stage.waitFor(`${name} did not answer`, async () => {
     const { text } = await stage.query<ScreenRecord>(["logs", name]);
-    const said = [...text.matchAll(/^(?:> )*turns=\d+ first=(.*) last=(.*)$/gm)].at(-1);
-    return said?.[2] === line ? (said[1] ?? "") : null;
+    const answer = [...text.matchAll(/^(?:> )*turns=\d+ first=(.*) last=(.*)$/gm)].at(-1);
+    return answer?.[2] === line ? (answer[1] ?? "") : null;
   });
 }

@@ -14,10 +14,10 @@ import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { statePaths, type StatePaths } from "../../state/paths.ts";
 import { isTerminal, type Output } from "../shared/output.ts";
 
-/** Somebody pressed Ctrl-C: what is under way ends, then all of it is cleared away. */
+/** Thrown after Ctrl-C, so that the demo stops and cleans up. */
 export class Interrupted extends Error {}
 
-/** A folder with a project and a state of its own, and the command line as a person would use it there. */
+/** The demo's temporary folder, with a project and a state folder of its own, and the commands that run in it. */
 export class Stage {
   readonly #out: Output;
   readonly #folder = mkdtempSync(join(tmpdir(), "perdure-demo-"));
@@ -60,7 +60,7 @@ export class Stage {
     this.echoCommand(`perdure ${words}`);
     const { text, code } = await this.#runTracked(args);
     this.#out.note(`${text.trimEnd()}${code === 0 ? "" : `\n(exit ${code})`}`);
-    if (code !== expected) throw new Error(`perdure ${words} left with ${code}`);
+    if (code !== expected) throw new Error(`perdure ${words} exited with ${code}`);
   }
 
   async query<T>(args: string[]): Promise<T> {
@@ -71,13 +71,13 @@ export class Stage {
     return (await this.query<{ workers: WorkerSummary[] }>(["ls"])).workers;
   }
 
-  /** Looks until it is so; the sentence is for when it never is. */
-  async waitFor<T>(otherwise: string, look: () => Promise<T | null>): Promise<T> {
+  /** Polls until a value is there; throws the message when it takes too long. */
+  async waitFor<T>(message: string, poll: () => Promise<T | null>): Promise<T> {
     const deadline = performance.now() + DEMO_WAIT_MS;
     for (;;) {
-      const found = await look();
+      const found = await poll();
       if (found !== null) return found;
-      if (performance.now() > deadline) throw new Error(`${otherwise} within ${DEMO_WAIT_MS / 1000} s`);
+      if (performance.now() > deadline) throw new Error(`${message} within ${DEMO_WAIT_MS / 1000} s`);
       await sleep(20);
     }
   }
@@ -88,7 +88,7 @@ export class Stage {
     return this.#perdure(args, stdio);
   }
 
-  /** SIGKILL to every process of these runs. Returns the pids. */
+  /** Kills every process of these workers' runs with SIGKILL. Returns the pids. */
   killRuns(workers: readonly WorkerSummary[]): number[] {
     const table = processTable();
     const { socket } = this.paths;
@@ -100,7 +100,7 @@ export class Stage {
     });
   }
 
-  /** SIGKILL to our daemon, and wait until it is gone. */
+  /** Kills the demo's daemon with SIGKILL and waits until it is gone. Returns its pid. */
   async killDaemon(): Promise<number> {
     const { pid } = await this.query<DaemonStatus>(["daemon", "status"]);
     process.kill(pid, "SIGKILL");
@@ -108,11 +108,11 @@ export class Stage {
     return pid;
   }
 
-  /** Everything that was started here, in good order; then whatever is left; then the folder. Once is enough. */
+  /** Stops everything that the demo started, kills what is left, and removes the folder. Does nothing when called again. */
   async cleanUp(): Promise<void> {
     if (!existsSync(this.#folder)) return;
     this.#interrupted = true;
-    // A command that is under way would start another daemon behind us.
+    // A command that is still running could start another daemon after this one was stopped.
     await Promise.allSettled(this.#running);
     const { data } = await this.#capture(["ls", "--json"]);
     const { workers = [] } = JSON.parse(data) as { workers?: WorkerSummary[] };
@@ -124,7 +124,7 @@ export class Stage {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Our own server, by its own socket. */
+  /** Kills the demo's tmux server, found by its own socket. */
   async #killTmux(): Promise<void> {
     const { tmux } = this.paths;
     if (existsSync(tmux)) await once(spawn("tmux", ["-S", tmux, "kill-server"], { stdio: "ignore" }), "close");
@@ -150,7 +150,7 @@ export class Stage {
     return { data, text, code: code ?? -1 };
   }
 
-  /** In a process group of its own: Ctrl-C is for the demo, which then clears up with the same commands. */
+  /** Spawns perdure in a process group of its own: Ctrl-C is for the demo, which cleans up with the same commands. */
   #perdure(args: string[], stdio: StdioOptions): ChildProcess {
     const { project: cwd } = this;
     return spawn(process.execPath, [process.argv[1] ?? "", ...args], { cwd, env: this.#env, stdio, detached: true });
@@ -158,9 +158,9 @@ export class Stage {
 }
 
 interface CommandOutput {
-  /** What came on stdout. */
+  /** The output on stdout. */
   data: string;
-  /** Everything, in the order a person would see it. */
+  /** Both outputs, in the order a person would see them. */
   text: string;
   code: number;
 }

@@ -7,13 +7,13 @@ export interface Survivor {
   before: WorkerSummary;
   after: WorkerSummary;
   told: string;
-  /** Its answer, when it was asked afterwards. */
+  /** The worker's answer afterwards. */
   heard: string;
-  /** Ids of what is in its box. */
+  /** The ids of the messages in the worker's mailbox. */
   mail: { before: string[]; after: string[] };
 }
 
-/** What is not as it was; empty when all of it held. */
+/** Lists what is not as it was before; empty when everything survived. */
 export function differences({ before, after, told, heard, mail }: Survivor): string[] {
   return [
     ...(after.address === before.address ? [] : ["another address"]),
@@ -43,6 +43,6 @@ export function survivedTable(survivors: readonly Survivor[], paint: Paint): str
   return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);
 }
 
-function checkMark(held: boolean, text: string, paint: Paint): Cell {
-  return { text: `${held ? "✓" : "✗"} ${text}`, paint: held ? paint.green : paint.red };
+function checkMark(ok: boolean, text: string, paint: Paint): Cell {
+  return { text: `${ok ? "✓" : "✗"} ${text}`, paint: ok ? paint.green : paint.red };
 }

@@ -11,9 +11,9 @@ export const attach: Command = {
   summary: "go to a worker's terminal",
   usage: "NAME [--popup | --window]",
   details: [
-    "Ctrl-b d leaves it again; the worker stays. The other workers of the project are the other windows.",
-    "Inside a tmux of your own it nests: every Ctrl-b has to be pressed twice. --popup shows it in a popup there, --window in",
-    "a window of its own.",
+    "Ctrl-b d leaves the terminal again; the worker keeps running. The other workers of the project are the other windows.",
+    "Inside a tmux of your own the terminal is nested: every Ctrl-b has to be pressed twice. --popup shows it in a popup",
+    "there instead, --window in a window of its own.",
   ].join("\n"),
   examples: ["perdure attach coder", "perdure attach coder --popup"],
   options: { popup: { type: "boolean" }, window: { type: "boolean" } },
@@ -40,7 +40,7 @@ export const attach: Command = {
   },
 };
 
-/** Of the tmux we are in; null if that does not say. */
+/** Returns the prefix key of the surrounding tmux; null if that tmux does not answer. */
 function outerPrefixKey(tmux: string): string | null {
   const options = { encoding: "utf8", timeout: TMUX_ANSWER_MS } as const;
   const { status, stdout } = spawnSync(tmux, ["show-options", "-gv", "prefix"], options);

@@ -14,7 +14,7 @@ export const init: Command = {
   summary: "write a commented perdure.toml for this project",
   usage: "",
   details:
-    "At the root of the project's main tree, with a fleet of the agents found on PATH and examples. Never overwrites.",
+    "The file goes to the root of the project's main tree, with a fleet of the agents found on PATH and examples. An\nexisting file is never overwritten.",
   examples: ["perdure init"],
   words: [0, 0],
 
@@ -34,7 +34,7 @@ export const init: Command = {
     out.note(
       vendors.length > 0
         ? `Agents found on PATH: ${vendors.join(", ")}`
-        : "No agents found on PATH: the built-in one stands in their place. Next: perdure up",
+        : "No agents found on PATH: the file uses the built-in one. Next: perdure up",
     );
   },
 };

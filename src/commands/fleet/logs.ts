@@ -10,16 +10,16 @@ import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 const LINES = 200;
-/** A terminal is read, not listened to: what it shows changes as a whole. */
+/** The interval at which -f reads the screen, because a pane reports no single new lines. */
 const FOLLOW_MS = 500;
 
 export const logs: Command = {
-  summary: "what a worker's terminal shows and has shown",
+  summary: "print what a worker's terminal shows",
   usage: "NAME [-f] [--lines N] [--run RUN]",
   details: [
-    "Of a worker that was brought up (perdure up): the last lines of its pane, as text; after its end, what was kept of it.",
-    "-f goes on with what is new. --run shows an earlier run's last screen, by the number or the id that perdure history",
-    "NAME has for it. To be there yourself: perdure attach NAME.",
+    "Prints the last lines of the pane of a worker that was brought up (perdure up), as text; after the worker's end, its",
+    "last screen. -f follows. --run prints the last screen of an earlier run, by the generation or the id in",
+    "`perdure history NAME`. To go to the terminal itself: perdure attach NAME.",
   ].join("\n"),
   examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --run 3"],
   options: { follow: { type: "boolean", short: "f" }, lines: { type: "string", short: "n" }, run: { type: "string" } },
@@ -30,7 +30,7 @@ export const logs: Command = {
     const lines = wholeNumber("--lines", values.lines, { least: 1, most: SCREEN_LINES_MAX }) ?? LINES;
     const run = typeof values.run === "string" ? values.run : undefined;
     if (run !== undefined && values.follow === true) {
-      throw new PerdureError("usage", "logs: --run is of one run, -f follows the name.", { hint: "give one of them" });
+      throw new PerdureError("usage", "logs: --run and -f cannot be combined.", { hint: "give one of them" });
     }
     const screen = await callDaemon("readScreen", { target, lines, run });
     if (values.follow !== true) return out.result(screen, () => printable(screen.text));
@@ -44,21 +44,21 @@ async function isComingBack(target: Target): Promise<boolean> {
 }
 
 async function follow(target: Target, first: ScreenRecord, out: Output): Promise<void> {
-  let seen = first;
+  let screen = first;
   const show = (lines: string[]): void => {
     for (const text of lines) out.item({ text }, () => printable(text) || " ");
   };
-  show(seen.text.split("\n"));
-  // The name is followed, not the run: one that is started again goes on here.
-  while (seen.live || (await isComingBack(target))) {
+  show(screen.text.split("\n"));
+  // The worker is followed, not its run: after a restart the output continues.
+  while (screen.live || (await isComingBack(target))) {
     await sleep(FOLLOW_MS);
-    const now = await callDaemon("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
+    const next = await callDaemon("readScreen", { target, lines: SCREEN_LINES_MAX }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "not-found") return null;
       throw error;
     });
-    if (now === null) return;
-    show(newLines(seen.text.split("\n"), now.text.split("\n")));
-    seen = now;
+    if (next === null) return;
+    show(newLines(screen.text.split("\n"), next.text.split("\n")));
+    screen = next;
   }
 }
 

@@ -8,8 +8,8 @@ export const trust: Command = {
   summary: "agree to what this project's perdure.toml runs",
   usage: "[--yes]",
   details: [
-    "A fleet file runs commands, and repositories come from strangers: nothing of it runs before you have agreed to its",
-    "content, once. When it changes, you are asked again and shown what changed. Values of env are never shown.",
+    "A fleet file runs commands, and repositories come from other people: nothing in it runs before you have agreed to its",
+    "content, once. When it changes, you are shown what changed and asked again. Values of env are never shown.",
   ].join("\n"),
   examples: ["perdure trust", "perdure trust --yes"],
   options: { yes: { type: "boolean", short: "y" } },

@@ -11,11 +11,12 @@ import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
 
 export const askCommand: Command = {
-  summary: "mail to a worker, and wait for its answer",
-  usage: "NAME[,NAME…] TEXT [--timeout T] [--ttl T] [--attach FILE] [--file FILE]",
+  summary: "send mail to a worker and wait for its reply",
+  usage: "NAME[,NAME…] TEXT [--timeout T] [--ttl T] [--attach FILE] [--file FILE] [--id ID]",
   details: [
-    "Waits ten minutes unless --timeout says otherwise (exit 6; the answer then comes to the inbox), over restarts of the",
-    "daemon and of the worker. Several names are asked at once. If it can no longer be answered, it says why (exit 5).",
+    "Waits ten minutes, or as long as --timeout says, across restarts of the daemon and of the worker; then exits 6, and a",
+    "later reply arrives in the inbox. Several names are asked at once. A question that can no longer be answered fails with",
+    "the reason (exit 5).",
   ].join("\n"),
   examples: ['perdure ask reviewer "is this safe to merge?"', 'perdure ask a,b "are you done?" --timeout 30s'],
   options: {
@@ -35,7 +36,7 @@ export const askCommand: Command = {
     const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
     const declared = declaredWorkersHere(found).map(({ name }) => name);
     if (isTerminal(2))
-      out.note(`asked ${names.join(", ")} (${base}); waiting for the answer. Ctrl-C leaves the question there.`);
+      out.note(`asked ${names.join(", ")} (${base}); waiting for the reply. Ctrl-C does not take the question back.`);
     const common = {
       ...senderRef(),
       here: projectRefHere(found),
@@ -58,7 +59,7 @@ export const askCommand: Command = {
     const outcomes = await Promise.allSettled(asked);
     const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
     const failed = outcomes.find((each) => each.status === "rejected");
-    // An answer that came is shown, whatever became of the others.
+    // Replies that arrived are shown even when another worker's failed.
     if (failed && answers.length === 0) throw failed.reason;
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
@@ -74,7 +75,7 @@ export const askCommand: Command = {
   },
 };
 
-/** Only now that it was shown. Without it, the answer comes to the inbox as well, which is no reason to fail. */
+/** Acknowledges replies after they were shown. An unacknowledged reply arrives in the inbox as well, so a failure is harmless. */
 async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
   if (nested) return;
   try {
@@ -85,7 +86,7 @@ async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
   }
 }
 
-/** Asked again under the same id after the daemon was restarted, it goes on waiting for the same answer. */
+/** Asks, and asks again under the same id after the daemon was restarted, which continues to wait for the same reply. */
 async function askUntilAnswered(params: CallParams<"ask">): Promise<CallResults["ask"]> {
   const deadline = performance.now() + params.waitMs;
   for (;;) {
@@ -101,7 +102,7 @@ async function askUntilAnswered(params: CallParams<"ask">): Promise<CallResults[
   }
 }
 
-/** Beyond the time the daemon waits: for its own answer that there is none. */
+/** How much longer than the daemon this side waits, so that the daemon can say that no reply came. */
 const EXTRA_WAIT_MS = 10_000;
 
 function withId(error: unknown, id: string): unknown {

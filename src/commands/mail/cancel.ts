@@ -3,7 +3,7 @@ import type { Command } from "../shared/command.ts";
 import { senderRef } from "./mail-common.ts";
 
 export const cancel: Command = {
-  summary: "take back a message that nobody has seen yet",
+  summary: "take back a message that nobody has read yet",
   usage: "ID",
   examples: ["perdure cancel k3m9xw2p"],
   words: [1, 1],

@@ -11,21 +11,22 @@ import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts
 import { printable, type Paint } from "../shared/output.ts";
 import { age, size } from "../shared/table.ts";
 
-// What the verbs of mail share.
+// Helpers that the verbs of mail share.
 
-/** Whoever the token in the environment belongs to; an agent inside that worker's agent says so. */
+/** Identifies the caller: the worker of the token in the environment, and whether the caller is a nested agent of it. */
 export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
   const run = process.env.PERDURE_RUN;
   return { as: null, nested: run !== undefined && run !== "" && isNested(processTable(), process.ppid, run) };
 }
 
+/** Refers to the project whose mail is meant. */
 export function mailScope(found = findProjectHere()): Pick<CallParams<"pending">, "here" | "project"> {
   return { here: projectRefHere(found), project: projectOfRun() };
 }
 
-/** From the command line, `-` for standard input, or a file. */
-export function messageBody(word: string | undefined, values: Invocation["values"], verb: string): string {
-  const text = typeof values.file === "string" ? fileText(values.file) : word === "-" ? stdinText() : word;
+/** Returns the text of a message: the argument, standard input for `-`, or the file of --file. */
+export function messageBody(argument: string | undefined, values: Invocation["values"], verb: string): string {
+  const text = typeof values.file === "string" ? fileText(values.file) : argument === "-" ? stdinText() : argument;
   if (text === undefined || text === "") {
     throw new PerdureError("usage", `${verb}: the text is missing.`, {
       hint: `perdure ${verb} … TEXT, or - for standard input, or --file FILE`,
@@ -33,7 +34,7 @@ export function messageBody(word: string | undefined, values: Invocation["values
   }
   const bytes = Buffer.byteLength(text);
   if (bytes <= MESSAGE_BYTES_MAX) return text;
-  throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
+  throw new PerdureError("usage", `The message has ${bytes} bytes; the limit is ${MESSAGE_BYTES_MAX}.`, {
     hint: "send it as a file: --attach FILE",
   });
 }
@@ -48,7 +49,7 @@ function fileText(file: string): string {
   }
 }
 
-/** Not process.stdin, so that nothing is left changed for others who read from it. */
+/** Reads standard input without process.stdin, which would change the flags of a shared terminal. */
 function stdinText(): string {
   return readFileSync(0, "utf8");
 }
@@ -58,15 +59,15 @@ export function attachmentPaths(values: Invocation["values"]): string[] {
   return (Array.isArray(files) ? files : []).map((file: unknown) => resolve(String(file)));
 }
 
-/** With its state when it is one among others, and not just handed over. */
+/** Formats a message for people, with its state if asked for. */
 export function messageText(message: MessageRecord, paint: Paint, withState = false): string {
-  const wants = message.expectsReply ? paint.yellow("  wants an answer") : "";
-  const about = message.replyTo === null ? "" : paint.dim(`  answers ${message.replyTo}`);
+  const expects = message.expectsReply ? paint.yellow("  expects a reply") : "";
+  const repliesTo = message.replyTo === null ? "" : paint.dim(`  replies to ${message.replyTo}`);
   const state = withState ? paint.dim(`  ${message.state}`) : "";
   const head = `${paint.bold(message.id)}  from ${printable(message.from)}  ${paint.dim(`${age(message.createdAt)} ago`)}`;
   const body = printable(message.body).replaceAll("\n", "\n  ");
   const files = message.attachments.map(({ name, file, bytes }) => {
     return `\n  ${paint.dim("+")} ${printable(name)} (${size(bytes)}): ${printable(file)}`;
   });
-  return `${head}${about}${wants}${state}\n  ${body}${files.join("")}`;
+  return `${head}${repliesTo}${expects}${state}\n  ${body}${files.join("")}`;
 }

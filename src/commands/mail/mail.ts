@@ -5,9 +5,9 @@ import { printable } from "../shared/output.ts";
 import { table } from "../shared/table.ts";
 
 export const mail: Command = {
-  summary: "one message, and everything that became of it",
+  summary: "show one message and what became of it",
   usage: "ID [--redeliver]",
-  details: "--redeliver queues what expired, was cancelled or is dead once more. The beginning of an id does.",
+  details: "--redeliver queues a message again that expired, was cancelled or is dead. A unique prefix is enough.",
   examples: ["perdure mail k3m9xw2p", "perdure mail k3m9 --redeliver"],
   options: { redeliver: { type: "boolean" } },
   words: [1, 1],

@@ -3,9 +3,9 @@ import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
 export const pause: Command = {
-  summary: "let a worker's mail wait; --off lets it through again",
+  summary: "pause the delivery of a worker's mail; --off resumes it",
   usage: "NAME [--off]",
-  details: "Mail is still taken in, and kept in order.",
+  details: "New mail is still accepted, and kept in order.",
   examples: ["perdure pause coder", "perdure pause coder --off"],
   options: { off: { type: "boolean" } },
   words: [1, 1],

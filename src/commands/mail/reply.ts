@@ -3,9 +3,9 @@ import type { Command } from "../shared/command.ts";
 import { attachmentPaths, senderRef, mailScope, messageBody } from "./mail-common.ts";
 
 export const reply: Command = {
-  summary: "answer a message, or the only one that waits for an answer",
+  summary: "reply to a message; without ID, to the only one that waits for a reply",
   usage: "[ID] TEXT [--attach FILE] [--file FILE] [--id NEW]",
-  details: "The answer goes to whoever asked; if that one is gone, it waits for its next run.",
+  details: "The reply goes to the sender; if the sender does not run, the reply waits for its next run.",
   examples: ['perdure reply "yes, merge it"', 'perdure reply k3m9 "not yet"'],
   options: { attach: { type: "string", multiple: true }, file: { type: "string" }, id: { type: "string" } },
   words: [0, 2],
@@ -21,6 +21,6 @@ export const reply: Command = {
       messageId: typeof values.id === "string" ? values.id : null,
       attach: attachmentPaths(values),
     });
-    out.result(replied, () => `${replied.id}  ${replied.to}  answers ${replied.replyTo}`);
+    out.result(replied, () => `${replied.id}  ${replied.to}  replies to ${replied.replyTo}`);
   },
 };

@@ -15,9 +15,9 @@ import { printable } from "../shared/output.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
 
 export const overview: Command = {
-  summary: "where you are, and what needs you",
+  summary: "show where you are and what needs you",
   usage: "",
-  details: "The project, its workers, who cannot go on without you and what to type, and the next sensible command.",
+  details: "Shows the project, its workers, what needs you and the command for it, and the next sensible command.",
   examples: ["perdure"],
   words: [0, 0],
 
@@ -32,8 +32,13 @@ export const overview: Command = {
       const mail = project.registered ? await unreadOperatorMail(client, here) : 0;
       const fleet = readFleetHere(found);
       const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
-      const needs = [...fleet.needs, ...attentionItems(workers), ...mailAttention(mail)];
-      const next = suggestCommand({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
+      const needs = [...fleet.attention, ...attentionItems(workers), ...mailAttention(mail)];
+      const next = suggestCommand({
+        attention: needs,
+        workers,
+        down: down.map(({ name }) => name),
+        fleetSize: fleet.workers.length,
+      });
       out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
         const { paint, columns } = out;
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
@@ -52,7 +57,7 @@ export const overview: Command = {
   },
 };
 
-/** As a person would write it. */
+/** Abbreviates the home folder to `~`. */
 function withTilde(folder: string): string {
   const home = process.env.HOME;
   return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
@@ -63,11 +68,11 @@ async function activeSavedSession(client: Client, here: ProjectRef): Promise<str
   return items.find(({ active }) => active)?.name ?? null;
 }
 
-/** Of the person at the machine; a worker's own is in the table. */
+/** Counts the operator's unread mail, up to a bound; none inside a run, where the table shows the worker's own. */
 async function unreadOperatorMail(client: Client, here: ProjectRef): Promise<number> {
   if (process.env.PERDURE_RUN) return 0;
-  const box = { as: null, nested: false, here, project: projectOfRun(), target: null, all: false };
-  return (await client.collect("peekMail", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
+  const mailbox = { as: null, nested: false, here, project: projectOfRun(), target: null, all: false };
+  return (await client.collect("peekMail", { ...mailbox, limit: UNREAD_TOLD_MAX })).items.length;
 }
 
 function mailAttention(unread: number): AttentionItem[] {
@@ -78,13 +83,13 @@ function mailAttention(unread: number): AttentionItem[] {
   ];
 }
 
-/** A fleet file with a mistake is one thing more that needs somebody; the rest is told all the same. */
-function readFleetHere(found: FoundProject): { workers: FleetWorker[]; needs: AttentionItem[] } {
+/** Reads the fleet; a mistake in its file becomes one more item that needs a person, so that the rest is still shown. */
+function readFleetHere(found: FoundProject): { workers: FleetWorker[]; attention: AttentionItem[] } {
   try {
-    return { workers: readFleet(found)?.workers ?? [], needs: [] };
+    return { workers: readFleet(found)?.workers ?? [], attention: [] };
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    return { workers: [], needs: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
+    return { workers: [], attention: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
   }
 }
 

@@ -11,10 +11,10 @@ import { subcommand } from "../shared/subcommand.ts";
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: showHere, ls: list, move };
 
 export const project: Command = {
-  summary: "which project this folder is; all of them; rebind one that was moved",
+  summary: "show this folder's project, list all projects, or rebind one that was moved",
   usage: "[show | ls | move OLD]",
   details:
-    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and folders come along.",
+    "A repository with all its worktrees is one project; outside git a folder is. After moving a repository, run\n`project move OLD` in its new location, with its old slug or path: names, history and folders come along.",
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
   words: [0, 2],
 
@@ -22,7 +22,7 @@ export const project: Command = {
     const word = invocation.words[0] ?? "show";
     const action = subcommand("project", ACTIONS, word);
     if (word !== "move" && invocation.words.length > 1) {
-      throw new PerdureError("usage", `project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
+      throw new PerdureError("usage", `project ${word}: unexpected argument ${JSON.stringify(invocation.words[1])}.`, {
         hint: `perdure project ${word}`,
       });
     }
@@ -32,7 +32,7 @@ export const project: Command = {
 
 async function showHere({ out }: Invocation): Promise<void> {
   const found = findProjectHere();
-  readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
+  readProjectConfig(found); // the file may ask for another slug, so a file that cannot be read is an error here
   const result = await callDaemon("showProject", { here: projectRefHere(found) });
   const state = result.registered
     ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`

@@ -6,7 +6,7 @@ export const retire: Command = {
   summary: "end a worker for good and free its name",
   usage: "NAME",
   details:
-    "Refused while it runs. A later worker of that name starts with nothing of this one's. The old name of a\nrenamed worker is freed the same way.",
+    "Refused while the worker runs. A later worker of that name inherits nothing from this one. The old name of a\nrenamed worker is freed the same way.",
   examples: ["perdure retire coder"],
   words: [1, 1],
 

@@ -8,7 +8,7 @@ import { printable } from "../shared/output.ts";
 import { age } from "../shared/table.ts";
 
 export const show: Command = {
-  summary: "everything about one worker",
+  summary: "show everything about one worker",
   usage: "NAME",
   examples: ["perdure show coder", "perdure show api/coder --json"],
   words: [1, 1],

@@ -9,8 +9,8 @@ import type { Output } from "../shared/output.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 
 /**
- * What the project's file says of a name that was never started; null for one it does not name. Words after `--` that begin
- * with an option stand for the entry's own arguments.
+ * Returns the fleet file's entry for a worker that was never started; null if the file has none. Arguments after `--` that
+ * begin with an option replace the entry's own.
  */
 export async function entryForRun(
   found: FoundProject,

@@ -22,15 +22,15 @@ import { printable, type Output } from "../shared/output.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker, here, in the foreground",
-  usage: "NAME [--vendor V [--new W --resume W]] [--fresh] [-- COMMAND…]",
+  usage: "NAME [--vendor V [--new-args W --resume-args W]] [--fresh] [-- COMMAND…]",
   details: [
-    "The name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the",
-    "command of last time is used again, in its folder of last time. The exit code is the program's own.",
-    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) comes back`,
-    "in its own conversation or not at all (exit 5, with the reason), without being told to;",
-    "--fresh begins a new one. With --vendor only that vendor's arguments follow `--`. Arguments are used again at",
-    "every start, a prompt among them too. Any other program runs as well, and always starts anew, unless",
-    "--vendor custom declares how it is told to begin (--new) and to go on (--resume).",
+    "A name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the last",
+    "command is run again, in its last folder. The exit code is the program's own.",
+    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) is resumed`,
+    "in its own conversation or not at all (exit 5, with the reason), without extra arguments;",
+    "--fresh begins a new conversation. With --vendor only that vendor's arguments follow `--`. Arguments are used",
+    "again at every start, including a prompt. Any other program runs as well, and begins from scratch each time, unless",
+    "--vendor custom declares the arguments that begin a conversation (--new-args) and resume it (--resume-args).",
     "A name of perdure.toml that was never started starts as that file says, once the file is trusted.",
   ].join("\n"),
   examples: [
@@ -39,35 +39,36 @@ export const runCommand: Command = {
     "perdure run coder --fresh",
     "perdure run helper --vendor codex",
     "perdure run build -- make -j4",
-    "perdure run mine --vendor custom --new='--id {id}' --resume='--continue {id}' -- my-agent",
+    "perdure run mine --vendor custom --new-args='--id {id}' --resume-args='--continue {id}' -- my-agent",
   ],
   options: {
     vendor: { type: "string" },
     fresh: { type: "boolean" },
-    new: { type: "string" },
-    resume: { type: "string" },
+    "new-args": { type: "string" },
+    "resume-args": { type: "string" },
   },
+  aliases: { new: "new-args", resume: "resume-args" },
   words: [1, 1],
   takesRest: true,
 
-  // resolve → look for the program → claim, which plans → write what the launch needs → become the wrapper
+  // resolve the name → find the program → claim, which plans → write what the launch needs → exec the wrapper
   async run({ words, rest, values, out }) {
     const found = findProjectHere();
     const target = targetOf(words[0] ?? "", projectRefHere(found));
     const stored = await storedWorker(target);
-    const never = stored?.command == null && values.vendor === undefined;
-    const entry = never ? await entryForRun(found, target, rest, out) : null;
+    const neverStarted = stored?.command == null && values.vendor === undefined;
+    const entry = neverStarted ? await entryForRun(found, target, rest, out) : null;
     const cwd = entry?.cwd ?? process.cwd();
     const { command, vendor } = entry ?? commandToRun(rest, values, stored, target.name, cwd);
     requireStartable(command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
     const environment = entry?.environment ?? recordedEnvironment(process.env, config.policy?.environment ?? []);
-    const given = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
-    const launch = await claimForLaunch({ target, ...given, ephemeral: false, fresh: values.fresh === true });
+    const spec = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
+    const launch = await claimForLaunch({ target, ...spec, ephemeral: false, fresh: values.fresh === true });
     printStart(launch, command === null, process.cwd(), out);
-    const left = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
-    if (left) passOnContext(launch, left, out);
+    const contextFile = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
+    if (contextFile) passOnContext(launch, contextFile, out);
     execWrapper({
       command: launch.command,
       cwd: launch.cwd,
@@ -80,7 +81,7 @@ export const runCommand: Command = {
   },
 };
 
-/** Null for a name nobody has yet. */
+/** Fetches the worker of this name; null if there is none yet. */
 async function storedWorker(target: Target): Promise<WorkerDetail | null> {
   try {
     return await callDaemon("show", { target });
@@ -92,7 +93,7 @@ async function storedWorker(target: Target): Promise<WorkerDetail | null> {
 
 type CommandToRun = Pick<CallParams<"claim">, "command" | "vendor">;
 
-/** The command as given, or null for the stored one. */
+/** Returns the command to run; null stands for the stored one. */
 function commandToRun(
   rest: readonly string[] | null,
   values: Invocation["values"],
@@ -125,7 +126,7 @@ function vendorCommand(
     });
   }
   if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
-  // Without a program of its own: the command is whole, and how it is told is declared.
+  // An adapter without a program of its own takes the whole command, and declared arguments.
   if (adapter.command.length === 0) return declaredCommand(vendor, rest ?? [], values, name);
   const programAt = adapter.command.length - 1;
   return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
@@ -137,31 +138,32 @@ function declaredCommand(
   values: Invocation["values"],
   name: string,
 ): CommandToRun {
-  const [begin, resume] = [declaredWords(values.new), declaredWords(values.resume)];
+  const [begin, resume] = [declaredArguments(values["new-args"]), declaredArguments(values["resume-args"])];
   if (rest.length === 0 || begin === null || resume === null) {
-    throw new PerdureError("usage", `--vendor ${vendor} needs a command, --new and --resume with {id} in both.`, {
-      hint: `perdure run ${name} --vendor ${vendor} --new='--id {id}' --resume='--continue {id}' -- COMMAND`,
+    const message = `--vendor ${vendor} needs a command, and --new-args and --resume-args with {id} in both.`;
+    throw new PerdureError("usage", message, {
+      hint: `perdure run ${name} --vendor ${vendor} --new-args='--id {id}' --resume-args='--continue {id}' -- COMMAND`,
     });
   }
   return { command: [...rest], vendor: { name: vendor, programAt: 0, declared: { new: begin, resume } } };
 }
 
-/** Words apart by spaces; null unless one of them has the id in it. */
-function declaredWords(text: string | boolean | undefined): string[] | null {
+/** Splits arguments at spaces; null unless one of them has the placeholder of the id. */
+function declaredArguments(text: string | boolean | undefined): string[] | null {
   const words = typeof text === "string" ? text.split(/\s+/).filter(Boolean) : [];
   return words.some((word) => word.includes("{id}")) ? words : null;
 }
 
-/** A worker from before its program had an adapter is matched now: from here on it has a conversation. */
+/** Runs the stored command. A worker older than its vendor's adapter is matched now, and has a conversation from then on. */
 function storedCommand(stored: WorkerDetail | null): CommandToRun {
   const vendor = stored?.command && stored.vendor === null ? matchVendor(stored.command, stored.cwd ?? "/") : null;
   return vendor === null ? { command: null, vendor } : { command: stored?.command ?? null, vendor };
 }
 
-/** Before anything is claimed: a start that cannot be must not cost a generation. */
+/** Throws, before anything is claimed, if the program cannot be started: a failed start must not use up a generation. */
 function requireStartable(command: string[] | null, stored: WorkerDetail | null, cwd: string): void {
   if (command !== null) resolveProgram(command, process.env, cwd);
-  // A name nobody has: the claim says what is missing.
+  // For an unknown name the claim says what is missing.
   else if (stored !== null && stored.command !== null) {
     const { conversation } = stored;
     preparedLaunchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
@@ -169,25 +171,28 @@ function requireStartable(command: string[] | null, stored: WorkerDetail | null,
 }
 
 function printStart({ grant, session, cwd }: PreparedLaunch, again: boolean, here: string, out: Output): void {
-  const place = cwd === here ? "" : `  (in ${cwd})`;
+  const folder = cwd === here ? "" : `  (in ${cwd})`;
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) {
     const command = shellWords(grant.command ?? []);
-    out.note(printable(`perdure: ${grant.address} again: ${command}${place}${conversation}`));
-  } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${place}`));
+    out.note(printable(`perdure: ${grant.address} again: ${command}${folder}${conversation}`));
+  } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${folder}`));
   if (!session?.restored) return;
   const { bytes, missingBytes } = session.restored;
-  const lost = missingBytes === 0 ? "" : `; ${missingBytes} bytes that were written after it are lost`;
-  out.note(`perdure: ${session.vendor} had lost it; put back from the copy that was kept (${bytes} bytes${lost})`);
+  const lost = missingBytes === 0 ? "" : `; ${missingBytes} bytes written after the copy are lost`;
+  out.note(
+    `perdure: ${session.vendor} had lost the conversation; restored from perdure's copy (${bytes} bytes${lost})`,
+  );
 }
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };
 
+/** Points the new run to the context file that an earlier run left: in its environment, and in a message if the vendor takes one. */
 function passOnContext({ grant, session, environment }: PreparedLaunch, file: string, out: Output): void {
   out.note(printable(`perdure: an earlier run left its context: ${file}`));
   environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const told =
+  const message =
     session &&
     adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
-  if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
+  if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
 }

@@ -1,7 +1,7 @@
 import { connect, type Collected } from "../../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 
-/** One call to the daemon, for verbs that need no more. */
+/** Makes one call to the daemon on a connection of its own. */
 export async function callDaemon<N extends CallName>(
   name: N,
   params: CallParams<N>,
@@ -15,7 +15,7 @@ export async function callDaemon<N extends CallName>(
   }
 }
 
-/** The same for a call that answers with a list. */
+/** Makes one call that streams a list, on a connection of its own, and collects its items. */
 export async function listFromDaemon<N extends keyof StreamItems>(
   name: N,
   params: CallParams<N>,

@@ -10,7 +10,7 @@ import { callDaemon } from "./call.ts";
 
 type LaunchClaim = Omit<ClaimRequest, "kind" | "pid">;
 
-/** Claims, and gets everything ready for the start. If that fails the name is given back at once. */
+/** Claims a name and prepares the launch. If preparing fails, the name is released before the error is thrown. */
 export async function claimForLaunch(request: LaunchClaim, env: Environment = process.env): Promise<PreparedLaunch> {
   const grant = await claimWithRetry(connect, { ...request, kind: "run", pid: process.pid });
   const { run, generation, token } = grant;
@@ -35,7 +35,7 @@ export async function claimForLaunch(request: LaunchClaim, env: Environment = pr
   }
 }
 
-/** Whose program a command starts, by its words and by where its first one leads to; null for one without an adapter. */
+/** Finds the vendor of a command, by its words and by the file that its program resolves to; null without an adapter. */
 export function matchVendor(command: readonly string[], cwd: string): ClaimRequest["vendor"] {
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
   const match = matchCommand(command, "file" in program ? realpathSync(program.file) : null);

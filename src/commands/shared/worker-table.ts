@@ -4,27 +4,27 @@ import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
 
 export interface WorkerTableOptions {
-  /** With the project before the name. */
+  /** Shows addresses (`project/name`) in place of names. */
   addresses?: boolean;
-  /** With what a person seldom looks for: pid and run. */
+  /** Adds pid and run. */
   long?: boolean;
-  /** Of the terminal. */
+  /** The width of the terminal. */
   columns?: number;
 }
 
-/** coder-2 before coder-10. */
+/** Orders workers by address, numbers by their value: coder-2 comes before coder-10. */
 export function byName(a: WorkerSummary, b: WorkerSummary): number {
   return a.address.localeCompare(b.address, "en", { numeric: true });
 }
 
-/** What a person with several agents looks at all day. Null when there is nobody to show. */
+/** Formats the table of `ls`; null without workers. */
 export function workerTable(
   workers: readonly WorkerSummary[],
   paint: Paint,
-  form: WorkerTableOptions = {},
+  options: WorkerTableOptions = {},
 ): string | null {
   if (workers.length === 0) return null;
-  const { addresses = false, long = false, columns = Infinity } = form;
+  const { addresses = false, long = false, columns = Infinity } = options;
   const rows = workers.map((worker): Cell[] => [
     { text: addresses ? worker.address : worker.name, paint: paint.bold },
     vendorCell(worker, paint),
@@ -43,7 +43,7 @@ export function workerTable(
   return table(header, rows, paint.dim, columns);
 }
 
-/** What is unusual about it, or what it waits for, or how it ended. */
+/** Says what is unusual about a worker, what it waits for, or how its last run ended. */
 export function workerNote(worker: WorkerSummary): string {
   if (worker.attention !== null) return worker.attention;
   if (worker.state === "blocked") return "waits for your answer";
@@ -64,9 +64,9 @@ function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
   return { text: `${vendor} (unproved)`, paint: paint.yellow };
 }
 
-/** A sign as well as a colour: not everybody sees both. */
+/** Shows a state by a sign as well as a colour, because not everybody sees both. */
 function stateCell(worker: WorkerSummary, paint: Paint): Cell {
-  // A daemon of another version may know a state that this one does not.
+  // A daemon of another version may report a state that this version does not know.
   const [sign, tone] = own(STATE_SIGNS, worker.state) ?? (["◆", "waiting"] as const);
   const unusual = worker.attention !== null && worker.run !== null;
   return { text: `${sign} ${worker.state}`, paint: unusual ? paint.yellow : TONES[tone](paint) };
@@ -95,7 +95,7 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
   unresumable: ["✗", "broken"],
 };
 
-/** Marked by whether the vendor has shown it: proved, not yet, or in another one. */
+/** Shows a conversation with a mark: proved, not proved yet, or the agent is in another one. */
 function conversationCell({ session }: WorkerSummary, paint: Paint): Cell {
   if (session === null) return { text: "-", paint: paint.dim };
   const [mark, tone] = MARKS[String(session.proved) as `${typeof session.proved}`];

@@ -33,7 +33,7 @@ test("a fleet is killed with everything around it, and the demo shows that all o
   expect(left()).toEqual([]);
 });
 
-test.each(["new scripted", "is killed, as a crash", "One command"])(
+test.each(["new scripted", "is killed, as in a crash", "One command"])(
   "Ctrl-C after %j leaves nothing behind",
   async (words) => {
     const { home, left } = demoHome();
@@ -44,7 +44,7 @@ test.each(["new scripted", "is killed, as a crash", "One command"])(
       if (said.includes(words)) child.kill("SIGINT");
     });
     const [code] = (await once(child, "exit")) as [number];
-    expect({ code, said }).toEqual({ code: 130, said: expect.stringContaining("Interrupted. Clearing up") as string });
+    expect({ code, said }).toEqual({ code: 130, said: expect.stringContaining("Interrupted. Cleaning up") as string });
     expect(left()).toEqual([]);
   },
 );
@@ -72,7 +72,7 @@ test("the demo fails, and clears up, when something does not hold", async () => 
   writeFileSync(join(programs, "tmux"), '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.3a || exit 1\n', { mode: 0o755 });
   home.env.PATH = `${programs}:${home.env.PATH}`;
   const { code, stderr } = await home.perdure(["demo"]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("perdure up left with") as string });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("perdure up exited with") as string });
   expect(left()).toEqual([]);
 });
 

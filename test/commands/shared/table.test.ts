@@ -99,14 +99,16 @@ test("who needs somebody is told with what to type; what passes by itself is not
 
 test("the next command is the one that makes sense now", () => {
   const next = (state: Partial<Parameters<typeof suggestCommand>[0]>): string =>
-    suggestCommand({ needs: [], workers: [], down: [], fleet: 0, ...state }).command;
+    suggestCommand({ attention: [], workers: [], down: [], fleetSize: 0, ...state }).command;
   expect(next({})).toBe("perdure init");
-  expect(next({ down: ["a", "b"], fleet: 2 })).toBe("perdure up");
-  expect(next({ workers: FLEET, needs: attentionItems(FLEET), down: ["tester"], fleet: 6 })).toBe(
+  expect(next({ down: ["a", "b"], fleetSize: 2 })).toBe("perdure up");
+  expect(next({ workers: FLEET, attention: attentionItems(FLEET), down: ["tester"], fleetSize: 6 })).toBe(
     "perdure attach coder-2",
   );
-  expect(next({ workers: [sampleWorker("planner", "idle")], fleet: 1 })).toBe("perdure attach planner");
-  expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleet: 1 })).toBe("perdure ls --watch");
+  expect(next({ workers: [sampleWorker("planner", "idle")], fleetSize: 1 })).toBe("perdure attach planner");
+  expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleetSize: 1 })).toBe(
+    "perdure ls --watch",
+  );
   expect(next({ workers: [sampleWorker("solo", "stopped", { mode: "foreground" })] })).toBe("perdure run solo");
   expect(next({ workers: [sampleWorker("solo", "busy", { mode: "foreground" })] })).toBe("perdure show solo");
 });

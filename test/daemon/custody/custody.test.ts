@@ -49,7 +49,7 @@ describe.each(VENDORS)("%s", (vendor) => {
       expect(banner).toEqual({ session: id, turns: 2 });
       expect(readFileSync(file).subarray(0, before.length)).toEqual(before);
       expect(await talk.say("three")).toContain("turns=3 first=one last=three");
-      expect((await talk.end()).stderr).toContain("put back from the copy");
+      expect((await talk.end()).stderr).toContain("restored from perdure's copy");
       expect(await persona.events("session.restored")).toMatchObject([
         { data: { session: id, bytes: before.length, missingBytes: 0 } },
       ]);
