@@ -94,7 +94,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     const { id, file } = await ended(persona, "one", "two");
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("one", "eno"));
     expect((await refused(persona)).code).toBe(5);
-    expect(await persona.home.perdure(["adopt", "coder", "--vendor", vendor, "--session", id])).toMatchObject({
+    expect(await persona.home.perdure(["adopt", "coder", "--vendor", vendor, "--conversation", id])).toMatchObject({
       code: 0,
     });
     const { talk } = await persona.resume("coder");
