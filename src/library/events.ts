@@ -4,13 +4,13 @@ import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 
 export interface EventOptions {
-  /** Only events of this worker. */
+  /** Yields only events of this worker. */
   name?: string;
-  /** Events of every project. */
+  /** Yields events of every project. */
   all?: boolean;
-  /** Only events with a higher number; 0 gives all that are kept. Without it, the latest 50. */
+  /** Yields only events with a higher number; 0 yields all that are kept. By default, the latest 50. */
   after?: number;
-  /** Continue with later events until the caller leaves the loop. */
+  /** Yields later events as they happen, until the caller leaves the loop. */
   follow?: boolean;
 }
 

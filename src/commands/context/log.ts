@@ -28,7 +28,7 @@ function append(file: string, text: string): void {
   try {
     const bytes = Buffer.from(text);
     const written = writeSync(fd, bytes);
-    if (written !== bytes.length) throw new PerdureError("disk-full", `Only part of the entry fitted into ${file}.`);
+    if (written !== bytes.length) throw new PerdureError("disk-full", `Only part of the entry was written to ${file}.`);
   } finally {
     closeSync(fd);
   }

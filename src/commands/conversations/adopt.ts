@@ -121,10 +121,10 @@ interface ConversationRef {
 /** Finds the listed conversation with this id, or prefix or suffix of one; one that is not listed needs its vendor. */
 async function resolveConversation(
   found: FoundProject,
-  given: string,
+  idPart: string,
   values: Invocation["values"],
 ): Promise<ConversationRef> {
-  const piece = given.replace(/^…/, "");
+  const piece = idPart.replace(/^…/, "");
   if (piece === "")
     throw new PerdureError("usage", "adopt: --conversation is empty.", { hint: "perdure adopt lists them" });
   const matches = (await listConversations(found, values)).filter(
@@ -134,12 +134,12 @@ async function resolveConversation(
   const [only, another] = exact.length > 0 ? exact : matches;
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
   if (only && another) {
-    throw new PerdureError("usage", `${given} matches ${matches.length} conversations.`, {
+    throw new PerdureError("usage", `${idPart} matches ${matches.length} conversations.`, {
       hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
     });
   }
   if (typeof values.vendor === "string") return { vendor: values.vendor, session: piece, cwd: null };
-  throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(given)}.`, {
+  throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(idPart)}.`, {
     hint: "perdure adopt --all lists them; one that is too old to be listed needs its whole id and --vendor",
   });
 }

@@ -23,7 +23,7 @@ export const attach: Command = {
     const pane = await callDaemon("findPane", { target: targetOf(words[0] ?? "") });
     if (out.json) return out.result(pane, () => "");
     if (!isTerminal(0)) {
-      throw new PerdureError("usage", "There is no terminal here to attach.", { hint: `perdure logs ${words[0]}` });
+      throw new PerdureError("usage", "attach needs a terminal.", { hint: `perdure logs ${words[0]}` });
     }
     const { tmux: file, socket, session, pane: id, address } = pane;
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
