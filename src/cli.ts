@@ -104,7 +104,7 @@ function aliasOptions({ aliases = {} }: Command): NonNullable<Command["options"]
 
 /** Hands a value that was given under an alias to the option's present name; a value under that name wins. */
 function resolveAliases({ aliases = {} }: Command, values: Invocation["values"]): Invocation["values"] {
-  const resolved = Object.entries(aliases).map(([alias, name]) => [name, values[name] ?? values[alias]]);
+  const resolved = Object.entries(aliases).map(([alias, name]) => [name, values[name] ?? values[alias]] as const);
   return { ...values, ...Object.fromEntries(resolved) };
 }
 
