@@ -15,7 +15,7 @@ beforeAll(async () => {
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["daemon", "stop"]);
   const store = new DatabaseSync(join(home.state, "perdure.db"));
-  store.exec("UPDATE workers SET command = 'no JSON'");
+  store.exec("UPDATE workers SET created_ms = 9e15"); // no date
   store.close();
 });
 afterAll(() => home.clear());
