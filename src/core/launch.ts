@@ -94,7 +94,7 @@ function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: B
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
     lasting: true,
-    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
+    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --conversation ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
   };
 }
 

@@ -6,7 +6,7 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attachmentPaths, senderRef, messageText, messageBody } from "./mail-common.ts";
+import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
 
@@ -33,7 +33,7 @@ export const askCommand: Command = {
     const names = (words[0] ?? "").split(",");
     const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
     const body = messageBody(words[1], values, "ask");
-    const base = typeof values.id === "string" ? values.id : randomUUID().slice(0, 13);
+    const base = messageIdOption(values) ?? randomUUID().slice(0, 13);
     const declared = declaredWorkersHere(found).map(({ name }) => name);
     if (isTerminal(2))
       out.note(`asked ${names.join(", ")} (${base}); waiting for the reply. Ctrl-C does not take the question back.`);

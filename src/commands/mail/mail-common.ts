@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { checkMessageBytes, type MessageRecord } from "../../protocol/records/mail.ts";
+import { checkMessageBytes, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
+import { shorten } from "../../protocol/names.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import type { Invocation } from "../shared/command.ts";
@@ -21,6 +22,16 @@ export function senderRef(): Pick<CallParams<"send">, "as" | "nested"> {
 /** Refers to the project whose mail is meant. */
 export function mailScope(found = findProjectHere()): Pick<CallParams<"pending">, "here" | "project"> {
   return { here: projectRefHere(found), project: projectOfRun() };
+}
+
+/** Returns the id that --id gives to the message; null when it was not given. */
+export function messageIdOption(values: Invocation["values"]): string | null {
+  if (typeof values.id !== "string") return null;
+  if (MESSAGE_ID.test(values.id)) return values.id;
+  const rule = "1 to 128 letters, digits, and . _ : ~ - in between";
+  throw new PerdureError("usage", `--id is ${JSON.stringify(shorten(values.id))}; it must be ${rule}.`, {
+    hint: "--id note-1",
+  });
 }
 
 /** Returns the text of a message: the argument, standard input for `-`, or the file of --file. */

@@ -1,6 +1,6 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { attachmentPaths, senderRef, mailScope, messageBody } from "./mail-common.ts";
+import { attachmentPaths, senderRef, mailScope, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const reply: Command = {
   summary: "reply to a message; without ID, to the only one that waits for a reply",
@@ -18,7 +18,7 @@ export const reply: Command = {
       ...mailScope(),
       id,
       body: messageBody(id === null ? words[0] : words[1], values, "reply"),
-      messageId: typeof values.id === "string" ? values.id : null,
+      messageId: messageIdOption(values),
       attach: attachmentPaths(values),
     });
     out.result(replied, () => `${replied.id}  ${replied.to}  replies to ${replied.replyTo}`);

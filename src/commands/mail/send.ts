@@ -4,7 +4,7 @@ import { parseRecipient } from "../../protocol/names.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attachmentPaths, senderRef, messageBody } from "./mail-common.ts";
+import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 
 export const send: Command = {
@@ -48,7 +48,7 @@ export const send: Command = {
       to: to ?? (toAll ? [] : [name]),
       all: toAll,
       body: messageBody(group === null ? second : first, values, "send"),
-      id: typeof values.id === "string" ? values.id : null,
+      id: messageIdOption(values),
       ttlMs: duration("--ttl", values.ttl),
       supersedes: typeof values.supersedes === "string" ? values.supersedes : null,
       expectsReply: values["expects-reply"] === true,

@@ -65,7 +65,7 @@ function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
 }
 
 function elsewhere(name: string, { vendor, vendorId: id }: Conversation): string {
-  return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
+  return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --conversation ${id} --cwd DIR`;
 }
 
 async function conversationChecks(

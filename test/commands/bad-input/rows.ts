@@ -177,7 +177,7 @@ const vendors = [
   missing("adopt x --session 0b6f", /No installed vendor has a conversation "0b6f"/, /perdure adopt --all/),
   usage("send coder", /^send: the text is missing\.$/, /standard input/),
   usage("send coder x --ttl soon", /^--ttl is "soon"; it must be a duration/, /--ttl 10m/),
-  usage(["send", "coder", "x", "--id", "../x"], /^Call send: id/, /.+/),
+  usage(["send", "coder", "x", "--id", "../x"], /^--id is "\.\.\/x"; it must be 1 to 128 letters/, /--id note-1/),
   missing("send codr x", /no worker "codr"/, /did you mean coder/),
   missing("send coder x --attach /no/such", /There is no file \/no\/such to attach/, /ls -l/),
   missing("ask codr x", /no worker "codr"/, /did you mean coder/),
