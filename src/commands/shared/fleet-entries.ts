@@ -88,14 +88,14 @@ function entryCommand(
     return { command: words, vendor: matchVendor(words, cwd) };
   }
   const adapter = adapterOf(vendor);
-  if (adapter === null) throw noAdapter(fleet, entry, vendor);
+  if (adapter === null) throw unknownEntryVendor(fleet, entry, vendor);
   if (declared !== null)
     return { command: [...(command ?? []), ...args], vendor: { name: vendor, programAt: 0, declared } };
   const words = command ?? adapter.command;
   return { command: [...words, ...args], vendor: { name: vendor, programAt: words.length - 1 } };
 }
 
-function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
+function unknownEntryVendor(fleet: Fleet, entry: string, vendor: string): Error {
   const { message, hint } = unknownVendor(vendor, 'any other program: command = ["…"]');
   return fleetError(fleet, entry, "vendor", `: ${message.replace(/^T/, "t")}`, hint ?? "");
 }
