@@ -33,7 +33,7 @@ export class RunLifecycle implements RunListener, SignListener {
   }
 
   /** Has to come before the first run is tracked. */
-  begin(): void {
+  subscribe(): void {
     this.#services.runs.subscribe(this);
     this.#services.conversations.subscribe(this);
   }

@@ -1,9 +1,9 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { Waiting } from "../../core/mail.ts";
+import type { WaitingAsk } from "../../core/mail.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, firstReplyTo } from "../../store/messages.ts";
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { workerById } from "../../store/workers.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
@@ -24,7 +24,7 @@ import { expiryOf } from "./send.ts";
  */
 export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
   const { services, actor } = context;
-  let done = (): void => undefined;
+  let stopWaiting = (): void => undefined;
   try {
     const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
       services.writer.write(() => {
@@ -42,19 +42,23 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
           attachments,
         });
         // In the very change that asks: two who ask each other at once are both seen.
-        const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
-        done = services.mail.wait(waiting);
+        const waiting: WaitingAsk = {
+          ask: params.id,
+          from: asker.worker?.id ?? null,
+          to: recipient.worker?.id ?? null,
+        };
+        stopWaiting = services.mail.wait(waiting);
         return { sender: asker, again };
       }),
     );
-    const replyId = await answered(context, params, sender);
+    const replyId = await waitForReply(context, params, sender);
     return await offerReply(services, params, replyId, sender);
   } finally {
-    done();
+    stopWaiting();
   }
 }
 
-async function answered(
+async function waitForReply(
   { services, closed }: CallContext,
   { id, waitMs }: CallParams<"ask">,
   sender: Sender,
@@ -62,12 +66,12 @@ async function answered(
   const deadline = services.monotonicMs() + waitMs;
   for (;;) {
     const change = new MailboxChange(services, askKey(id), deadline, closed);
-    const outcome = change.stoppedIfThrown(() => outcomeOf(services, id, sender));
+    const outcome = change.stopIfThrows(() => findReply(services, id, sender));
     if (outcome !== null) {
       change.stop();
       return outcome;
     }
-    if ((await change.happened) === "too late") {
+    if ((await change.outcome) === "too late") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
         hint: `it may still come, to your inbox: perdure mail ${id}`,
         details: { id },
@@ -78,10 +82,10 @@ async function answered(
 }
 
 /** The reply's id once it is there; an error once there will be none; null while one may still come. */
-function outcomeOf(services: Services, id: string, { run, worker }: Sender): string | null {
+function findReply(services: Services, id: string, { run, worker }: Sender): string | null {
   const now = worker && workerById(services.db, worker.id);
   // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
-  if (run && (!now || standing(now.lease, run.id, run.generation) !== "current")) {
+  if (run && (!now || leaseStanding(now.lease, run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
     });
@@ -112,7 +116,7 @@ async function offerReply(
     const reply = messageById(services.db, replyId);
     if (!reply || !transition(services, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
     if (nested) transition(services, { ...reply, state: "offered" }, "read", { run });
-    else services.mail.offered(reply.seq);
+    else services.mail.startOfferDeadline(reply.seq);
   });
   const reply = messageById(services.db, replyId);
   if (reply === null) throw new Error(`reply ${replyId} vanished`);

@@ -23,7 +23,7 @@ export async function findConversationsCall(
     .flatMap((name) => adapterOf(name) ?? []);
   const found = await Promise.all(
     adapters.map((adapter) =>
-      foundBy(context.services, adapter, params).catch((error: unknown) => {
+      listConversations(context.services, adapter, params).catch((error: unknown) => {
         // One vendor's trouble is not the others'.
         context.services.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
         return [];
@@ -35,7 +35,7 @@ export async function findConversationsCall(
   return { count: all.length };
 }
 
-async function foundBy(
+async function listConversations(
   services: Services,
   adapter: Adapter,
   { cwd, environment }: CallParams<"findConversations">,

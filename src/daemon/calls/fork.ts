@@ -5,10 +5,10 @@ import { boundConversation, type Conversation } from "../../store/conversations.
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { probeSession } from "../conversations/probe.ts";
+import { probeConversation } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
-import { knownAdapter } from "../launch/spec.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { requireAdapter } from "../launch/spec.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
 /** A new worker whose first start is a branch of this one's conversation, as it is then. The stem may go on running. */
@@ -26,7 +26,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
     if (workerByName(services.db, project.id, nameKey(to))) {
       throw new PerdureError("conflict", `${project.slug}/${to} exists already.`, { hint: "choose another name" });
     }
-    const branch = findOrCreate(services, project, to, false);
+    const branch = findOrCreateWorker(services, project, to, false);
     setLaunch(services.db, branch.id, { ...worker, cwd: stem.launchCwd });
     setForkOf(services.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
@@ -36,12 +36,12 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
 }
 
 async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
-  if (!knownAdapter(stem.vendor).launch.forks) {
+  if (!requireAdapter(stem.vendor).launch.forks) {
     throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });
   }
-  const transcript = await services.custody.compare(stem, await probeSession(services, stem));
+  const transcript = await services.custody.checkAgainstCopy(stem, await probeConversation(services, stem));
   if (transcript.state === "good") return;
   const why = transcript.state === "damaged" ? transcript.why : "nothing was said in it yet";
   throw new PerdureError("refused", `The ${stem.vendor} conversation of ${address} cannot be branched: ${why}.`, {

@@ -2,10 +2,10 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { onTheWay, recentMessages, unansweredFor } from "../../store/messages.ts";
-import { assertAllThere } from "../mail/integrity.ts";
+import { assertNoneMissing } from "../mail/integrity.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { projectFor } from "../mail/recipients.ts";
-import { assertReader, senderOf } from "../mail/sender.ts";
+import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
@@ -16,7 +16,7 @@ export async function peekMailCall(
 ): Promise<CallResults["peekMail"]> {
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const other = params.target === null ? null : findWorker(services, params.target);
   if (other && sender.worker !== null && other.worker.id !== sender.worker.id) {
     throw new PerdureError("refused", `The mail of ${other.address} is not ${sender.name}'s to read.`, {
@@ -28,7 +28,7 @@ export async function peekMailCall(
   const rows = params.all
     ? recentMessages(services.db, project.id, to, params.limit).toReversed()
     : onTheWay(services.db, project.id, to, params.limit);
-  if (!params.all && rows.length < params.limit) await assertAllThere(services, project.id, to, rows.length);
+  if (!params.all && rows.length < params.limit) await assertNoneMissing(services, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(services, row));
   return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
 }
@@ -40,7 +40,7 @@ export async function pendingCall(
 ): Promise<CallResults["pending"]> {
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const project = projectFor(services, sender, { ...params, declared: [] });
   const rows = unansweredFor(services.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
   for (const row of rows) await context.send(describeMessage(services, row));

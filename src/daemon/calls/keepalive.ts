@@ -1,4 +1,4 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
@@ -33,5 +33,5 @@ export async function keepaliveCall(
 function isCurrent(services: Services, { run, generation }: CallParams<"keepalive">): boolean {
   const row = runById(services.db, run);
   const worker = row ? workerById(services.db, row.workerId) : null;
-  return worker !== null && standing(worker.lease, run, generation) === "current";
+  return worker !== null && leaseStanding(worker.lease, run, generation) === "current";
 }

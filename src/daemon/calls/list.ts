@@ -16,8 +16,8 @@ import { iso } from "../../util/iso.ts";
 export async function lsCall(params: CallParams<"ls">, context: CallContext): Promise<CallResults["ls"]> {
   const { services } = context;
   await services.runs.pollNow();
-  const one = params.all ? null : projectOf(services, params);
-  const projects = params.all ? allProjects(services.db) : one ? [one] : [];
+  const own = params.all ? null : projectOf(services, params);
+  const projects = params.all ? allProjects(services.db) : own ? [own] : [];
   let count = 0;
   for (const project of projects) {
     for (const worker of workersOfProject(services.db, project.id)) {
@@ -42,7 +42,7 @@ export async function showCall(params: CallParams<"show">, { services }: CallCon
     environment: Object.keys(worker.environment),
     formerNames: tombstonesOfWorker(services.db, worker.id).map(({ name }) => name),
     // The program's own too, not only the one that holds the name.
-    processes: everyProcess(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
+    processes: allProcesses(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
     lastRun: last ? describeRun(services, last) : null,
     conversation: current && describeSession(services, worker, current),
   };
@@ -60,7 +60,7 @@ export async function historyCall(
   return { address, sessions: sessions.map((session) => describeSession(services, worker, session)) };
 }
 
-function everyProcess(services: Services, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {
+function allProcesses(services: Services, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {
   const run = worker.holderRun === null || holders.length === 0 ? null : runById(services.db, worker.holderRun);
   const carrying = run ? services.runs.allProcessesOf(run) : [];
   return carrying.length > 0 ? carrying : holders;

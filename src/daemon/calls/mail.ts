@@ -5,8 +5,8 @@ import { setPaused, workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
 import { findMessage } from "../mail/describe.ts";
-import { boxKey } from "../mail/waiting.ts";
-import { sentBy, senderOf, type Sender } from "../mail/sender.ts";
+import { mailboxKey } from "../mail/waiting.ts";
+import { isSentBy, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
@@ -17,7 +17,7 @@ export async function showMailCall(
   { services, actor }: CallContext,
 ): Promise<CallResults["showMail"]> {
   const message = findMessage(services, params.id);
-  assertParty(senderOf(services, actor, params), message);
+  assertMayRead(senderOf(services, actor, params), message);
   const reply = firstReplyTo(services.db, message.id);
   return {
     message: describeMessage(services, message),
@@ -34,13 +34,13 @@ export async function cancelCall(
   return services.writer.write(() => {
     const sender = senderOf(services, actor, params);
     const message = findMessage(services, params.id);
-    if (sender.worker !== null && !sentBy(sender, message)) {
+    if (sender.worker !== null && !isSentBy(sender, message)) {
       throw new PerdureError("refused", `${message.id} was not sent by ${sender.name}.`, { hint: "perdure mail ID" });
     }
     if (transition(services, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {
       return { id: message.id, state: "cancelled" as const };
     }
-    throw tooLate(message, "cancel");
+    throw wrongStateError(message, "cancel");
   });
 }
 
@@ -58,12 +58,12 @@ export async function redeliverCall(
       });
     }
     if (!transition(services, message, "redeliver", { run: null, reason: "by operator" }))
-      throw tooLate(message, "redeliver");
+      throw wrongStateError(message, "redeliver");
     return { id: message.id, state: "queued" as const };
   });
 }
 
-function tooLate({ id, state }: Message, what: string): PerdureError {
+function wrongStateError({ id, state }: Message, what: string): PerdureError {
   return new PerdureError("conflict", `There is nothing to ${what}: ${id} is ${state}.`, {
     hint: `perdure mail ${id}`,
   });
@@ -76,13 +76,13 @@ export async function pauseCall(params: CallParams<"pause">, { services }: CallC
     setPaused(services.db, worker.id, params.on);
     const type = params.on ? "worker.paused" : "worker.unpaused";
     recordEvent(services, type, { projectId: project.id, workerId: worker.id });
-    if (!params.on) services.mail.notify(boxKey(project.id, worker.id));
+    if (!params.on) services.mail.notify(mailboxKey(project.id, worker.id));
     return { address, paused: params.on };
   });
 }
 
 /** An agent sees the mail it sent or got; the operator sees all. */
-function assertParty({ worker, name }: Sender, message: Message): void {
+function assertMayRead({ worker, name }: Sender, message: Message): void {
   if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
   throw new PerdureError("refused", `${message.id} is not ${name}'s to read.`, { hint: "perdure inbox" });
 }

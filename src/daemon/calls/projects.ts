@@ -15,7 +15,7 @@ import { rebaseConversations } from "../../store/conversations.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { slugHere } from "../names/lookup.ts";
+import { slugFor } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
@@ -25,7 +25,7 @@ export async function showProjectCall(
 ): Promise<CallResults["showProject"]> {
   const row = projectByIdentity(services.db, here.identity);
   if (row) return summary(services, row);
-  return { slug: slugHere(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
+  return { slug: slugFor(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
 export async function listProjectsCall(
@@ -43,7 +43,7 @@ export async function moveProjectCall(
   { services }: CallContext,
 ): Promise<CallResults["moveProject"]> {
   const moved = await services.writer.write(() => {
-    const row = findOld(services, old);
+    const row = findProject(services, old);
     assertMovable(services, row, here);
     const empty = projectByIdentity(services.db, here.identity);
     if (empty && empty.id !== row.id) deleteProject(services.db, empty.id);
@@ -57,7 +57,7 @@ export async function moveProjectCall(
   return summary(services, moved);
 }
 
-function findOld(services: Services, old: string): Project {
+function findProject(services: Services, old: string): Project {
   const rows = allProjects(services.db);
   const row =
     projectBySlug(services.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);

@@ -1,12 +1,12 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { countOnTheWay, messageById } from "../../store/messages.ts";
-import { assertAllThere } from "../mail/integrity.ts";
+import { assertNoneMissing } from "../mail/integrity.ts";
 import { offerNext, returnUnarrived, type MailboxReader } from "../mail/offer.ts";
 import { projectFor } from "../mail/recipients.ts";
-import { assertReader, senderOf } from "../mail/sender.ts";
+import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
-import { boxKey, MailboxChange } from "../mail/waiting.ts";
+import { mailboxKey, MailboxChange } from "../mail/waiting.ts";
 import type { CallContext } from "./context.ts";
 
 /** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
@@ -20,7 +20,7 @@ export async function takeMailCall(
   let { inHand } = params;
   for (;;) {
     // Listening first: a message that comes in while the box is looked into is not missed.
-    const change = new MailboxChange(services, boxKey(projectId, to), deadline, closed);
+    const change = new MailboxChange(services, mailboxKey(projectId, to), deadline, closed);
     const messages = await services.writer
       .write(() => {
         const reader = readerOf(context, params);
@@ -35,8 +35,8 @@ export async function takeMailCall(
       change.stop();
       return { messages };
     }
-    await assertAllThere(services, projectId, to, countOnTheWay(services.db, projectId, to));
-    if ((await change.happened) === "too late") return { messages };
+    await assertNoneMissing(services, projectId, to, countOnTheWay(services.db, projectId, to));
+    if ((await change.outcome) === "too late") return { messages };
     // Nobody is there to take an offer any more.
     if (closed.aborted) return { messages: [] };
     // What the reader has in hand was said when it asked: by now others of the same run may have taken something.
@@ -46,7 +46,7 @@ export async function takeMailCall(
 
 function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail">): MailboxReader {
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const { worker, run } = sender;
   return {
     projectId: projectFor(services, sender, { ...params, declared: [] }).id,
@@ -64,7 +64,7 @@ export async function ackCall(
 ): Promise<CallResults["ack"]> {
   return services.writer.write(() => {
     const sender = senderOf(services, actor, params);
-    assertReader(params, sender);
+    assertNotNested(params, sender);
     const run = sender.run?.id ?? OPERATOR;
     const acked = params.ids.filter((id) => {
       const message = messageById(services.db, id);

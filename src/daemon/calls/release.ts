@@ -20,6 +20,6 @@ export async function releaseCall(
     }
     services.runs.recordEnd(run, "released");
   });
-  services.runs.forget(params.run);
+  services.runs.untrack(params.run);
   return { released: true };
 }

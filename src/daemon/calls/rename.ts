@@ -24,7 +24,7 @@ export async function renameCall(
     const key = nameKey(name);
     if (name === worker.name)
       throw new PerdureError("conflict", `${address} is called that already.`, { hint: "perdure ls" });
-    assertFree(services, { project, worker, address }, name);
+    assertNameFree(services, { project, worker, address }, name);
     renameWorker(services.db, worker.id, name, key);
     deleteTombstone(services.db, project.id, key);
     if (key !== worker.nameKey) {
@@ -47,13 +47,13 @@ export async function renameCall(
 /** For people: the name itself has changed already. */
 async function renameWindow(services: Services, workerId: number, name: string): Promise<void> {
   try {
-    await services.fleet.tmux.ifThere()?.rename(String(workerId), name);
+    await services.fleet.tmux.existingServer()?.rename(String(workerId), name);
   } catch (error) {
     services.log(`a window could not be renamed: ${String(error)}`);
   }
 }
 
-function assertFree(services: Services, { project, worker }: FoundWorker, name: string): void {
+function assertNameFree(services: Services, { project, worker }: FoundWorker, name: string): void {
   const key = nameKey(name);
   const other = workerByName(services.db, project.id, key);
   if (other && other.id !== worker.id) {

@@ -10,7 +10,7 @@ import { withAttachments } from "../mail/attachments.ts";
 import { findMessage } from "../mail/describe.ts";
 import { askKey } from "../mail/waiting.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
-import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
+import { assertNotNested, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 
@@ -23,9 +23,9 @@ export async function replyCall(
   return withAttachments(services, id, params.attach, (attachments) =>
     services.writer.write(() => {
       const sender = senderOf(services, actor, params);
-      assertReader(params, sender);
-      const asked = askedOf(services, sender, params);
-      const admitted = admit(services, sender, recipientOf(services, asked), {
+      assertNotNested(params, sender);
+      const asked = repliedMessage(services, sender, params);
+      const admitted = admit(services, sender, askerOf(services, asked), {
         id,
         isFirst: params.messageId === null,
         body: params.body,
@@ -44,7 +44,7 @@ export async function replyCall(
 }
 
 /** The one that was named, or the only one that waits. */
-function askedOf(services: Services, sender: Sender, params: CallParams<"reply">): Message {
+function repliedMessage(services: Services, sender: Sender, params: CallParams<"reply">): Message {
   const project = projectFor(services, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
@@ -66,7 +66,7 @@ function askedOf(services: Services, sender: Sender, params: CallParams<"reply">
   });
 }
 
-function recipientOf(services: Services, asked: Message): Recipient {
+function askerOf(services: Services, asked: Message): Recipient {
   const project = projectById(services.db, asked.projectId);
   const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
   if (project === null) throw new Error(`message ${asked.id} is of no project`);

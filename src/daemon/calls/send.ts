@@ -5,7 +5,7 @@ import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
 import { admit, mintId } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
-import { everybody, recipientOf, type Recipient } from "../mail/recipients.ts";
+import { allRecipients, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
 import type { Actor } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
@@ -34,9 +34,9 @@ function admitAll(
   const change = (): Admitted[] => {
     const sender = senderOf(services, actor, params);
     const recipients = params.all
-      ? everybody(services, sender, params)
+      ? allRecipients(services, sender, params)
       : params.to.map((name) => recipientOf(services, sender, params, name, params.nested));
-    assertSome(recipients, sender);
+    assertAnyRecipient(recipients, sender);
     return recipients.map((recipient) => {
       const id = recipients.length === 1 ? base : `${base}.${recipient.worker?.name ?? "operator"}`;
       return admit(services, sender, recipient, {
@@ -52,11 +52,11 @@ function admitAll(
       });
     });
   };
-  return isPlain(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
+  return isCheckedFirst(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
 }
 
 /** To one who has a name already: then it is refused before anything is changed, or not at all. */
-function isPlain(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
+function isCheckedFirst(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
   if (all || to.length !== 1 || declared.length > 0) return false;
   return project !== null || projectByIdentity(services.db, here.identity) !== null;
 }
@@ -65,7 +65,7 @@ export function expiryOf({ mail }: Pick<Services, "mail">, ttlMs: number | null)
   return ttlMs === null ? null : mail.now() + Math.min(ttlMs, TTL_MS_MAX);
 }
 
-function assertSome(recipients: Recipient[], sender: Sender): void {
+function assertAnyRecipient(recipients: Recipient[], sender: Sender): void {
   if (recipients.length > 0) return;
   throw new PerdureError("not-found", `There is nobody else in ${sender.project?.slug ?? "this project"}.`, {
     hint: "perdure ls",

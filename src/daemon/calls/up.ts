@@ -19,13 +19,13 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
   const { project, members, refused } = await services.writer.write(() => nameMembers(services, params));
   for (const item of refused) await context.send(item);
   publishProjects(services);
-  const anew = await enterSaved(services, project, members, params);
+  const freshWorkers = await enterSaved(services, project, members, params);
   await services.writer.write(() => {
     for (const member of members) desireMember(services, member);
   });
   const items = await Promise.all(
     members.map(async (member) => {
-      const item = await bringUpMember(services, project, member, params.fresh || anew.has(member.worker.id));
+      const item = await bringUpMember(services, project, member, params.fresh || freshWorkers.has(member.worker.id));
       await context.send(item);
       return item;
     }),

@@ -10,8 +10,8 @@ import { identityOf } from "../runs/identity.ts";
 /** What all runs of a vendor's folder share. */
 export interface SignSources {
   /** Whether a change there is told. */
-  watched: () => boolean;
-  recent: ProcessView;
+  isWatched: () => boolean;
+  recentProcesses: ProcessView;
 }
 
 /** The run's own agent process, which may outlive the wrapper; a nested one is never asked. */

@@ -1,4 +1,4 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { observe } from "../../core/proof.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import {
@@ -52,7 +52,7 @@ export function bindNewConversation(
   run: Run | null,
   fresh: NewConversation,
 ): Conversation {
-  assertNobodys(services, worker, fresh);
+  assertUnbound(services, worker, fresh);
   const id = insertConversation(services.db, {
     workerId: worker.id,
     vendor: fresh.vendor,
@@ -65,7 +65,7 @@ export function bindNewConversation(
     forkedFrom: fresh.forkedFrom ?? null,
     createdMs: services.now(),
   });
-  bind(services, worker, id);
+  bindWorker(services, worker, id);
   if (worker.forkOf !== null) setForkOf(services.db, worker.id, null);
   const { vendor, vendorId, provenance } = fresh;
   recordEvent(services, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
@@ -73,7 +73,7 @@ export function bindNewConversation(
 }
 
 /** The worker is in this conversation, and so it is in the saved session that follows it. */
-export function bind(services: ChangeServices, worker: Worker, sessionId: number): void {
+export function bindWorker(services: ChangeServices, worker: Worker, sessionId: number): void {
   bindConversation(services.db, worker.id, sessionId);
   const active = activeSaved(services.db, worker.projectId);
   if (active === null) return;
@@ -88,7 +88,7 @@ export function leaveConversation(services: ChangeServices, worker: Worker, run:
 }
 
 /** A conversation belongs to one worker at most. */
-function assertNobodys(
+function assertUnbound(
   services: ChangeServices,
   worker: Worker,
   { vendor, vendorId, configDir }: NewConversation,
@@ -133,34 +133,34 @@ export function applySign(services: ChangeServices, runId: string, sign: Sign): 
   const session = run && conversationOfRun(services.db, run.id);
   if (!run || !worker || !entry || !session) return "stale";
   if (sign.stays && sign.session !== session.vendorId) return "stale";
-  if (standing(worker.lease, run.id, run.generation) !== "current") return "stale";
+  if (leaseStanding(worker.lease, run.id, run.generation) !== "current") return "stale";
   const finding = observe({ session: session.vendorId, proved: provedOf(entry) }, sign.session);
-  if (finding.kind === "proved") prove(services, worker, run, session, true, sign.evidence);
+  if (finding.kind === "proved") recordProof(services, worker, run, session, true, sign.evidence);
   if (finding.kind === "mismatch") {
-    prove(services, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
+    recordProof(services, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
   }
   return finding.kind === "rotated" ? rotate(services, worker, run, session, sign) : finding.kind;
 }
 
 /** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
-export function noteTranscript(
+export function recordTranscript(
   services: TranscriptServices,
   session: Conversation,
-  seen: Omit<GoodTranscript, "state">,
+  found: Omit<GoodTranscript, "state">,
 ): void {
-  const { file, bytes, version, cwd } = seen;
+  const { file, bytes, version, cwd } = found;
   setTranscript(services.db, session.id, { file, bytes, version, boot: services.processes.bootId() });
   if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launchCwd) return;
   setLocation(services.db, session.id, cwd, session.variables);
 }
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
-export function notePrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
+export function recordPrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
   const session = conversationOfRun(services.db, runId);
   if (activity === "busy" && session?.vendorId === id && !session.prompted) setPrompted(services.db, session.id);
 }
 
-export function prove(
+export function recordProof(
   services: ChangeServices,
   worker: Worker,
   run: Run,
@@ -190,8 +190,9 @@ function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conver
     return "foreign";
   }
   const to =
-    known ?? bindNewConversation(services, { ...worker, conversationId: from.id }, run, rotated(from, sign.session));
-  bind(services, worker, to.id);
+    known ??
+    bindNewConversation(services, { ...worker, conversationId: from.id }, run, rotatedConversation(from, sign.session));
+  bindWorker(services, worker, to.id);
   const now = services.now();
   enterConversation(services.db, {
     runId: run.id,
@@ -208,7 +209,7 @@ function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conver
   return "rotated";
 }
 
-function rotated(from: Conversation, vendorId: string): NewConversation {
+function rotatedConversation(from: Conversation, vendorId: string): NewConversation {
   return {
     vendor: from.vendor,
     vendorId,

@@ -15,19 +15,19 @@ import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../stor
 import type { Adapter } from "../../vendors/index.ts";
 import { AgentProcessWatch, type SignSources } from "./agent-process.ts";
 import { AttentionWatch } from "./attention.ts";
-import { readEvents } from "./hook-events.ts";
+import { readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
 import { proveByTranscript } from "./proof.ts";
-import { applySign, notePrompt, type SignOutcome } from "./bindings.ts";
+import { applySign, recordPrompt, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
 
 /** After something happened, what belongs to it may come a little later: a transcript, a stranger. */
-const CALM_LOOKS = 4;
+const CALM_POLLS = 4;
 
 interface FollowOptions {
-  late: boolean;
+  adopted: boolean;
   sources: SignSources;
   /** What a sign of the run led to, once it is on disk. */
   onOutcome: (run: Run, outcome: SignOutcome) => Promise<void>;
@@ -38,12 +38,12 @@ export class Follower {
   readonly #services: ConversationServices;
   #run: Run;
   readonly #adapter: Adapter;
-  readonly #late: boolean;
+  readonly #adopted: boolean;
   readonly #isWatched: () => boolean;
   readonly #onOutcome: FollowOptions["onOutcome"];
   readonly #transcript: TranscriptWatch;
   /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
-  #shown: ReadonlySet<string> | null = null;
+  #shownSessions: ReadonlySet<string> | null = null;
   readonly #agent: AgentProcessWatch;
   /** A sign of another conversation before any of the right one: on its way there, or lost? */
   #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
@@ -51,44 +51,44 @@ export class Follower {
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
   /** One step at a time: two at once would tell the same news twice, and in another order. */
-  #last: Promise<void> = Promise.resolve();
+  #lastStep: Promise<void> = Promise.resolve();
   #stopped = false;
   /** Looks in a row at which it waited for somebody, and whatever it does next is told. */
   #calmPolls = 0;
-  readonly #listening: (() => void) | null;
+  readonly #stopListening: (() => void) | null;
 
   readonly attention: AttentionWatch;
-  readonly strangers: ForeignOpeners;
+  readonly foreignOpeners: ForeignOpeners;
   readonly hang: HangDetector;
   /** Another worker's conversation that it has gone to. */
-  foreign: string | null = null;
+  foreignConversation: string | null = null;
 
   /** `late`: found running by a daemon that did not see it begin. */
   constructor(
     services: ConversationServices,
     run: Run,
     adapter: Adapter,
-    { late, sources: signs, onOutcome }: FollowOptions,
+    { adopted: late, sources: signs, onOutcome }: FollowOptions,
   ) {
     this.#onOutcome = onOutcome;
     this.#services = services;
-    this.#isWatched = signs.watched;
+    this.#isWatched = signs.isWatched;
     this.#run = run;
     this.#adapter = adapter;
-    this.#late = late;
+    this.#adopted = late;
     this.#transcript = new TranscriptWatch(services);
     this.#agent = new AgentProcessWatch(services, adapter);
-    this.strangers = new ForeignOpeners(services, adapter, signs.recent);
+    this.foreignOpeners = new ForeignOpeners(services, adapter, signs.recentProcesses);
     this.hang = new HangDetector(services);
     this.attention = new AttentionWatch(services, run, adapter);
     const asked = { runDir: services.runs.runDir(run.id), session: this.#session()?.vendorId ?? "" };
-    this.#listening = adapter.liveness.listen?.(asked, (sign) => this.#onTold(sign)) ?? null;
+    this.#stopListening = adapter.liveness.listen?.(asked, (sign) => this.#onListenedSign(sign)) ?? null;
     this.#pollIn(this.#waitMs);
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#listening?.();
+    this.#stopListening?.();
     if (this.#timer) clearTimeout(this.#timer);
   }
 
@@ -108,14 +108,14 @@ export class Follower {
   /** Something happened where this vendor's processes leave their signs. */
   pollSoon(): void {
     this.#calmPolls = 0;
-    this.#transcript.activity();
+    this.#transcript.noteActivity();
     this.#pollIn(SIGN_SETTLE_MS);
   }
 
   /** A process has come that is not its own: who knows what it has opened. */
-  recheckStrangers(): void {
-    this.strangers.checkNow();
-    if (this.#calmPolls >= CALM_LOOKS) this.#pollIn(RUN_POLL_MS);
+  recheckForeignOpeners(): void {
+    this.foreignOpeners.checkNow();
+    if (this.#calmPolls >= CALM_POLLS) this.#pollIn(RUN_POLL_MS);
     this.#calmPolls = 0;
   }
 
@@ -130,19 +130,19 @@ export class Follower {
   /** A hook has left a file in the run's folder. */
   onHookFile(): void {
     this.#calmPolls = 0;
-    this.hang.activity();
+    this.hang.noteActivity();
     void this.#step(() => this.#readHookFiles());
   }
 
-  #onTold(sign: Sign): void {
-    this.hang.activity();
+  #onListenedSign(sign: Sign): void {
+    this.hang.noteActivity();
     void this.#step(() => this.#apply(sign));
   }
 
   #pollIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const next = (): void => this.#pollIn(this.#calmPolls >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
+    const next = (): void => this.#pollIn(this.#calmPolls >= CALM_POLLS ? QUIET_LOOK_MS : this.#waitMs);
     this.#timer = setTimeout(
       () => void this.#step(() => this.#poll()).finally(next),
       alignedDelay(this.#services.monotonicMs(), ms),
@@ -151,10 +151,10 @@ export class Follower {
   }
 
   #step(step: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(step).catch((error: unknown) => {
+    this.#lastStep = this.#lastStep.then(step).catch((error: unknown) => {
       this.#services.log(`could not follow the conversation of ${this.#run.id}: ${String(error)}`);
     });
-    return this.#last;
+    return this.#lastStep;
   }
 
   async #poll(): Promise<void> {
@@ -163,26 +163,29 @@ export class Follower {
     await this.#readHookFiles();
     const current = this.#session()?.vendorId;
     const here = signs.find(({ session }) => session === current);
-    const gone = movedTo(current, this.#shown, signs);
+    const gone = movedTo(current, this.#shownSessions, signs);
     if (here) {
-      this.#unconfirmed = this.foreign = null;
+      this.#unconfirmed = this.foreignConversation = null;
       await this.#apply(here);
     }
-    if (gone && this.#late) await proveByTranscript(this.#services, this.#run);
-    if (gone && !this.#isUnconfirmed(gone, here !== undefined)) {
-      if (gone.session !== this.foreign) await this.#apply(gone);
-      this.#shown = new Set(signs.map(({ session }) => session));
+    if (gone && this.#adopted) await proveByTranscript(this.#services, this.#run);
+    if (gone && !this.#awaitsConfirmation(gone, here !== undefined)) {
+      if (gone.session !== this.foreignConversation) await this.#apply(gone);
+      this.#shownSessions = new Set(signs.map(({ session }) => session));
     } else if (here) {
-      this.#shown = new Set(signs.map(({ session }) => session));
+      this.#shownSessions = new Set(signs.map(({ session }) => session));
     }
-    await this.#noteTranscript(null);
+    await this.#pollTranscript(null);
     const session = this.#session();
-    await this.strangers.poll(this.#run, session, this.#agent.found);
+    await this.foreignOpeners.poll(this.#run, session, this.#agent.found);
     const transcript = session && this.#transcript.fileOf(session);
     await this.hang.poll(this.#run, this.attention.activity === "busy", signs, transcript);
     const sure =
-      here !== undefined && this.#unconfirmed === null && this.foreign === null && !this.strangers.suspicious;
-    const calm = sure && this.attention.waits && this.#isWatched();
+      here !== undefined &&
+      this.#unconfirmed === null &&
+      this.foreignConversation === null &&
+      !this.foreignOpeners.hasSuspects;
+    const calm = sure && this.attention.isWaiting && this.#isWatched();
     this.#calmPolls = calm ? this.#calmPolls + 1 : 0;
   }
 
@@ -193,7 +196,7 @@ export class Follower {
 
   /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
   unconfirmedSign(): Sign | null {
-    return this.#late ? null : (this.#unconfirmed?.sign ?? null);
+    return this.#adopted ? null : (this.#unconfirmed?.sign ?? null);
   }
 
   /** Where the process is, or was when it was killed, as far as it shows or has left something behind. */
@@ -204,7 +207,7 @@ export class Follower {
     const remains = this.#agent.leftovers(session);
     const signs = live.length > 0 ? live : remains;
     const here = signs.find((sign) => sign.session === session.vendorId);
-    const gone = movedTo(session.vendorId, this.#shown, signs);
+    const gone = movedTo(session.vendorId, this.#shownSessions, signs);
     const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || here !== undefined;
     return [...(here ? [here] : []), ...(gone && known ? [gone] : [])];
   }
@@ -213,13 +216,13 @@ export class Follower {
    * A program may register before it has opened what it was told to: only one that stays elsewhere is in the wrong. Of one
    * that nobody saw begin, it cannot be told at all: it may have been in the right one before.
    */
-  #isUnconfirmed(sign: Sign, seenHere: boolean): boolean {
+  #awaitsConfirmation(sign: Sign, seenHere: boolean): boolean {
     const proved = lastEntryOfRun(this.#services.db, this.#run.id)?.proved;
     if (seenHere || proved === "true") return false;
     if (proved === "false") return true;
     const now = this.#services.monotonicMs();
     if (this.#unconfirmed?.sign.session !== sign.session) this.#unconfirmed = { sign, sinceMs: now };
-    return this.#late || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
+    return this.#adopted || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
   }
 
   #session(): Conversation | null {
@@ -233,7 +236,7 @@ export class Follower {
   }
 
   async #readHookFiles(): Promise<void> {
-    for (const { sign, file } of readEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
+    for (const { sign, file } of readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
       await this.#apply(sign);
       rmSync(file, { force: true });
     }
@@ -241,29 +244,29 @@ export class Follower {
 
   async #apply(sign: Sign): Promise<void> {
     if (sign.stays && this.#session()?.vendorId !== sign.session) return;
-    if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.activity();
+    if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.noteActivity();
     await this.attention.onSign(sign);
     const entry = lastEntryOfRun(this.#services.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.
     if (entry?.proved !== "true" || this.#session()?.vendorId !== sign.session) {
       const outcome = await this.#services.writer.write(() => applySign(this.#services, this.#run.id, sign));
-      if (outcome === "foreign") this.foreign = sign.session;
+      if (outcome === "foreign") this.foreignConversation = sign.session;
       await this.#onOutcome(this.#run, outcome);
     }
-    await this.#notePrompt(sign);
+    await this.#recordPrompt(sign);
     const own = this.#session()?.vendorId === sign.session;
-    if (own && sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
+    if (own && sign.transcript !== undefined) await this.#pollTranscript(sign.transcript);
   }
 
-  async #notePrompt(sign: Sign): Promise<void> {
+  async #recordPrompt(sign: Sign): Promise<void> {
     if (sign.activity !== "busy" || this.#session()?.prompted !== false) return;
-    await this.#services.writer.write(() => notePrompt(this.#services, this.#run.id, sign));
+    await this.#services.writer.write(() => recordPrompt(this.#services, this.#run.id, sign));
   }
 
-  async #noteTranscript(told: string | null): Promise<void> {
+  async #pollTranscript(told: string | null): Promise<void> {
     const session = this.#session();
     if (!session) return;
-    if (told !== null) this.#transcript.setFile(session, told);
+    if (told !== null) this.#transcript.setReportedFile(session, told);
     await this.#transcript.poll(session, this.attention.activity === "busy");
   }
 }

@@ -7,7 +7,7 @@ import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
 /** What a run's hooks have left in its folder, in the order it was written. What says nothing is removed. */
-export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
+export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
   const found = eventFiles(folder).flatMap((file) => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stat ? [{ file, atNs: stat.mtimeNs, bytes: stat.size }] : [];
@@ -26,7 +26,7 @@ export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file
   );
 }
 
-export function clearEvents(folder: string): void {
+export function clearHookEvents(folder: string): void {
   for (const file of eventFiles(folder)) rmSync(file, { force: true });
 }
 

@@ -18,18 +18,18 @@ export function locationOf(session: Conversation): SessionLocation {
 }
 
 /** `lastSeen`: where its transcript was, if that is known by now. */
-export async function probeSession(
+export async function probeConversation(
   services: Pick<BaseServices, "db">,
   session: Conversation,
   lastSeen: string | null = session.transcript,
 ): Promise<Transcript> {
   const adapter = adapterOf(session.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.storage.probe(locationOf(session), lastSeen, askerOf(services, session));
+  return adapter.storage.probe(locationOf(session), lastSeen, askProgramOf(services, session));
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askerOf(services: Pick<BaseServices, "db">, session: Conversation): AskProgram {
+export function askProgramOf(services: Pick<BaseServices, "db">, session: Conversation): AskProgram {
   const worker = workerById(services.db, session.workerId);
   const adapter = adapterOf(session.vendor);
   const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;

@@ -5,15 +5,15 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import type { ConversationServices } from "./services.ts";
-import { probeSession } from "./probe.ts";
-import { noteTranscript, prove } from "./bindings.ts";
+import { probeConversation } from "./probe.ts";
+import { recordTranscript, recordProof } from "./bindings.ts";
 
 /**
  * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
  * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
  * nothing there has written it somewhere else.
  */
-export function settleProof(
+export function finishProof(
   services: ChangeServices & Pick<BaseServices, "processes">,
   run: Run,
   transcript: Transcript,
@@ -26,12 +26,12 @@ export function settleProof(
   const bytes = transcript.state === "good" ? transcript.bytes : 0;
   if (entry.proved === "pending" && bytes > (before ?? 0)) {
     const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
-    prove(services, worker, run, session, true, evidence);
+    recordProof(services, worker, run, session, true, evidence);
   } else if (entry.proved === "pending" && run.exit === 0 && isHeadless(worker)) {
-    prove(services, worker, run, session, false, "ended well and wrote nothing to its conversation");
+    recordProof(services, worker, run, session, false, "ended well and wrote nothing to its conversation");
   }
   if (transcript.state === "good" && bytes > (session.transcriptBytes ?? 0)) {
-    noteTranscript(services, session, transcript);
+    recordTranscript(services, session, transcript);
   }
 }
 
@@ -46,6 +46,6 @@ export async function proveByTranscript(services: ConversationServices, run: Run
   const session = conversationOfRun(services.db, run.id);
   const entry = lastEntryOfRun(services.db, run.id);
   if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-  const transcript = await probeSession(services, session);
-  await services.writer.write(() => settleProof(services, run, transcript));
+  const transcript = await probeConversation(services, session);
+  await services.writer.write(() => finishProof(services, run, transcript));
 }

@@ -8,11 +8,11 @@ import { runById, type Run } from "../../store/runs.ts";
 import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
-import { clearEvents, readEvents } from "./hook-events.ts";
+import { clearHookEvents, readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
-import { probeSession } from "./probe.ts";
-import { settleProof } from "./proof.ts";
-import { applySign, notePrompt, noteTranscript, type SignOutcome } from "./bindings.ts";
+import { probeConversation } from "./probe.ts";
+import { finishProof } from "./proof.ts";
+import { applySign, recordPrompt, recordTranscript, type SignOutcome } from "./bindings.ts";
 
 /** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
 const WRAPPER_DEPTH = 4;
@@ -26,19 +26,19 @@ export interface SignListener {
 /** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
 export class ConversationTracker {
   readonly #services: ConversationServices;
-  readonly #recent: ReturnType<typeof recentProcesses>;
+  readonly #recentProcesses: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
   /** Folders that are not there yet. */
-  readonly #awaited = new Set<string>();
+  readonly #pendingFolders = new Set<string>();
   /** Last looks that are under way, by session. */
-  readonly #settling = new Map<number, Promise<void>>();
+  readonly #finalChecks = new Map<number, Promise<void>>();
 
   #listener: SignListener | null = null;
 
   constructor(services: ConversationServices) {
     this.#services = services;
-    this.#recent = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
+    this.#recentProcesses = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
   }
 
   /** Has to come before the first run is followed. */
@@ -47,16 +47,19 @@ export class ConversationTracker {
   }
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
-  follow(run: Run, late = false): void {
+  follow(run: Run, adopted = false): void {
     const session = conversationOfRun(this.#services.db, run.id);
     const adapter = session && adapterOf(session.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
     const folder = adapter.liveness.watchDir(session.configDir);
-    const sources = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
+    const sources = {
+      isWatched: () => folder !== null && this.#folders.has(folder),
+      recentProcesses: this.#recentProcesses,
+    };
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#listener?.signed(signed, outcome);
     this.#followers.set(run.id, {
-      follower: new Follower(this.#services, run, adapter, { late, sources, onOutcome }),
+      follower: new Follower(this.#services, run, adapter, { adopted: adopted, sources, onOutcome }),
       folder,
     });
     if (folder !== null) this.#watch(folder);
@@ -68,7 +71,7 @@ export class ConversationTracker {
   }
 
   stop(): void {
-    for (const run of this.#followers.keys()) this.#forget(run);
+    for (const run of this.#followers.keys()) this.#unfollow(run);
   }
 
   activityOf(run: string): Activity | null {
@@ -92,17 +95,17 @@ export class ConversationTracker {
   }
 
   /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
-  screensWanted(seldom: boolean): Set<string> {
-    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.wantsScreen(seldom));
+  runsToCapture(seldom: boolean): Set<string> {
+    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.needsScreen(seldom));
     return new Set(wanted.map(([run]) => run));
   }
 
   foreignOpenersOf(run: string): readonly number[] {
-    return this.#followers.get(run)?.follower.strangers.pids ?? [];
+    return this.#followers.get(run)?.follower.foreignOpeners.pids ?? [];
   }
 
   foreignConversationOf(run: string): string | null {
-    return this.#followers.get(run)?.follower.foreign ?? null;
+    return this.#followers.get(run)?.follower.foreignConversation ?? null;
   }
 
   agentOf(run: string): ProcessInfo | null {
@@ -115,7 +118,7 @@ export class ConversationTracker {
 
   /** It has shown that it lives. */
   reportActivity(run: string): void {
-    this.#followers.get(run)?.follower.hang.activity();
+    this.#followers.get(run)?.follower.hang.noteActivity();
   }
 
   /** A hook has left a file in the run's folder. */
@@ -135,73 +138,73 @@ export class ConversationTracker {
     const follower = this.#followers.get(run.id)?.follower;
     // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
     const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
-    const events = readEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
+    const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
     const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
     for (const sign of last) {
       applySign(this.#services, run.id, sign);
-      notePrompt(this.#services, run.id, sign);
+      recordPrompt(this.#services, run.id, sign);
     }
   }
 
   /** After the end is on disk: a last look at what the vendor wrote. */
   ended(run: string): void {
-    this.#forget(run);
+    this.#unfollow(run);
     const row = runById(this.#services.db, run);
     const session = conversationOfRun(this.#services.db, run);
     if (!row || !session) return;
-    const settling = this.#settle(row, session).finally(() => {
-      if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
+    const settling = this.#finalCheck(row, session).finally(() => {
+      if (this.#finalChecks.get(session.id) === settling) this.#finalChecks.delete(session.id);
     });
-    this.#settling.set(session.id, settling);
+    this.#finalChecks.set(session.id, settling);
   }
 
   /** When the last look at this conversation is over. */
-  async settled(session: number): Promise<void> {
-    await this.#settling.get(session);
+  async finalCheckDone(session: number): Promise<void> {
+    await this.#finalChecks.get(session);
   }
 
-  #forget(run: string): void {
+  #unfollow(run: string): void {
     const followed = this.#followers.get(run);
     if (!followed) return;
     followed.follower.stop();
     this.#followers.delete(run);
-    if (followed.folder === null || this.#isWatched(followed.folder)) return;
+    if (followed.folder === null || this.#hasFollowers(followed.folder)) return;
     this.#folders.get(followed.folder)?.close();
     this.#folders.delete(followed.folder);
   }
 
-  #isWatched(folder: string): boolean {
+  #hasFollowers(folder: string): boolean {
     return [...this.#followers.values()].some((each) => each.folder === folder);
   }
 
-  async #settle(run: Run, session: Conversation): Promise<void> {
+  async #finalCheck(run: Run, session: Conversation): Promise<void> {
     try {
-      clearEvents(this.#services.runs.runDir(run.id));
-      const transcript = await probeSession(this.#services, session);
+      clearHookEvents(this.#services.runs.runDir(run.id));
+      const transcript = await probeConversation(this.#services, session);
       const ended = runById(this.#services.db, run.id);
-      if (ended) await this.#services.writer.write(() => settleProof(this.#services, ended, transcript));
-      for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#keep(each);
+      if (ended) await this.#services.writer.write(() => finishProof(this.#services, ended, transcript));
+      for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#updateCopy(each);
     } catch (error) {
       this.#services.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
     }
   }
 
   /** One that the run left before anybody looked for its transcript is looked for now. */
-  async #keep(sessionId: number): Promise<void> {
+  async #updateCopy(sessionId: number): Promise<void> {
     const session = conversationById(this.#services.db, sessionId);
     if (!session) return;
-    const found = session.transcript === null ? await probeSession(this.#services, session) : null;
+    const found = session.transcript === null ? await probeConversation(this.#services, session) : null;
     if (found?.state === "good") {
-      await this.#services.writer.write(() => noteTranscript(this.#services, session, found));
+      await this.#services.writer.write(() => recordTranscript(this.#services, session, found));
     }
-    await this.#services.custody.keep(sessionId);
+    await this.#services.custody.updateCopy(sessionId);
   }
 
   /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
   #watch(folder: string): void {
     if (this.#folders.has(folder)) return;
     try {
-      const watcher = watch(folder, (_event, file) => this.#changed(folder, file));
+      const watcher = watch(folder, (_event, file) => this.#onFolderChange(folder, file));
       watcher.unref().on("error", (error) => {
         this.#services.log(`cannot watch ${folder}: ${error.message}`);
         this.#folders.delete(folder);
@@ -214,21 +217,21 @@ export class ConversationTracker {
   }
 
   /** A file that is named after a process concerns one of them; another one, all of them. */
-  #changed(folder: string, file: string | null): void {
+  #onFolderChange(folder: string, file: string | null): void {
     const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
-    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
+    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#followerOfChild(here, pid);
     if (own) return own.pollSoon();
     const named = !Number.isNaN(pid);
-    this.#recent.forget();
+    this.#recentProcesses.forget();
     for (const follower of here) {
-      if (named && follower.agent !== null) follower.recheckStrangers();
+      if (named && follower.agent !== null) follower.recheckForeignOpeners();
       else follower.pollSoon();
     }
   }
 
   /** Whose wrapper, or what that started, has started it: a first sign. */
-  #startedBy(here: Follower[], pid: number): Follower | undefined {
+  #followerOfChild(here: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
       const { parentPid } = info;
@@ -240,11 +243,11 @@ export class ConversationTracker {
   }
 
   #watchLater(folder: string): void {
-    if (this.#awaited.has(folder)) return;
-    this.#awaited.add(folder);
+    if (this.#pendingFolders.has(folder)) return;
+    this.#pendingFolders.add(folder);
     setTimeout(() => {
-      this.#awaited.delete(folder);
-      if (this.#isWatched(folder)) this.#watch(folder);
+      this.#pendingFolders.delete(folder);
+      if (this.#hasFollowers(folder)) this.#watch(folder);
     }, RUN_POLL_MS).unref();
   }
 }

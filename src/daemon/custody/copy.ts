@@ -24,7 +24,7 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
     await chmod(aside, 0o600);
     const handle = await open(aside, "r+");
     try {
-      const copy = await hashed(handle, Number.POSITIVE_INFINITY);
+      const copy = await hashHandle(handle, Number.POSITIVE_INFINITY);
       await handle.datasync();
       await rename(aside, target);
       return copy;
@@ -40,7 +40,7 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
 export async function appendTail(source: string, target: string, copy: Copy): Promise<Copy | null> {
   const [from, to] = [await open(source, "r"), await open(target, "r+")];
   try {
-    if (!(await isSeam(from, to, copy.bytes))) return null;
+    if (!(await endsAlike(from, to, copy.bytes))) return null;
     const hash = copy.hash.copy();
     let bytes = copy.bytes;
     // A crash in the middle of this leaves bytes that the record knows nothing of: they are written over.
@@ -58,27 +58,27 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
   }
 }
 
-async function isSeam(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
+async function endsAlike(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
   const from = Math.max(0, bytes - CUSTODY_SEAM_BYTES);
   const [there, here] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
   return there.length === bytes - from && there.equals(here);
 }
 
 /** Of the first so many bytes of a file; null when it has fewer. */
-export async function hashOf(file: string, bytes: number): Promise<Copy | null> {
+export async function hashPrefix(file: string, bytes: number): Promise<Copy | null> {
   const handle = await open(file, "r");
   try {
-    const copy = await hashed(handle, bytes);
+    const copy = await hashHandle(handle, bytes);
     return copy.bytes === bytes ? copy : null;
   } finally {
     await handle.close();
   }
 }
 
-async function hashed(handle: FileHandle, most: number): Promise<Copy> {
+async function hashHandle(handle: FileHandle, maxBytes: number): Promise<Copy> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of chunksOf(handle, 0, most)) {
+  for await (const chunk of chunksOf(handle, 0, maxBytes)) {
     hash.update(chunk);
     bytes += chunk.length;
   }

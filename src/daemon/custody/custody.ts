@@ -17,36 +17,39 @@ import { conversationById, setTranscript, type Conversation } from "../../store/
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
-import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
-import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
+import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
+import { appendTail, copyWhole, digestOf, hashPrefix, type Copy } from "./copy.ts";
 import { recordEvent } from "../events.ts";
 import type { BaseServices } from "../base-services.ts";
-import { askerOf, probeSession } from "../conversations/probe.ts";
+import { askProgramOf, probeConversation } from "../conversations/probe.ts";
 
-type Keeper = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 
 /**
  * Copies of the workers' conversations, kept from the vendors' clean-ups: made when a turn or a run ends and while an
  * agent works, put back before a resume if the vendor lost the original. Copied, not linked: a link shares damage.
  */
 export class Custody {
-  readonly #services: Keeper;
+  readonly #services: CustodyServices;
   /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
   readonly #copies = new Map<number, Copy>();
   /** One at a time for each conversation. */
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #inProgress = new Map<number, Promise<void>>();
 
-  constructor(services: Keeper) {
+  constructor(services: CustodyServices) {
     this.#services = services;
   }
 
   /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
-  async keep(sessionId: number, file?: string): Promise<void> {
-    await this.#alone(sessionId, async () => {
+  async updateCopy(sessionId: number, file?: string): Promise<void> {
+    await this.#exclusive(sessionId, async () => {
       try {
         const found = conversationById(this.#services.db, sessionId);
         const session = found && { ...found, transcript: file ?? found.transcript };
-        if (session) await (adapterOf(session.vendor)?.storage.archive ? this.#print(session) : this.#copy(session));
+        if (session)
+          await (adapterOf(session.vendor)?.storage.archive
+            ? this.#exportArchive(session)
+            : this.#copyTranscript(session));
       } catch (error) {
         this.#services.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
       }
@@ -54,24 +57,24 @@ export class Custody {
   }
 
   /** What is there now is the conversation, by the operator's word: the copy begins anew. */
-  async renew(sessionId: number): Promise<void> {
+  async replaceCopy(sessionId: number): Promise<void> {
     await this.#services.writer.write(() => dropCustody(this.#services.db, sessionId));
     this.#copies.delete(sessionId);
-    await this.keep(sessionId);
+    await this.updateCopy(sessionId);
   }
 
   /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
   async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(session.transcript);
-    return this.#alone(session.id, async () => {
+    return this.#exclusive(session.id, async () => {
       const kept = custodyOf(this.#services.db, session.id);
-      if (kept === null || (await this.whole(kept)) === null) return null;
+      if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
       if (sizeOf(session.transcript) !== before) return null;
       assertUnused();
       const archive = adapterOf(session.vendor)?.storage.archive;
       if (archive) {
-        const { code, stderr } = await askerOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
+        const { code, stderr } = await askProgramOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
         if (code !== 0)
           this.#services.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
         if (code !== 0) return null;
@@ -79,14 +82,14 @@ export class Custody {
         if (session.transcript === null) return null;
         await this.#putBack(session.id, session.transcript);
       }
-      return this.#noteRestored(session, kept);
+      return this.#recordRestored(session, kept);
     });
   }
 
   /** The copy, if all of it is there and as it was put away; read from beginning to end. */
-  async whole(kept: CustodyCopy): Promise<Copy | null> {
+  async verifiedCopy(kept: CustodyCopy): Promise<Copy | null> {
     try {
-      const copy = await hashOf(this.#file(kept.conversationId), kept.bytes);
+      const copy = await hashPrefix(this.#file(kept.conversationId), kept.bytes);
       return copy && digestOf(copy) === kept.sha256 ? copy : null;
     } catch (error) {
       if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
@@ -98,12 +101,12 @@ export class Custody {
    * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
    * unless `thorough`. Damaged, if somebody has changed what was said.
    */
-  async compare(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
+  async checkAgainstCopy(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
     const kept = custodyOf(this.#services.db, session.id);
     if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.storage.archive) return found;
-    if (!thorough && sameSource(kept, found.file)) return found;
+    if (!thorough && isSourceUnchanged(kept, found.file)) return found;
     if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
-    const copy = await hashOf(found.file, kept.bytes);
+    const copy = await hashPrefix(found.file, kept.bytes);
     if (copy && digestOf(copy) === kept.sha256) return found;
     const { file, bytes } = found;
     return { state: "damaged", file, bytes, why: "its beginning is not what it was: somebody has changed it" };
@@ -116,48 +119,48 @@ export class Custody {
     if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
     const kept = new Set(custodyIds(db).map(String));
     for (const name of this.#folders()) {
-      if (kept.has(name) || this.#underWay.has(Number(name))) continue;
+      if (kept.has(name) || this.#inProgress.has(Number(name))) continue;
       this.#copies.delete(Number(name));
       rmSync(join(this.#services.paths.custody, name), { recursive: true, force: true });
     }
   }
 
-  async #copy(session: Conversation): Promise<void> {
+  async #copyTranscript(session: Conversation): Promise<void> {
     const source = session.transcript;
     if (adapterOf(session.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
     const kept = custodyOf(this.#services.db, session.id);
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
-    if (kept && sameSource(kept, source)) return;
+    if (kept && isSourceUnchanged(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
       return this.#services.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
     }
     // They only grow: one that got shorter has lost something, which the copy may still have.
     if (before.sourceBytes < Math.max(kept?.bytes ?? 0, session.transcriptBytes ?? 0)) return;
     const target = this.#file(session.id);
-    const known = kept && (await this.#known(kept));
+    const known = kept && (await this.#intactCopy(kept));
     const grown = known && (await appendTail(source, target, known));
     // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
-    if (known && !grown && (await probeSession(this.#services, session)).state !== "good") return;
+    if (known && !grown && (await probeConversation(this.#services, session)).state !== "good") return;
     if (known && !grown) await rename(target, `${target}.before`);
     const copy = grown ?? (await copyWhole(source, target));
     this.#copies.set(session.id, copy);
     await this.#copyCompanions(session);
-    await this.#note(session, copy, before);
+    await this.#recordCopy(session, copy, before);
   }
 
   /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
-  async #known(kept: CustodyCopy): Promise<Copy | null> {
+  async #intactCopy(kept: CustodyCopy): Promise<Copy | null> {
     const copy = this.#copies.get(kept.conversationId);
     if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
-    return this.whole(kept);
+    return this.verifiedCopy(kept);
   }
 
-  async #print(session: Conversation): Promise<void> {
+  async #exportArchive(session: Conversation): Promise<void> {
     const archive = adapterOf(session.vendor)?.storage.archive;
     if (!archive) return;
-    const { code, stdout } = await askerOf(this.#services, session)(archive.print(session.vendorId));
+    const { code, stdout } = await askProgramOf(this.#services, session)(archive.print(session.vendorId));
     if (code !== 0 || stdout.length === 0) return;
     // Half of one is worse than none.
     if (parseObject(stdout) === null) return;
@@ -167,7 +170,7 @@ export class Custody {
     await writeFile(`${target}.new`, stdout, { mode: 0o600 });
     const copy = await copyWhole(`${target}.new`, target);
     await rm(`${target}.new`);
-    await this.#note(session, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
+    await this.#recordCopy(session, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
   }
 
   async #copyCompanions(session: Conversation): Promise<void> {
@@ -178,7 +181,7 @@ export class Custody {
     }
   }
 
-  async #note(
+  async #recordCopy(
     session: Conversation,
     copy: Copy,
     source: Pick<CustodyCopy, "sourceBytes" | "sourceChanged">,
@@ -215,7 +218,7 @@ export class Custody {
     }
   }
 
-  async #noteRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
+  async #recordRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
     const missingBytes = Math.max(0, (session.transcriptBytes ?? 0) - kept.bytes);
     const { db, writer, processes } = this.#services;
     const worker = workerById(db, session.workerId);
@@ -240,15 +243,15 @@ export class Custody {
     return namesIn(this.#services.paths.custody).filter((name) => /^[0-9]+$/.test(name));
   }
 
-  async #alone<T>(sessionId: number, act: () => Promise<T>): Promise<T> {
-    const before = this.#underWay.get(sessionId);
+  async #exclusive<T>(sessionId: number, act: () => Promise<T>): Promise<T> {
+    const before = this.#inProgress.get(sessionId);
     const turn = Promise.withResolvers<void>();
-    this.#underWay.set(sessionId, turn.promise);
+    this.#inProgress.set(sessionId, turn.promise);
     try {
       await before;
       return await act();
     } finally {
-      if (this.#underWay.get(sessionId) === turn.promise) this.#underWay.delete(sessionId);
+      if (this.#inProgress.get(sessionId) === turn.promise) this.#inProgress.delete(sessionId);
       turn.resolve();
     }
   }

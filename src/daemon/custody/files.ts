@@ -9,13 +9,13 @@ export function sizeOf(file: string | null): number | null {
 }
 
 /** What was set aside before stays, too. */
-export function freeName(wanted: string): string {
-  let name = wanted;
-  for (let n = 2; statSync(name, { throwIfNoEntry: false }); n++) name = `${wanted}-${n}`;
+export function freeName(base: string): string {
+  let name = base;
+  for (let n = 2; statSync(name, { throwIfNoEntry: false }); n++) name = `${base}-${n}`;
   return name;
 }
 
-export function sameSource(kept: CustodyCopy, file: string): boolean {
+export function isSourceUnchanged(kept: CustodyCopy, file: string): boolean {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return Number(stat?.size) === kept.sourceBytes && String(stat?.mtimeNs) === kept.sourceChanged;
 }

@@ -14,42 +14,42 @@ import type { StatusServices } from "../status/services.ts";
 import { describeSaved } from "../saved/saved.ts";
 import { iso } from "../../util/iso.ts";
 
-type Recorder = Pick<StatusServices, "db" | "log" | "onCommit">;
+type RecordServices = Pick<StatusServices, "db" | "log" | "onCommit">;
 
 /**
  * For tools that read files: `<worker>.session.json` and `sessions/<saved>.json` in the project's `[records] dir`. They
  * follow the store a moment later, and are never read back.
  */
 export class Records {
-  readonly #services: Recorder;
+  readonly #services: RecordServices;
   /** By project: what lies there, so that only what changed is written. */
   readonly #written = new Map<number, Map<string, string>>();
-  #seen: number;
-  #isDue = false;
+  #lastSeq: number;
+  #isScheduled = false;
 
-  constructor(services: Recorder) {
+  constructor(services: RecordServices) {
     this.#services = services;
-    this.#seen = lastEventSeq(services.db);
+    this.#lastSeq = lastEventSeq(services.db);
   }
 
   start(): void {
     for (const project of allProjects(this.#services.db)) this.#refresh(project);
     this.#services.onCommit(() => {
-      if (this.#isDue || isOnlyMailAfter(this.#services.db, this.#seen)) return;
-      this.#isDue = true;
+      if (this.#isScheduled || isOnlyMailAfter(this.#services.db, this.#lastSeq)) return;
+      this.#isScheduled = true;
       setImmediate(() => {
-        this.#isDue = false;
-        this.#catchUp();
+        this.#isScheduled = false;
+        this.#refreshChanged();
       });
     });
   }
 
   /** Everything that a record tells of is an event, too. */
-  #catchUp(): void {
+  #refreshChanged(): void {
     const { db } = this.#services;
     const last = lastEventSeq(db);
-    const changed = projectsChanged(db, this.#seen);
-    this.#seen = last;
+    const changed = projectsChanged(db, this.#lastSeq);
+    this.#lastSeq = last;
     for (const id of changed) {
       const project = projectById(db, id);
       if (project) this.#refresh(project);
@@ -97,17 +97,17 @@ export class Records {
 
 /** Inside the project, whatever its file says: repositories come from strangers, and the daemon would write for them. */
 function recordsFolder(project: Project): string | null {
-  const dir = configured(project);
+  const dir = configuredDir(project);
   if (dir === null || isAbsolute(dir)) return null;
   const root = realpathSync(project.root);
   const folder = join(root, dir);
-  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && isMadeBelow(each, root))
+  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && createInside(each, root))
     ? folder
     : null;
 }
 
 /** No link on the way leads out of the project, neither one that is there nor one that was put there meanwhile. */
-function isMadeBelow(folder: string, root: string): boolean {
+function createInside(folder: string, root: string): boolean {
   if (!isWithin(realPath(folder), root)) return false;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return isWithin(realpathSync(folder), root);
@@ -117,7 +117,7 @@ function isWithin(folder: string, root: string): boolean {
   return folder === root || isBelow(folder, root);
 }
 
-function configured(project: Project): string | null {
+function configuredDir(project: Project): string | null {
   try {
     return readConfigAt(project.root)?.records?.dir ?? null;
   } catch (error) {

@@ -8,9 +8,9 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { requireLaunchSpec, storeLaunchSpec } from "../launch/spec.ts";
 import { registerProject } from "../names/lookup.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
-import { elsewhere, leftAlone } from "./up-notes.ts";
+import { noteOtherFolder, noteLeftRunning } from "./up-notes.ts";
 
 /** A worker together with what the fleet file says of it. */
 export interface FleetMember {
@@ -24,7 +24,7 @@ export function nameMembers(services: FleetServices, params: CallParams<"up">): 
   const named: NamedMembers = { project, members: [], refused: [] };
   for (const entry of params.workers) {
     try {
-      named.members.push({ worker: findOrCreate(services, project, entry.name, false), entry });
+      named.members.push({ worker: findOrCreateWorker(services, project, entry.name, false), entry });
     } catch (error) {
       // A name that was given up for another, say. A saved session is entered as a whole or not at all.
       if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
@@ -50,11 +50,15 @@ export function desireMember(services: FleetServices, { worker, entry }: FleetMe
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
   desire(services.db, worker.id, { group, restart, prompt, openFiles, after });
   // For the first time: a daemon that is killed before its turn leaves the next one something to start.
-  if (worker.command === null) storeFirst(services, worker, entry);
+  if (worker.command === null) storeFirstLaunch(services, worker, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
 
-function storeFirst(services: FleetServices, worker: Worker, { command, cwd, environment, vendor }: FleetEntry): void {
+function storeFirstLaunch(
+  services: FleetServices,
+  worker: Worker,
+  { command, cwd, environment, vendor }: FleetEntry,
+): void {
   try {
     storeLaunchSpec(services, worker, requireLaunchSpec({ command, cwd, environment, vendor }, worker));
   } catch (error) {
@@ -74,7 +78,7 @@ export async function bringUpMember(
     const run = started?.run ?? services.fleet.liveRun(worker.id);
     if (started) {
       const { session } = started;
-      const about = { session, ...elsewhere(services, started.run.id, entry) };
+      const about = { session, ...noteOtherFolder(services, started.run.id, entry) };
       return upItem(services, project, worker, { ...about, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };
@@ -85,12 +89,12 @@ export async function bringUpMember(
     const inPane = run !== null && run.pane !== PENDING_PANE;
     return upItem(services, project, worker, {
       ...running,
-      ...(inPane && leftAlone(services, worker.id, entry, fresh)),
+      ...(inPane && noteLeftRunning(services, worker.id, entry, fresh)),
     });
   } catch (error) {
     if (!isPerdureError(error)) services.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
     const { message, hint } = asPerdureError(error);
-    await services.fleet.refused(worker, error);
+    await services.fleet.recordRefusal(worker, error);
     return upItem(services, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
   }
 }
@@ -99,8 +103,17 @@ export function upItem(
   services: FleetServices,
   { slug }: Project,
   { id, name }: Worker,
-  what: Pick<UpItem, "outcome"> & Partial<UpItem>,
+  fields: Pick<UpItem, "outcome"> & Partial<UpItem>,
 ): UpItem {
   const generation = workerById(services.db, id)?.lease.generation ?? 0;
-  return { address: `${slug}/${name}`, name, run: null, generation, session: null, reason: null, hint: null, ...what };
+  return {
+    address: `${slug}/${name}`,
+    name,
+    run: null,
+    generation,
+    session: null,
+    reason: null,
+    hint: null,
+    ...fields,
+  };
 }

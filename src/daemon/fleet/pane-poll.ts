@@ -5,7 +5,7 @@ import type { Pane } from "../../runtime/tmux/panes.ts";
 import { runById } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
-import { resumeSuspended, SCREEN_LINES } from "./screens.ts";
+import { resumeSuspended, CAPTURE_LINES } from "./screens.ts";
 
 /**
  * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
@@ -13,7 +13,7 @@ import { resumeSuspended, SCREEN_LINES } from "./screens.ts";
  */
 export class PanePoll {
   readonly #services: LaunchServices;
-  readonly #panes: TmuxHandle;
+  readonly #tmux: TmuxHandle;
   readonly #titles = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #round = 0;
@@ -21,10 +21,10 @@ export class PanePoll {
 
   constructor(services: LaunchServices, panes: TmuxHandle) {
     this.#services = services;
-    this.#panes = panes;
+    this.#tmux = panes;
   }
 
-  begin(server: TmuxServer): void {
+  start(server: TmuxServer): void {
     server.onTitle(({ run }, title) => {
       if (run === null) return;
       this.#titles.set(run, title);
@@ -49,7 +49,7 @@ export class PanePoll {
     this.#round++;
     try {
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
-      const runs = this.#services.conversations.screensWanted(this.#round % PANE_LOOKS_SELDOM === 0);
+      const runs = this.#services.conversations.runsToCapture(this.#round % PANE_LOOKS_SELDOM === 0);
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);
@@ -59,12 +59,12 @@ export class PanePoll {
   }
 
   async #capture(runs: ReadonlySet<string>): Promise<void> {
-    const tmux = this.#panes.ifThere();
+    const tmux = this.#tmux.existingServer();
     const wanted = ((await tmux?.panes()) ?? []).filter(
       (pane): pane is Pane & { run: string } => pane.run !== null && runs.has(pane.run) && !pane.dead,
     );
     for (const { id, run } of wanted) {
-      const text = await tmux?.capture(id, { lines: SCREEN_LINES });
+      const text = await tmux?.capture(id, { lines: CAPTURE_LINES });
       if (text === undefined) return;
       this.#services.conversations.onScreen(run, text);
       const row = looksSuspended(text) ? runById(this.#services.db, run) : null;

@@ -1,4 +1,4 @@
-import { recounted, type Attempts, type RestartRules } from "../../core/restart.ts";
+import { attemptsFromAges, type Attempts, type RestartRules } from "../../core/restart.ts";
 import {
   HEALTHY_RUN_MS,
   RESTART_BUDGET,
@@ -8,7 +8,7 @@ import {
 } from "../../limits/index.ts";
 import type { Run } from "../../store/runs.ts";
 
-export const RULES: RestartRules = {
+export const RESTART_RULES: RestartRules = {
   budget: RESTART_BUDGET,
   windowMs: RESTART_WINDOW_MS,
   // Tests do not wait for seconds.
@@ -18,9 +18,9 @@ export const RULES: RestartRules = {
 };
 
 /** As the last daemon would have counted: since somebody last stopped it. The newest run comes first. */
-export function attemptsIn(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
+export function attemptsOf(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
   const asked = runs.findIndex((run) => run.stoppedBy !== null || run.displacedMs !== null);
   const since = asked < 0 ? runs : runs.slice(0, asked);
   const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.startedMs);
-  return recounted(agesMs, monotonicMs, RULES);
+  return attemptsFromAges(agesMs, monotonicMs, RESTART_RULES);
 }

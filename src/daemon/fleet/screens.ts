@@ -15,12 +15,12 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 export const SCREEN_FILE = "screen.txt";
 
 /** The screen itself; what has scrolled away is not in front of anybody. */
-export const SCREEN_LINES = 60;
+export const CAPTURE_LINES = 60;
 
 /** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
-export async function keepScreen(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<string | null> {
-  const tmux = run.pane === null ? null : panes.ifThere();
-  const pane = tmux && (await panes.ended()).find((each) => each.run === run.id);
+export async function saveScreen(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<string | null> {
+  const tmux = run.pane === null ? null : panes.existingServer();
+  const pane = tmux && (await panes.sharedPanes()).find((each) => each.run === run.id);
   if (!tmux || !pane) return null;
   const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
   writeFileSync(join(services.runs.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });
@@ -30,7 +30,7 @@ export async function keepScreen(services: LaunchServices, panes: TmuxHandle, ru
 /** A daemon that was killed right after it had a pane made does not know yet which process holds the name. */
 export async function adoptPanes(services: LaunchServices, panes: TmuxHandle): Promise<void> {
   try {
-    for (const pane of (await panes.ifThere()?.panes()) ?? []) await adoptPane(services, pane);
+    for (const pane of (await panes.existingServer()?.panes()) ?? []) await adoptPane(services, pane);
   } catch (error) {
     if (failureKind(error) !== null) throw error;
     // Without tmux nothing of it can be seen; what lives is known by its processes.
@@ -49,9 +49,9 @@ async function adoptPane(services: LaunchServices, pane: Pane): Promise<void> {
 
 /** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
 export async function resumeIfSuspended(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<void> {
-  const tmux = panes.ifThere();
+  const tmux = panes.existingServer();
   const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
-  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: SCREEN_LINES }))) return;
+  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: CAPTURE_LINES }))) return;
   resumeSuspended(services, run);
 }
 
@@ -65,8 +65,8 @@ export function resumeSuspended(services: LaunchServices, run: Run): void {
 
 /** Its place among the panes is given back; the others of its group close ranks. What somebody else runs there stays. */
 export async function clearPane(services: LaunchServices, panes: TmuxHandle, workerId: number): Promise<void> {
-  for (const pane of (await panes.ifThere()?.panes()) ?? []) {
-    if (pane.workerId === String(workerId) && isOurs(services, pane)) await panes.remove(pane);
+  for (const pane of (await panes.existingServer()?.panes()) ?? []) {
+    if (pane.workerId === String(workerId) && isOurs(services, pane)) await panes.removePane(pane);
   }
 }
 

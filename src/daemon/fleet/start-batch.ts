@@ -7,7 +7,7 @@ import { Gate } from "../../util/semaphore.ts";
  */
 export class StartBatch {
   readonly #gate: Gate;
-  #gettingReady = 0;
+  #preparing = 0;
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
 
@@ -17,20 +17,20 @@ export class StartBatch {
 
   /** `start` calls `ready`, once, and goes on when that resolves. */
   async start<T>(start: (ready: () => Promise<void>) => Promise<T>): Promise<T> {
-    this.#gettingReady++;
+    this.#preparing++;
     const leave = await this.#gate.enter();
     let left = false;
     const gotReady = (): void => {
       if (left) return;
       left = true;
       leave();
-      this.#gettingReady--;
-      if (this.#gettingReady === 0) this.#go();
+      this.#preparing--;
+      if (this.#preparing === 0) this.#releaseAll();
     };
     try {
       return await start(async () => {
         const word = new Promise<void>((resolve) => this.#waiting.push(resolve));
-        this.#timer ??= setTimeout(() => this.#go(), START_TOGETHER_MS);
+        this.#timer ??= setTimeout(() => this.#releaseAll(), START_TOGETHER_MS);
         gotReady();
         await word;
       });
@@ -39,7 +39,7 @@ export class StartBatch {
     }
   }
 
-  #go(): void {
+  #releaseAll(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     for (const go of this.#waiting.splice(0)) go();

@@ -43,7 +43,7 @@ export async function startInPane(
   given: StartInput,
   ready: () => Promise<void>,
 ): Promise<StartedRun> {
-  const { project, worker } = mustBe(services, workerId);
+  const { project, worker } = requireWorker(services, workerId);
   const tmux = panes.server(given.environment.PATH);
   await tmux.ensure();
   const keeping = fleetSettingsOf(worker);
@@ -55,7 +55,7 @@ export async function startInPane(
       return bindMinted(services, { run, generation, token, session, ...launchOfClaim(wanted) });
     };
     const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.take(vendor, act));
-    tellOfPredecessor(project, launch);
+    addPredecessorNotice(project, launch);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
     await ready();
@@ -71,7 +71,7 @@ export async function startInPane(
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });
-    return { run: await moveTo(services, run, pid, pane), session: launch.session };
+    return { run: await setWrapper(services, run, pid, pane), session: launch.session };
   } catch (error) {
     // A pane that is late must find nothing to start.
     rmSync(join(grant.runDir, START_SCRIPT), { force: true });
@@ -81,7 +81,7 @@ export async function startInPane(
   }
 }
 
-function mustBe(services: LaunchServices, workerId: number): { project: Project; worker: Worker } {
+function requireWorker(services: LaunchServices, workerId: number): { project: Project; worker: Worker } {
   const worker = workerById(services.db, workerId);
   const project = worker && projectById(services.db, worker.projectId);
   if (!worker || !project) throw new Error(`worker ${workerId} is to be started and does not exist`);
@@ -112,7 +112,7 @@ function launchOfClaim({
 }
 
 /** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */
-async function moveTo(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
+async function setWrapper(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
   const startedAt = services.processes.inspect(pid)?.startedAt ?? "gone";
   const run = await services.writer.write(() => {
     setHolder(services.db, id, { pid, startedAt }, pane);
@@ -131,7 +131,7 @@ async function release(services: LaunchServices, panes: TmuxHandle, id: string):
   if (run === null || run.endedMs !== null) return null;
   if (run.pane !== PENDING_PANE) return run;
   await services.writer.write(() => services.runs.recordEnd(run, "released"));
-  services.runs.forget(id);
+  services.runs.untrack(id);
   return null;
 }
 
@@ -151,8 +151,8 @@ function scriptOf(
 }
 
 /** An earlier run may have left its notes; nobody's start depends on finding them. */
-function tellOfPredecessor(project: Project, launch: PreparedLaunch): void {
-  const file = contextFor(project, launch);
+function addPredecessorNotice(project: Project, launch: PreparedLaunch): void {
+  const file = predecessorFile(project, launch);
   if (file === null) return;
   launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const { grant, session } = launch;
@@ -162,7 +162,7 @@ function tellOfPredecessor(project: Project, launch: PreparedLaunch): void {
   if (told) writeFileSync(join(grant.runDir, told.name), told.text, { mode: 0o600 });
 }
 
-function contextFor(project: Project, { grant, cwd }: PreparedLaunch): string | null {
+function predecessorFile(project: Project, { grant, cwd }: PreparedLaunch): string | null {
   try {
     return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { afterEnd, NO_ATTEMPTS, started, type End, type Verdict } from "../../core/restart.ts";
+import { decideRestart, NO_ATTEMPTS, recordStart, type RunEnd, type RestartDecision } from "../../core/restart.ts";
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { failureKind } from "../../store/failure.ts";
@@ -12,12 +12,12 @@ import { StartBatch } from "./start-batch.ts";
 import { exitEvidence } from "./exit-evidence.ts";
 import { PanePoll } from "./pane-poll.ts";
 import { TmuxHandle } from "./tmux-handle.ts";
-import { RULES } from "./restart-rules.ts";
+import { RESTART_RULES } from "./restart-rules.ts";
 import { adoptPanes } from "./screens.ts";
 import { startInPane, type StartInput, type StartedRun } from "./start-in-pane.ts";
 
 /** How the run of a start ends that came to nothing: whoever started it says why. */
-const GIVEN_BACK = "released";
+const RELEASED = "released";
 
 /**
  * Keeps what is desired running. What it knows of a worker is in the store or found by looking; only the count of attempts
@@ -37,7 +37,7 @@ export class FleetSupervisor {
   constructor(services: LaunchServices) {
     this.#services = services;
     this.#states = new SupervisionStates(services);
-    this.tmux = new TmuxHandle(services.paths, services.log, (server) => this.#panePoll.begin(server));
+    this.tmux = new TmuxHandle(services.paths, services.log, (server) => this.#panePoll.start(server));
     this.#panePoll = new PanePoll(services, this.tmux);
   }
 
@@ -51,7 +51,7 @@ export class FleetSupervisor {
       try {
         this.#reconcile(afterBoot);
       } catch (error) {
-        this.#failed("what is desired cannot be read", error);
+        this.#reportFailure("what is desired cannot be read", error);
       }
     };
     await adoptPanes(services, this.tmux);
@@ -63,7 +63,7 @@ export class FleetSupervisor {
   }
 
   /** A disk or a store that failed under us concerns everybody. */
-  #failed(what: string, error: unknown): void {
+  #reportFailure(what: string, error: unknown): void {
     const [services, kind] = [this.#services, failureKind(error)];
     return kind === null ? services.log(`${what}: ${String(error)}`) : services.onStoreFailure(kind, error);
   }
@@ -74,14 +74,14 @@ export class FleetSupervisor {
     for (const worker of desiredWorkers(services.db)) {
       const state = this.#states.of(worker.id);
       if (worker.holderRun !== null || worker.onHold !== null || worker.unresumable !== null) continue;
-      if (state.timer !== null || state.starting !== null || state.resting) continue;
+      if (state.timer !== null || state.starting !== null || state.restartsSuspended) continue;
       const [last] = runsOfWorker(services.db, worker.id, 1);
       const rebooted = last !== undefined && last.bootId !== services.processes.bootId();
       if (rebooted && !afterBoot) continue;
       // Brought up after its last end, and nobody has started it since; or not to the end.
-      const owed = last === undefined || last.generation <= fleetSettingsOf(worker).after || last.reason === GIVEN_BACK;
-      if (rebooted || owed) void this.#startAlone(worker.id);
-      else if (last.pane !== null) void this.#decide(last, worker);
+      const owed = last === undefined || last.generation <= fleetSettingsOf(worker).after || last.reason === RELEASED;
+      if (rebooted || owed) void this.#startUnattended(worker.id);
+      else if (last.pane !== null) void this.#handleEnd(last, worker);
     }
   }
 
@@ -94,13 +94,13 @@ export class FleetSupervisor {
   }
 
   /** Somebody has to be there to start one again. */
-  isNeeded(): boolean {
+  hasPendingStarts(): boolean {
     return this.#states.all().some(({ timer, starting }) => timer !== null || starting !== null);
   }
 
   /** What it does for a worker that does not run. */
   stateOf(workerId: number): "starting" | "backing-off" | null {
-    const state = this.#states.ifAny(workerId);
+    const state = this.#states.existing(workerId);
     if (state?.starting) return "starting";
     return state?.timer ? "backing-off" : null;
   }
@@ -109,7 +109,7 @@ export class FleetSupervisor {
   async bringUp(workerId: number, given: StartInput): Promise<StartedRun | null> {
     const state = this.#states.of(workerId);
     await state.starting?.catch(() => null);
-    state.resting = false;
+    state.restartsSuspended = false;
     if (this.liveRun(workerId) !== null) return null;
     clearTimer(state);
     state.attempts = NO_ATTEMPTS;
@@ -120,7 +120,7 @@ export class FleetSupervisor {
   async suspendRestarts(workerId: number): Promise<void> {
     const state = this.#states.of(workerId);
     clearTimer(state);
-    state.resting = true;
+    state.restartsSuspended = true;
     // One that is on its way up is there before it is stopped.
     await state.starting?.catch(() => null);
   }
@@ -136,18 +136,18 @@ export class FleetSupervisor {
     this.#panePoll.forget(runId);
     const run = runById(this.#services.db, runId);
     const worker = run && workerById(this.#services.db, run.workerId);
-    const began = run?.pane != null && run.reason !== GIVEN_BACK;
+    const began = run?.pane != null && run.reason !== RELEASED;
     const ours = began && worker?.desired === true && worker.retiredMs === null;
     // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
     if (this.#stopped || !ours || run.bootId !== this.#services.processes.bootId()) this.#dialogs.delete(runId);
-    else void this.#decide(run, worker);
+    else void this.#handleEnd(run, worker);
   }
 
-  async #decide(run: Run, worker: Worker): Promise<void> {
+  async #handleEnd(run: Run, worker: Worker): Promise<void> {
     const services = this.#services;
     const state = this.#states.of(worker.id);
-    if (state.decided === run.id) return;
-    state.decided = run.id;
+    if (state.handledRun === run.id) return;
+    state.handledRun = run.id;
     try {
       const how = await exitEvidence(services, this.tmux, run, worker, this.#dialogs.get(run.id));
       this.#dialogs.delete(run.id);
@@ -155,41 +155,48 @@ export class FleetSupervisor {
       const since = state.attempts.startsAtMs.at(-1);
       const ranMs = since === undefined ? services.now() - run.startedMs : services.monotonicMs() - since;
       if (run.displacedMs !== null && run.stoppedBy === null) {
-        await this.#hold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
-      } else await this.#after(worker, { ...how, ranMs });
+        await this.#putOnHold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
+      } else await this.#decideRestart(worker, { ...how, ranMs });
     } catch (error) {
-      state.decided = null; // found again by the next round
-      this.#failed(`could not decide about ${run.id}`, error);
+      state.handledRun = null; // found again by the next round
+      this.#reportFailure(`could not decide about ${run.id}`, error);
     }
   }
 
-  async #after(worker: Worker, end: End): Promise<void> {
+  async #decideRestart(worker: Worker, end: RunEnd): Promise<void> {
     const state = this.#states.of(worker.id);
     const policy = fleetSettingsOf(worker).restart;
-    const after = afterEnd(state.attempts, end, policy, this.#services.monotonicMs(), Math.random(), RULES);
-    state.attempts = after.attempts;
-    await this.#carryOut(worker, after.verdict, end.exit);
+    const outcome = decideRestart(
+      state.attempts,
+      end,
+      policy,
+      this.#services.monotonicMs(),
+      Math.random(),
+      RESTART_RULES,
+    );
+    state.attempts = outcome.attempts;
+    await this.#applyDecision(worker, outcome.decision, end.exit);
   }
 
-  async #carryOut(worker: Worker, verdict: Verdict, exit: number | null): Promise<void> {
-    if (verdict.kind === "leave") return;
-    if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
-    const { inMs } = verdict;
+  async #applyDecision(worker: Worker, decision: RestartDecision, exit: number | null): Promise<void> {
+    if (decision.kind === "none") return;
+    if (decision.kind !== "restart") return this.#putOnHold(worker, { state: decision.kind, reason: decision.reason });
+    const { inMs } = decision;
     const services = this.#services;
     const [subject, state] = [{ projectId: worker.projectId, workerId: worker.id }, this.#states.of(worker.id)];
     await services.writer.write(() =>
       recordEvent(services, "worker.backing-off", subject, { inMs: Math.round(inMs), exit }),
     );
-    if (this.#stopped || state.resting || workerById(services.db, worker.id)?.desired !== true) return;
+    if (this.#stopped || state.restartsSuspended || workerById(services.db, worker.id)?.desired !== true) return;
     clearTimer(state);
     state.timer = setTimeout(() => {
       state.timer = null;
-      void this.#startAlone(worker.id);
+      void this.#startUnattended(worker.id);
     }, inMs);
   }
 
   /** Nobody asked for this start, so nobody hears of its failure: what it cannot do needs a person. */
-  async #startAlone(workerId: number): Promise<void> {
+  async #startUnattended(workerId: number): Promise<void> {
     const services = this.#services;
     const worker = workerById(services.db, workerId);
     if (this.#stopped || worker?.desired !== true || worker.retiredMs !== null) return;
@@ -199,18 +206,19 @@ export class FleetSupervisor {
       if (begun) await services.writer.write(() => countRestart(services.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) services.log(`could not start ${worker.name}: ${String(error)}`);
-      await this.refused(worker, error).catch((why: unknown) => this.#failed(worker.name, why));
+      await this.recordRefusal(worker, error).catch((why: unknown) => this.#reportFailure(worker.name, why));
     }
   }
 
   /** It could not be started: said by `ls` until it can, or tried again where that may help. */
-  async refused(worker: Worker, error: unknown): Promise<void> {
-    if (!isPerdureError(error)) return this.#hold(worker, { state: "on-hold", reason: String(error) });
+  async recordRefusal(worker: Worker, error: unknown): Promise<void> {
+    if (!isPerdureError(error)) return this.#putOnHold(worker, { state: "on-hold", reason: String(error) });
     // `ls` says why by itself when it cannot come back to its conversation, or when somebody else has the name.
     if (error.details?.unresumable === true || error.code === "held") return;
-    if (error.retryable) return this.#after(worker, { exit: null, asked: false, ranMs: 0, onHold: null, hungUp: true });
+    if (error.retryable)
+      return this.#decideRestart(worker, { exit: null, requested: false, ranMs: 0, onHold: null, terminalLost: true });
     const reason = error.hint ? `${error.message} (${error.hint})` : error.message;
-    await this.#hold(worker, { state: "on-hold", reason });
+    await this.#putOnHold(worker, { state: "on-hold", reason });
   }
 
   #start(workerId: number, given: StartInput): Promise<StartedRun | null> {
@@ -227,11 +235,11 @@ export class FleetSupervisor {
     const services = this.#services;
     if (this.liveRun(workerId) !== null) return null;
     const state = this.#states.of(workerId);
-    if (workerById(services.db, workerId)?.desired !== true || state.resting) {
+    if (workerById(services.db, workerId)?.desired !== true || state.restartsSuspended) {
       throw new PerdureError("conflict", "It was brought down in the meantime.", { hint: "perdure up" });
     }
-    state.attempts = started(state.attempts, services.monotonicMs(), RULES);
-    return this.tmux.using(() => startInPane(services, this.tmux, workerId, given, ready));
+    state.attempts = recordStart(state.attempts, services.monotonicMs(), RESTART_RULES);
+    return this.tmux.whileInUse(() => startInPane(services, this.tmux, workerId, given, ready));
   }
 
   liveRun(workerId: number): Run | null {
@@ -241,7 +249,7 @@ export class FleetSupervisor {
     return run !== null && services.runs.processesOf(run).length > 0 ? run : null;
   }
 
-  async #hold(worker: Worker, held: OnHold): Promise<void> {
+  async #putOnHold(worker: Worker, held: OnHold): Promise<void> {
     const services = this.#services;
     const subject = { projectId: worker.projectId, workerId: worker.id };
     await services.writer.write(() => {

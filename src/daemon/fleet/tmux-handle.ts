@@ -9,7 +9,7 @@ import { Gate } from "../../util/semaphore.ts";
 export class TmuxHandle {
   readonly #paths: StatePaths;
   readonly #log: (line: string) => void;
-  readonly #prepare: (server: TmuxServer) => void;
+  readonly #onServer: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
   #program: string | null = null;
   #users = 0;
@@ -21,7 +21,7 @@ export class TmuxHandle {
   constructor(paths: StatePaths, log: (line: string) => void, prepare: (server: TmuxServer) => void = () => undefined) {
     this.#paths = paths;
     this.#log = log;
-    this.#prepare = prepare;
+    this.#onServer = prepare;
   }
 
   /**
@@ -36,23 +36,23 @@ export class TmuxHandle {
     const tmux = findTmux(PATH);
     this.#program = tmux.file;
     this.#server = new TmuxServer({ socket: this.#paths.tmux, tmux, environment, log: this.#log });
-    this.#prepare(this.#server);
+    this.#onServer(this.#server);
     return this.#server;
   }
 
   /** Null when there never was one: then there are no panes either. */
-  ifThere(): TmuxServer | null {
+  existingServer(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
   }
 
   /** Of runs that have ended: those who ask before it is answered share one list, when a fleet falls together. */
-  async ended(): Promise<Pane[]> {
-    this.#listing ??= (this.ifThere()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
+  async sharedPanes(): Promise<Pane[]> {
+    this.#listing ??= (this.existingServer()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
     return this.#listing;
   }
 
   /** While something is started, nobody ends the server. */
-  async using<T>(act: () => Promise<T>): Promise<T> {
+  async whileInUse<T>(act: () => Promise<T>): Promise<T> {
     while (this.#ending) await this.#ending;
     this.#users++;
     try {
@@ -64,7 +64,7 @@ export class TmuxHandle {
 
   /** With nobody left in it, neither a worker nor a window that a person has opened, the server goes, too. */
   async endIfEmpty(): Promise<void> {
-    const server = this.#users === 0 && this.#ending === null ? this.ifThere() : null;
+    const server = this.#users === 0 && this.#ending === null ? this.existingServer() : null;
     if (!server) return;
     this.#ending = server
       .isEmpty()
@@ -74,8 +74,8 @@ export class TmuxHandle {
   }
 
   /** Only if it is still that run's: another server numbers its panes anew. */
-  async remove({ id, run }: Pane): Promise<void> {
-    await this.#removing.pass(async () => this.ifThere()?.removePane(id, run ?? undefined));
+  async removePane({ id, run }: Pane): Promise<void> {
+    await this.#removing.pass(async () => this.existingServer()?.removePane(id, run ?? undefined));
   }
 
   /** Its path, once it was needed. */

@@ -12,7 +12,7 @@ import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
 type UpNote = Partial<Pick<UpItem, "reason" | "hint">>;
 
 /** A conversation belongs to the folder it began in, whatever the file says by now. */
-export function elsewhere(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
+export function noteOtherFolder(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
   const began = conversationOfRun(services.db, run)?.launchCwd;
   if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
   const hint = `perdure restart ${name} --fresh begins one in ${cwd}`;
@@ -20,14 +20,14 @@ export function elsewhere(services: LaunchServices, run: string, { name, cwd }: 
 }
 
 /** One that runs is left alone: with what its entry said before, and in its conversation. */
-export function leftAlone(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
+export function noteLeftRunning(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
   const { name, vendor } = entry;
-  const old = outdated(services, id, entry, fresh);
+  const old = noteOutdated(services, id, entry, fresh);
   if (old.reason !== undefined || !fresh || vendor === null) return old;
   return { reason: "and left in its conversation", hint: `perdure restart ${name} --fresh` };
 }
 
-function outdated(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
+function noteOutdated(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
   const { name, command, cwd, environment, vendor } = entry;
   const worker = workerById(services.db, id);
   if (worker?.command == null) return {};

@@ -1,7 +1,7 @@
 import type { Attempts } from "../../core/restart.ts";
 import { runsOfWorker } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { attemptsIn, RULES } from "./restart-rules.ts";
+import { attemptsOf, RESTART_RULES } from "./restart-rules.ts";
 import type { StartedRun } from "./start-in-pane.ts";
 
 /** What is under way for one worker. */
@@ -10,9 +10,9 @@ export interface SupervisionState {
   timer: NodeJS.Timeout | null;
   starting: Promise<StartedRun | null> | null;
   /** The run whose end was decided about. */
-  decided: string | null;
+  handledRun: string | null;
   /** Somebody is about to stop it, or to start it: it is not ours to touch. */
-  resting: boolean;
+  restartsSuspended: boolean;
 }
 
 export class SupervisionStates {
@@ -28,15 +28,21 @@ export class SupervisionStates {
     const known = this.#known.get(workerId);
     if (known) return known;
     const services = this.#services;
-    const earlier = runsOfWorker(services.db, workerId, RULES.budget);
-    const attempts = attemptsIn(earlier, services.now(), services.monotonicMs());
-    const state: SupervisionState = { attempts, timer: null, starting: null, decided: null, resting: false };
+    const earlier = runsOfWorker(services.db, workerId, RESTART_RULES.budget);
+    const attempts = attemptsOf(earlier, services.now(), services.monotonicMs());
+    const state: SupervisionState = {
+      attempts,
+      timer: null,
+      starting: null,
+      handledRun: null,
+      restartsSuspended: false,
+    };
     this.#known.set(workerId, state);
     return state;
   }
 
   /** Nothing is made for one that nobody has asked about. */
-  ifAny(workerId: number): SupervisionState | undefined {
+  existing(workerId: number): SupervisionState | undefined {
     return this.#known.get(workerId);
   }
 

@@ -7,33 +7,33 @@ import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { LaunchServices } from "./services.ts";
-import { newLocation, orderFor, orderOfRun, sourceOf } from "./orders.ts";
+import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
-import { bindNewConversation, enterRun, noteTranscript } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, recordTranscript } from "../conversations/bindings.ts";
 
 /** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
 export async function bindMinted(
   services: LaunchServices,
   params: CallParams<"bindConversation">,
 ): Promise<CallResults["bindConversation"]> {
-  const begun = await begunTranscript(services, params);
+  const begun = await initialTranscript(services, params);
   const { run, order } = await services.writer.write(() => {
-    const { run: found, worker, spec, vendor } = claimed(services, params);
+    const { run: found, worker, spec, vendor } = claimedRun(services, params);
     if (lastEntryOfRun(services.db, found.id)) {
       // Bound already, and the answer was lost.
-      const again = orderOfRun(services, { address: worker.name, worker, run: found, spec }).launch;
+      const again = repeatedOrder(services, { address: worker.name, worker, run: found, spec }).launch;
       if (again?.session?.id !== params.session) {
         throw new PerdureError("conflict", `${found.id} is in another conversation already.`);
       }
       return { run: found, order: again };
     }
-    const place = newLocation(spec, vendor, sourceOf(services, worker));
+    const place = newLocation(spec, vendor, forkSourceOf(services, worker));
     const session = bindNewConversation(services, worker, found, {
       ...place,
       vendorId: params.session,
       provenance: "minted",
     });
-    if (begun.state === "good") noteTranscript(services, session, begun);
+    if (begun.state === "good") recordTranscript(services, session, begun);
     enterRun(services, found, session, "new");
     storeLaunchSpec(services, worker, spec);
     return { run: found, order: orderFor(services, { worker, run: found, spec }, session, "new") };
@@ -43,16 +43,16 @@ export async function bindMinted(
 }
 
 /** What the vendor has written before anything was said: only what comes later is the run's own doing. */
-function begunTranscript(services: LaunchServices, params: CallParams<"bindConversation">): Promise<Transcript> {
-  const { spec, vendor, worker } = claimed(services, params);
-  const place = newLocation(spec, vendor, sourceOf(services, worker));
+function initialTranscript(services: LaunchServices, params: CallParams<"bindConversation">): Promise<Transcript> {
+  const { spec, vendor, worker } = claimedRun(services, params);
+  const place = newLocation(spec, vendor, forkSourceOf(services, worker));
   const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
   const ask = asker({ command: program, cwd, environment, variables: place.variables });
   return vendor.adapter.storage.probe({ ...place, id: params.session }, null, ask);
 }
 
-function claimed(services: LaunchServices, params: CallParams<"bindConversation">): Claimed {
+function claimedRun(services: LaunchServices, params: CallParams<"bindConversation">): ClaimedRun {
   assertOwn(services, params);
   const run = runById(services.db, params.run);
   const worker = run && workerById(services.db, run.workerId);
@@ -65,7 +65,7 @@ function claimed(services: LaunchServices, params: CallParams<"bindConversation"
   throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
 }
 
-interface Claimed {
+interface ClaimedRun {
   run: Run;
   worker: Worker;
   spec: LaunchSpec;

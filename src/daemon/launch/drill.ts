@@ -13,13 +13,13 @@ import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
-import { locationOf, probeSession } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
   const session = boundConversation(services.db, worker);
   const checks = [
-    ...startable(worker, session),
+    ...startChecks(worker, session),
     ...(session === null ? [] : await conversationChecks(services, address, worker, session)),
   ];
   const broken = checks.find(({ ok }) => !ok);
@@ -36,7 +36,7 @@ export async function drill(services: LaunchServices, address: string, worker: W
   };
 }
 
-function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
+function startChecks(worker: Worker, session: Conversation | null): DrillCheck[] {
   const command = worker.command;
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
@@ -53,7 +53,7 @@ function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
       : failed("program", program.missing, `install it, or give its path: perdure run ${name} -- COMMAND`),
     isFolder(cwd)
       ? passed("folder", cwd)
-      : failed("folder", `its folder is gone: ${cwd}`, session ? elsewhere(name, session) : `mkdir -p ${cwd}`),
+      : failed("folder", `its folder is gone: ${cwd}`, session ? adoptHint(name, session) : `mkdir -p ${cwd}`),
     lacking.length === 0
       ? passed("environment", `${Object.keys(environment).length} variables recorded`)
       : failed(
@@ -64,7 +64,7 @@ function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
   ];
 }
 
-function elsewhere(name: string, { vendor, vendorId: id }: Conversation): string {
+function adoptHint(name: string, { vendor, vendorId: id }: Conversation): string {
   return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
 }
 
@@ -79,8 +79,8 @@ async function conversationChecks(
     return [failed("vendor", `perdure has no adapter for ${session.vendor}`, "use the perdure that bound it")];
   }
   const kept = custodyOf(services.db, session.id);
-  const whole = kept !== null && (await services.custody.whole(kept)) !== null;
-  const seen = await services.custody.compare(session, await probeSession(services, session), true);
+  const copyIntact = kept !== null && (await services.custody.verifiedCopy(kept)) !== null;
+  const transcript = await services.custody.checkAgainstCopy(session, await probeConversation(services, session), true);
   const others = adapter.liveness
     .holders(locationOf(session), services.processes)
     .filter(({ pid }) => !isOwn(services, worker, pid));
@@ -89,14 +89,14 @@ async function conversationChecks(
     name: worker.name,
     inPane: worker.fleet !== null,
     vendor: session.vendor,
-    aside: false,
+    noConversation: false,
     fresh: false,
-    binding: bindingOf(services, session, whole),
-    transcript: seen,
+    binding: bindingOf(services, session, copyIntact),
+    transcript: transcript,
     holder: others[0] ?? null,
   });
-  const lost = seen.state === "absent" || seen.state === "empty";
-  const refused = decision.step === "refuse" && !(others.length === 0 && lost && whole) ? decision : null;
+  const lost = transcript.state === "absent" || transcript.state === "empty";
+  const refused = decision.step === "refuse" && !(others.length === 0 && lost && copyIntact) ? decision : null;
   return [
     session.transcript === null || isFolder(session.configDir)
       ? passed("config dir", session.configDir)
@@ -106,34 +106,34 @@ async function conversationChecks(
           `put it back, or: ls ${session.configDir}`,
         ),
     refused === null
-      ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
+      ? passed("conversation", conversationDetail(transcript, kept?.sha256 ?? null, lost && copyIntact))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.storage.noCopyReason, seen, { kept: kept !== null, whole }),
+    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { kept: kept !== null, whole: copyIntact }),
   ];
 }
 
 function custodyCheck(
   { name, fleet }: Worker,
-  uncopied: string | undefined,
-  seen: Transcript,
+  noCopyReason: string | undefined,
+  transcript: Transcript,
   copy: { kept: boolean; whole: boolean },
 ): DrillCheck {
   const again = startCommand(name, fleet !== null);
   if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
-  if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
+  if (noCopyReason !== undefined) return passed("custody", `no copy can be kept: ${noCopyReason}`);
   if (copy.kept) {
     return failed("custody", "the copy that is kept of it is damaged", `made anew at the next start: ${again}`);
   }
-  if (seen.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
-  if (seen.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
+  if (transcript.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
+  if (transcript.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
   return failed("custody", "no copy is kept of its conversation", `made at the next start: ${again}`);
 }
 
-function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean): string {
+function conversationDetail(transcript: Transcript, sha256: string | null, fromCopy: boolean): string {
   if (fromCopy) return "the vendor has lost it; it would be put back from the copy that is kept";
-  if (seen.state === "good")
-    return `${seen.bytes} bytes${sha256 === null ? "" : `, as kept (sha256 ${sha256.slice(0, 12)}…)`}`;
-  return seen.state === "unseen" ? "its vendor alone can see it" : "nothing was said in it yet";
+  if (transcript.state === "good")
+    return `${transcript.bytes} bytes${sha256 === null ? "" : `, as kept (sha256 ${sha256.slice(0, 12)}…)`}`;
+  return transcript.state === "unseen" ? "its vendor alone can see it" : "nothing was said in it yet";
 }
 
 /** The worker's own agent, which runs right now. */

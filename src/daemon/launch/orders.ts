@@ -19,7 +19,7 @@ export interface LaunchRequest {
   fresh: boolean;
   probe: SessionProbe;
   /** Of a conversation that is resumed: its first turn is still to come. */
-  unsaid?: boolean;
+  firstTurnPending?: boolean;
 }
 
 export interface Orders {
@@ -28,7 +28,7 @@ export interface Orders {
 }
 
 /** The order once more, for a claim or a binding whose answer was lost. */
-export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
+export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
   const session = conversationOfRun(services.db, request.run.id);
   if (session && entry) {
@@ -36,9 +36,10 @@ export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest
     return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { spec } = request;
-  const mints = spec.vendor !== null && !spec.vendor.aside && spec.vendor.adapter.launch.identity.kind === "minted";
+  const mints =
+    spec.vendor !== null && !spec.vendor.noConversation && spec.vendor.adapter.launch.identity.kind === "minted";
   if (spec.vendor && mints) {
-    const source = sourceOf(services, request.worker);
+    const source = forkSourceOf(services, request.worker);
     return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
   }
   return { launch: plainOrder(spec), mint: null };
@@ -47,20 +48,26 @@ export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest
 /** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
 export function orderFor(
   services: LaunchServices,
-  { worker, run, spec, unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "unsaid">,
+  { worker, run, spec, firstTurnPending: unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
   session: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
   if (spec.vendor === null) return plainOrder(spec);
   const { adapter, programAt, args, declared } = spec.vendor;
   const { vendorId: id, transcript, configDir } = session;
-  const stem = step === "fork" && session.forkedFrom !== null ? stemOf(services, session.forkedFrom) : null;
+  const stem = step === "fork" && session.forkedFrom !== null ? requireStem(services, session.forkedFrom) : null;
   const from = stem && { session: stem.vendorId, transcript: stem.transcript };
-  const places = { runDir: services.runs.runDir(run.id), configDir, transcript, from, environment: spec.environment };
+  const locations = {
+    runDir: services.runs.runDir(run.id),
+    configDir,
+    transcript,
+    from,
+    environment: spec.environment,
+  };
   // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
   const begins = session.forkedFrom === null && session.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
-  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
+  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
     cwd: session.launchCwd,
@@ -82,24 +89,24 @@ export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrd
 }
 
 export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversation | null): MintOrder {
-  const place = newLocation(spec, vendor, source);
+  const location = newLocation(spec, vendor, source);
   return {
     vendor: vendor.adapter.vendor,
     command: spec.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
-    cwd: place.launchCwd,
-    variables: { ...withoutPrivateEnv(spec.environment), ...place.variables },
+    cwd: location.launchCwd,
+    variables: { ...withoutPrivateEnv(spec.environment), ...location.variables },
     from: source?.vendorId ?? null,
   };
 }
 
 /** The conversation the worker is to begin as a branch of. */
-export function sourceOf(services: LaunchServices, worker: Worker): Conversation | null {
-  return worker.forkOf === null ? null : stemOf(services, worker.forkOf);
+export function forkSourceOf(services: LaunchServices, worker: Worker): Conversation | null {
+  return worker.forkOf === null ? null : requireStem(services, worker.forkOf);
 }
 
 /** Without it the start would be a new one, in silence. */
-function stemOf(services: LaunchServices, sessionId: number): Conversation {
+function requireStem(services: LaunchServices, sessionId: number): Conversation {
   const stem = conversationById(services.db, sessionId);
   if (stem) return stem;
   throw new PerdureError("refused", "The conversation to branch is no longer on record.", {

@@ -1,6 +1,6 @@
 import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
-import { decideLaunch, type LaunchQuestion } from "../../core/launch.ts";
+import { decideLaunch, type LaunchInput } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import {
   lastEntryOfConversation,
@@ -9,9 +9,17 @@ import {
   boundConversation,
 } from "../../store/conversations.ts";
 import type { LaunchServices } from "./services.ts";
-import { bindNewConversation, enterRun, leaveConversation, noteTranscript } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, leaveConversation, recordTranscript } from "../conversations/bindings.ts";
 import { locationForNew } from "./spec.ts";
-import { type LaunchRequest, type Orders, sourceOf, newLocation, orderFor, mintOrder, plainOrder } from "./orders.ts";
+import {
+  type LaunchRequest,
+  type Orders,
+  forkSourceOf,
+  newLocation,
+  orderFor,
+  mintOrder,
+  plainOrder,
+} from "./orders.ts";
 
 /** Inside the change that claims: a refusal here leaves nothing of the claim behind. */
 export function planLaunch(services: LaunchServices, request: LaunchRequest): Orders {
@@ -23,16 +31,16 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     name: worker.name,
     inPane: worker.fleet !== null,
     vendor: spec.vendor?.adapter.vendor ?? null,
-    aside: spec.vendor?.aside ?? false,
+    noConversation: spec.vendor?.noConversation ?? false,
     fresh: request.fresh,
-    binding: bound && bindingOf(services, bound, probe.kept),
+    binding: bound && bindingOf(services, bound, probe.hasCopy),
     transcript: probe.transcript,
     holder: probe.holder,
   });
   if (decision.step === "refuse") {
     throw new PerdureError(decision.code, decision.message, {
       hint: decision.hint,
-      details: { session: bound?.vendorId, vendor: bound?.vendor, unresumable: decision.lasting },
+      details: { session: bound?.vendorId, vendor: bound?.vendor, unresumable: decision.permanent },
     });
   }
   if (decision.step === "plain" || spec.vendor === null) {
@@ -40,8 +48,8 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     return { launch: plainOrder(spec), mint: null };
   }
   if (decision.step === "resume" && bound) {
-    if (probe.transcript?.state === "good") noteTranscript(services, bound, probe.transcript);
-    const order = startIn(services, { ...request, unsaid: decision.unsaid }, bound, "resume");
+    if (probe.transcript?.state === "good") recordTranscript(services, bound, probe.transcript);
+    const order = enterAndOrder(services, { ...request, firstTurnPending: decision.firstTurnPending }, bound, "resume");
     if (order.session) order.session.restored = probe.restored;
     return { launch: order, mint: null };
   }
@@ -51,39 +59,39 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     bound &&
     spec.vendor.adapter.launch.identity.kind === "assigned"
   ) {
-    return { launch: startIn(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
+    return { launch: enterAndOrder(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
   }
   const { identity } = spec.vendor.adapter.launch;
-  const source = request.fresh ? null : sourceOf(services, worker);
+  const source = request.fresh ? null : forkSourceOf(services, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
   const session = bindNewConversation(services, worker, run, {
     ...newLocation(spec, spec.vendor, source),
     vendorId: identity.choose(),
     provenance: "assigned",
   });
-  return { launch: startIn(services, request, session, source ? "fork" : "new"), mint: null };
+  return { launch: enterAndOrder(services, request, session, source ? "fork" : "new"), mint: null };
 }
 
 export function bindingOf(
   services: LaunchServices,
   session: Conversation,
   kept: boolean,
-): NonNullable<LaunchQuestion["binding"]> {
+): NonNullable<LaunchInput["binding"]> {
   return {
     vendor: session.vendor,
     id: session.vendorId,
     bytes: session.transcriptBytes,
     sameBoot: session.transcriptBoot === services.processes.bootId(),
     prompted: session.prompted,
-    begun: lastEntryOfConversation(services.db, session.id) !== null,
-    kept,
-    writtenAtBirth: session.provenance === "minted",
+    hadRun: lastEntryOfConversation(services.db, session.id) !== null,
+    hasCopy: kept,
+    minted: session.provenance === "minted",
   };
 }
 
 /** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
 function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conversation): void {
-  if (spec.vendor === null || spec.vendor.aside || spec.vendor.adapter.vendor !== bound.vendor) return;
+  if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return;
   const variables = bound.variables;
   const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
   const unset = Object.keys(variables).filter((name) => variables[name] === null);
@@ -97,7 +105,7 @@ function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conve
   });
 }
 
-function startIn(
+function enterAndOrder(
   services: LaunchServices,
   request: LaunchRequest,
   session: Conversation,

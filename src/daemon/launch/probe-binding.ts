@@ -6,7 +6,7 @@ import { type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
-import { locationOf, probeSession } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 
 /** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
 export interface SessionProbe {
@@ -16,38 +16,40 @@ export interface SessionProbe {
   /** The vendor had lost it, and it was put back from custody. */
   restored: Restored | null;
   /** A copy of it is kept, and is what it should be: looked at only if there is a need. */
-  kept: boolean;
+  hasCopy: boolean;
 }
 
 export async function probeBinding(services: LaunchServices, session: Conversation | null): Promise<SessionProbe> {
   const adapter = session && adapterOf(session.vendor);
-  const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, kept: false };
+  const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, hasCopy: false };
   if (!session || !adapter) return nothing;
   // What its last run wrote is that run's proof: looked at before anybody writes more.
-  await services.conversations.settled(session.id);
+  await services.conversations.finalCheckDone(session.id);
   const [holder = null] = adapter.liveness.holders(locationOf(session), services.processes);
-  const seen = await services.custody.compare(session, await probeSession(services, session));
-  const copy = seen.state === "good" ? null : custodyOf(services.db, session.id);
-  const restored = holder === null && isLost(services, session, seen) ? await services.custody.restore(session) : null;
-  const transcript = restored ? await probeSession(services, session) : seen;
+  const found = await services.custody.checkAgainstCopy(session, await probeConversation(services, session));
+  const copy = found.state === "good" ? null : custodyOf(services.db, session.id);
+  const restored = holder === null && isLost(services, session, found) ? await services.custody.restore(session) : null;
+  const transcript = restored ? await probeConversation(services, session) : found;
   // Before the start: some vendors clear away conversations, others' too, when they begin.
-  if (transcript.state === "good") await services.custody.keep(session.id, transcript.file);
+  if (transcript.state === "good") await services.custody.updateCopy(session.id, transcript.file);
   return {
     session: session.id,
     transcript,
     holder: holder && { ...holder, worker: ownerOf(services, holder.pid) },
     restored,
-    kept: copy !== null && (await services.custody.whole(copy)) !== null,
+    hasCopy: copy !== null && (await services.custody.verifiedCopy(copy)) !== null,
   };
 }
 
 /** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
-function isLost(services: LaunchServices, session: Conversation, seen: Transcript): boolean {
+function isLost(services: LaunchServices, session: Conversation, transcript: Transcript): boolean {
   if (session.transcriptBytes === null) return false;
-  if (seen.state === "absent" || seen.state === "empty") return true;
+  if (transcript.state === "absent" || transcript.state === "empty") return true;
   const kept = custodyOf(services.db, session.id);
   const otherBoot = session.transcriptBoot !== services.processes.bootId();
-  return seen.state === "good" && !seen.shrinks && otherBoot && kept !== null && seen.bytes < kept.bytes;
+  return (
+    transcript.state === "good" && !transcript.shrinks && otherBoot && kept !== null && transcript.bytes < kept.bytes
+  );
 }
 
 function ownerOf(services: LaunchServices, pid: number): string | undefined {

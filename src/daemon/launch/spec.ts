@@ -22,7 +22,7 @@ export interface VendorSpec {
   adapter: Adapter;
   programAt: number;
   args: string[];
-  aside: boolean;
+  noConversation: boolean;
   /** For a program without an adapter of its own. */
   declared: Declared | null;
 }
@@ -30,18 +30,18 @@ export interface VendorSpec {
 type ClaimInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
 
 /** Null when the worker was never started and nothing was given. */
-export function launchSpecOf(given: ClaimInput, worker: Worker | null): LaunchSpec | null {
-  if (given.command !== null) return readSpec(given.command, given.cwd ?? "/", given, given.vendor);
+export function launchSpecOf(input: ClaimInput, worker: Worker | null): LaunchSpec | null {
+  if (input.command !== null) return parseSpec(input.command, input.cwd ?? "/", input, input.vendor);
   const command = worker?.command;
   if (!worker || !command) return null;
   const { declared } = worker;
   const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.programAt ?? 0, declared };
   // The same command again, with the environment of today: keys are renewed.
-  return readSpec(command, worker.cwd ?? "/", given, vendor);
+  return parseSpec(command, worker.cwd ?? "/", input, vendor);
 }
 
-export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec {
-  const spec = launchSpecOf(given, worker);
+export function requireLaunchSpec(input: ClaimInput, worker: Worker): LaunchSpec {
+  const spec = launchSpecOf(input, worker);
   if (spec !== null) return spec;
   throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
     hint: `perdure run ${worker.name} -- COMMAND`,
@@ -50,7 +50,7 @@ export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec
 
 /** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
 export function storeLaunchSpec(services: ChangeServices, worker: Worker, spec: LaunchSpec): void {
-  if (spec.vendor?.aside === true && worker.command !== null) return;
+  if (spec.vendor?.noConversation === true && worker.command !== null) return;
   setLaunch(services.db, worker.id, storedLaunchOf(spec));
 }
 
@@ -65,10 +65,10 @@ export function storedLaunchOf(spec: LaunchSpec): StoredLaunch {
   };
 }
 
-function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
-  const { environment, prompt = null } = given;
+function parseSpec(command: string[], cwd: string, input: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
+  const { environment, prompt = null } = input;
   if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
-  const adapter = knownAdapter(vendor.name);
+  const adapter = requireAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
   const { converses, conflict } = adapter.launch.readArgs(args);
   if (converses && conflict !== null) {
@@ -77,10 +77,16 @@ function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: Cla
     });
   }
   const { programAt, declared = null } = vendor;
-  return { command, cwd, environment, vendor: { adapter, programAt, args, aside: !converses, declared }, prompt };
+  return {
+    command,
+    cwd,
+    environment,
+    vendor: { adapter, programAt, args, noConversation: !converses, declared },
+    prompt,
+  };
 }
 
-export function knownAdapter(vendor: string): Adapter {
+export function requireAdapter(vendor: string): Adapter {
   const adapter = adapterOf(vendor);
   if (adapter) return adapter;
   const [near] = nearest(vendor, adapterNames());

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
-import { ringClosedBy } from "../../core/mail.ts";
+import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
@@ -9,12 +9,12 @@ import { workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
 import { digestOf } from "./integrity.ts";
-import { boxKey } from "./waiting.ts";
+import { mailboxKey } from "./waiting.ts";
 import type { Recipient } from "./recipients.ts";
-import { sentBy, type Sender } from "./sender.ts";
+import { isSentBy, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
 
-export interface NewMail {
+export interface MailDraft {
   id: string;
   /** The id was made for it just now, so nothing was ever sent under it. */
   isFirst: boolean;
@@ -51,50 +51,50 @@ let randomAt = random.length;
  * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
  * said before anything is changed.
  */
-export function admit(services: MailServices, sender: Sender, recipient: Recipient, letter: NewMail): Admitted {
+export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
   const digest = digestOf({
-    id: letter.id,
+    id: draft.id,
     from: sender.worker?.id ?? null,
     project: project.id,
     to: worker?.id ?? null,
-    body: letter.body,
-    replyTo: letter.replyTo,
-    expectsReply: letter.expectsReply,
-    attachments: letter.attachments,
+    body: draft.body,
+    replyTo: draft.replyTo,
+    expectsReply: draft.expectsReply,
+    attachments: draft.attachments,
   });
-  const known = letter.isFirst ? null : messageById(services.db, letter.id);
-  if (known) return again(known, digest, to, renamedFrom);
-  const bytes = Buffer.byteLength(letter.body);
+  const known = draft.isFirst ? null : messageById(services.db, draft.id);
+  if (known) return repeated(known, digest, to, renamedFrom);
+  const bytes = Buffer.byteLength(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
-  assertAllowed(services, sender);
-  if (letter.waits) assertNoRing(services, sender, recipient, to);
-  if (letter.supersedes !== null) supersede(services, sender, recipient, letter.supersedes);
+  assertSendRate(services, sender);
+  if (draft.waits) assertNoWaitCycle(services, sender, recipient, to);
+  if (draft.supersedes !== null) supersede(services, sender, recipient, draft.supersedes);
   const nowMs = services.mail.now();
   const seq = insertMessage(services.db, {
-    id: letter.id,
+    id: draft.id,
     projectId: project.id,
     toWorker: worker?.id ?? null,
     fromWorker: sender.worker?.id ?? null,
     fromName: sender.name,
     fromRun: sender.run?.id ?? null,
-    body: letter.body,
+    body: draft.body,
     digest,
     createdMs: nowMs,
-    expiresMs: letter.expiresMs,
-    replyTo: letter.replyTo,
-    expectsReply: letter.expectsReply,
-    attachments: letter.attachments,
+    expiresMs: draft.expiresMs,
+    replyTo: draft.replyTo,
+    expectsReply: draft.expectsReply,
+    attachments: draft.attachments,
   });
   services.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
-  recordEvent(services, "mail.queued", subject, { id: letter.id, from: sender.name });
-  services.mail.notify(boxKey(project.id, worker?.id ?? null));
-  return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
+  recordEvent(services, "mail.queued", subject, { id: draft.id, from: sender.name });
+  services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
+  return { id: draft.id, to, state: "queued", seq, renamedFrom, again: false };
 }
 
-function again(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
+function repeated(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
   if (known.digest === digest) {
     return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
   }
@@ -117,7 +117,7 @@ function assertRoom(before: MailboxCount, bytes: number, to: string, reader: str
   });
 }
 
-function assertAllowed(services: MailServices, { worker, name }: Sender): void {
+function assertSendRate(services: MailServices, { worker, name }: Sender): void {
   const waitMs = worker === null ? 0 : services.mail.waitBeforeSending(worker.id);
   if (waitMs === 0) return;
   throw new PerdureError("too-fast", `${name} sends faster than is taken from one worker.`, {
@@ -126,13 +126,13 @@ function assertAllowed(services: MailServices, { worker, name }: Sender): void {
   });
 }
 
-function assertNoRing(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
-  const ring = ringClosedBy(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
-  if (ring === null) return;
-  throw ringError(services, ring.ask, ring.from, to);
+function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
+  const cycle = findWaitCycle(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
+  if (cycle === null) return;
+  throw waitCycleError(services, cycle.ask, cycle.from, to);
 }
 
-function ringError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
+function waitCycleError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
   const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
   const asked = messageById(services.db, ask);
   return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
@@ -143,7 +143,7 @@ function ringError(services: MailServices, ask: string, from: number | null, to:
 
 function supersede(services: MailServices, sender: Sender, { project, worker }: Recipient, id: string): void {
   const old = messageById(services.db, id);
-  const theirs = old !== null && sentBy(sender, old) && old.toWorker === (worker?.id ?? null);
+  const theirs = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
   if (!theirs || old.projectId !== project.id) {
     throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
       hint: "perdure mail ID",

@@ -5,12 +5,12 @@ import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
 import type { BaseServices } from "../base-services.ts";
-import { assertWhole } from "./integrity.ts";
+import { assertIntact } from "./integrity.ts";
 
 export function describeMessage(services: Pick<BaseServices, "db">, message: Message): MessageRecord {
   const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
   const project = projectById(services.db, message.projectId);
-  assertWhole(message);
+  assertIntact(message);
   return {
     id: message.id,
     seq: message.seq,

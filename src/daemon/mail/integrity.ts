@@ -5,7 +5,7 @@ import { DamagedRow } from "../../store/failure.ts";
 import type { Message } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 
-interface Digested {
+interface DigestedFields {
   id: string;
   from: number | null;
   project: number;
@@ -17,13 +17,13 @@ interface Digested {
 }
 
 /** All the sender chose, and nothing that could be another at a retry: its run, the time, what the name is by now. */
-export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: Digested): string {
+export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: DigestedFields): string {
   const files = attachments.map(({ name, sha256: hash }) => [name, hash]);
   return sha256(JSON.stringify([id, from, project, to, body, replyTo, expectsReply, files]));
 }
 
 /** A message is given to nobody unless it is, to the letter, what was taken in. */
-export function assertWhole(row: Message): void {
+export function assertIntact(row: Message): void {
   const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
   if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
   throw new DamagedRow(`message ${row.seq} is not what was taken in`);
@@ -33,7 +33,7 @@ export function assertWhole(row: Message): void {
  * A box is read by an index, and counted apart from it: an index that lost an entry would lose mail without a word. Where the
  * two do not agree, the whole store is checked before anything is said.
  */
-export async function assertAllThere(
+export async function assertNoneMissing(
   services: BaseServices,
   projectId: number,
   to: number | null,

@@ -32,7 +32,7 @@ export function offerNext(services: MailServices, reader: MailboxReader, max: nu
     bytes += bytesOnTheWire(describeMessage(services, message));
     if (messages.length > 0 && bytes > OFFER_BYTES_PER_CALL) break;
     transition(services, message, "offer", { run, generation });
-    services.mail.offered(message.seq);
+    services.mail.startOfferDeadline(message.seq);
     const offered = messageById(services.db, message.id);
     if (offered) messages.push(describeMessage(services, offered));
   }

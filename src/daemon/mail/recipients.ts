@@ -7,7 +7,7 @@ import { workerById, workerByName, workersOfProject } from "../../store/workers.
 import type { Worker } from "../../store/workers.ts";
 import type { MailServices } from "./services.ts";
 import { findWorker, renamedTo, projectOf, registerProject } from "../names/lookup.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Recipient {
@@ -29,11 +29,11 @@ interface RecipientScope {
 export function recipientOf(
   services: MailServices,
   sender: Sender,
-  wanted: RecipientScope,
+  scope: RecipientScope,
   name: string,
   nested: boolean,
 ): Recipient {
-  const project = projectFor(services, sender, wanted);
+  const project = projectFor(services, sender, scope);
   const key = nameKey(name);
   if (key === OPERATOR) return { project, worker: null, renamedFrom: null };
   if (key === SUPERVISOR) return { project, worker: supervisorOf(services, sender, nested), renamedFrom: null };
@@ -41,18 +41,18 @@ export function recipientOf(
   if (known) return { project, worker: known, renamedFrom: null };
   const heir = renamedTo(services, project.id, key);
   if (heir && heir.retiredMs === null) return { project, worker: heir, renamedFrom: name };
-  const declared = wanted.declared.find((each) => nameKey(each) === key);
+  const declared = scope.declared.find((each) => nameKey(each) === key);
   if (declared !== undefined) {
-    return { project, worker: findOrCreate(services, project, declared, false), renamedFrom: null };
+    return { project, worker: findOrCreateWorker(services, project, declared, false), renamedFrom: null };
   }
   // By a run's id, or not at all: then it says which names are near.
-  const { worker } = findWorker(services, { project: project.slug, name, here: wanted.here });
+  const { worker } = findWorker(services, { project: project.slug, name, here: scope.here });
   return { project, worker, renamedFrom: null };
 }
 
 /** Every worker of the project but the sender. */
-export function everybody(services: MailServices, sender: Sender, wanted: RecipientScope): Recipient[] {
-  const project = projectFor(services, sender, wanted);
+export function allRecipients(services: MailServices, sender: Sender, scope: RecipientScope): Recipient[] {
+  const project = projectFor(services, sender, scope);
   return workersOfProject(services.db, project.id)
     .filter(({ id, ephemeral }) => id !== sender.worker?.id && !ephemeral)
     .map((worker) => ({ project, worker, renamedFrom: null }));

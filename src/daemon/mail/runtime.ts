@@ -5,7 +5,7 @@ import {
   SENDER_BURST,
   SENDER_PER_SECOND,
 } from "../../limits/index.ts";
-import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
+import { spendAllowance, type SendAllowance, type WaitingAsk } from "../../core/mail.ts";
 import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
@@ -17,12 +17,12 @@ type MailRuntimeServices = Pick<BaseServices, "db" | "writer" | "now" | "monoton
 /** What the daemon keeps in mind about mail; everything that has to last is in the store. */
 export class MailRuntime {
   readonly #services: MailRuntimeServices;
-  readonly #allowances = new Map<number, Allowance>();
+  readonly #allowances = new Map<number, SendAllowance>();
   /** Until when each offer is its run's, by the monotonic clock. */
   readonly #deadlines = new Map<number, number>();
   readonly #listeners = new Map<string, Set<() => void>>();
   /** Asks that somebody waits for right now, on a live connection. */
-  readonly #waiting = new Map<string, Waiting & { connections: number }>();
+  readonly #waiting = new Map<string, WaitingAsk & { connections: number }>();
   readonly #clock: MailClock;
   #timer: NodeJS.Timeout | null = null;
 
@@ -33,8 +33,8 @@ export class MailRuntime {
 
   /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
   start(): void {
-    for (const { seq } of allOffers(this.#services.db)) this.offered(seq);
-    this.#clock.keep().catch((error: unknown) => this.#services.log(`mail: ${String(error)}`));
+    for (const { seq } of allOffers(this.#services.db)) this.startOfferDeadline(seq);
+    this.#clock.persist().catch((error: unknown) => this.#services.log(`mail: ${String(error)}`));
     this.#timer = setInterval(() => void this.sweep(), MAIL_SWEEP_MS).unref();
   }
 
@@ -49,16 +49,20 @@ export class MailRuntime {
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
   waitBeforeSending(worker: number): number {
     const rate = { burst: SENDER_BURST, perSecond: SENDER_PER_SECOND };
-    const { allowance, waitMs } = spend(this.#allowances.get(worker) ?? null, this.#services.monotonicMs(), rate);
+    const { allowance, waitMs } = spendAllowance(
+      this.#allowances.get(worker) ?? null,
+      this.#services.monotonicMs(),
+      rate,
+    );
     this.#allowances.set(worker, allowance);
     return waitMs;
   }
 
-  offered(seq: number): void {
+  startOfferDeadline(seq: number): void {
     this.#deadlines.set(seq, this.#services.monotonicMs() + OFFER_VISIBLE_MS);
   }
 
-  get waiting(): Iterable<Waiting> {
+  get waiting(): Iterable<WaitingAsk> {
     return this.#waiting.values();
   }
 
@@ -68,7 +72,7 @@ export class MailRuntime {
   }
 
   /** Somebody waits for this answer until the returned function is called. */
-  wait(waiting: Waiting): () => void {
+  wait(waiting: WaitingAsk): () => void {
     const known = this.#waiting.get(waiting.ask) ?? { ...waiting, connections: 0 };
     known.connections++;
     this.#waiting.set(waiting.ask, known);
@@ -101,7 +105,7 @@ export class MailRuntime {
   async sweep(): Promise<void> {
     try {
       await this.#expire();
-      await this.#returnLate();
+      await this.#returnOverdue();
     } catch (error) {
       this.#services.log(`mail: ${String(error)}`);
     }
@@ -113,23 +117,23 @@ export class MailRuntime {
       if (due.length === 0) return;
       await this.#services.writer.write(() => {
         // Read again: somebody may have read it in the very change before this one.
-        for (const { seq } of due) this.#settle(seq, "expire", "its time was over");
+        for (const { seq } of due) this.#transition(seq, "expire", "its time was over");
       });
     }
   }
 
-  async #returnLate(): Promise<void> {
+  async #returnOverdue(): Promise<void> {
     const now = this.#services.monotonicMs();
     const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
     if (late.length === 0) return;
     await this.#services.writer.write(() => {
-      for (const seq of late) this.#settle(seq, "return", "nobody said that it was read");
+      for (const seq of late) this.#transition(seq, "return", "nobody said that it was read");
     });
     // One that was offered anew meanwhile has a time of its own.
     for (const seq of late) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
   }
 
-  #settle(seq: number, event: "expire" | "return", reason: string): void {
+  #transition(seq: number, event: "expire" | "return", reason: string): void {
     const message = messageBySeq(this.#services.db, seq);
     if (message) transition({ ...this.#services, mail: this }, message, event, { run: message.offerRun, reason });
   }

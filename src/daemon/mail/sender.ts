@@ -38,13 +38,13 @@ export function senderOf(
 const NESTED = "~nested";
 
 /** Whose it is to call back or to replace: its sender's. A nested agent's are those it sent itself, not its worker's. */
-export function sentBy({ worker, name }: Sender, message: Pick<Message, "fromWorker" | "fromName">): boolean {
+export function isSentBy({ worker, name }: Sender, message: Pick<Message, "fromWorker" | "fromName">): boolean {
   if (message.fromWorker !== (worker?.id ?? null)) return false;
   return !name.endsWith(NESTED) || message.fromName.endsWith(NESTED);
 }
 
 /** An agent that a worker's agent started has no box: it inherited the environment, not the identity. */
-export function assertReader({ nested }: Pick<CallParams<"send">, "nested">, { name }: Sender): void {
+export function assertNotNested({ nested }: Pick<CallParams<"send">, "nested">, { name }: Sender): void {
   if (!nested) return;
   throw new PerdureError("refused", `${name} is a nested agent, and those consume no mail.`, {
     hint: "perdure send supervisor TEXT",

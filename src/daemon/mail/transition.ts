@@ -1,10 +1,10 @@
-import { after, type MailEvent } from "../../core/mail.ts";
+import { nextState, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/records/mail.ts";
 import { resetDelivery, changeMessage, offersOf, onTheWay, unansweredFor, type Message } from "../../store/messages.ts";
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
-import { askKey, boxKey } from "./waiting.ts";
+import { askKey, mailboxKey } from "./waiting.ts";
 
 interface TransitionServices extends ChangeServices {
   readonly mail: {
@@ -29,26 +29,29 @@ export function transition(
   services: TransitionServices,
   message: Message,
   event: MailEvent,
-  by: TransitionCause,
+  cause: TransitionCause,
 ): boolean {
-  const state = after(message.state, event);
+  const state = nextState(message.state, event);
   if (state === null) return false;
-  const change = { state, nowMs: services.mail.now(), run: by.run, reason: by.reason ?? null };
-  changeMessage(services.db, message.seq, change, by.generation ?? null);
+  const change = { state, nowMs: services.mail.now(), run: cause.run, reason: cause.reason ?? null };
+  changeMessage(services.db, message.seq, change, cause.generation ?? null);
   if (event === "redeliver") resetDelivery(services.db, message.seq);
-  count(services, message, state);
+  updateCounters(services, message, state);
   const subject = {
     projectId: message.projectId,
     ...(message.toWorker === null ? {} : { workerId: message.toWorker }),
-    ...(by.run === null ? {} : { run: by.run }),
+    ...(cause.run === null ? {} : { run: cause.run }),
   };
-  recordEvent(services, `mail.${state}`, subject, { id: message.id, ...(by.reason ? { reason: by.reason } : {}) });
-  if (state === "queued") services.mail.notify(boxKey(message.projectId, message.toWorker));
+  recordEvent(services, `mail.${state}`, subject, {
+    id: message.id,
+    ...(cause.reason ? { reason: cause.reason } : {}),
+  });
+  if (state === "queued") services.mail.notify(mailboxKey(message.projectId, message.toWorker));
   services.mail.notify(askKey(message.id));
   return true;
 }
 
-function count(
+function updateCounters(
   services: TransitionServices,
   { projectId: project, toWorker: to, state: before, body }: Message,
   now: MailState,

@@ -6,7 +6,7 @@ interface WaitServices extends Pick<BaseServices, "monotonicMs"> {
 
 /** The next change under a key, from the moment this is made; or that it was waited for long enough. */
 export class MailboxChange {
-  readonly happened: Promise<"changed" | "too late">;
+  readonly outcome: Promise<"changed" | "too late">;
   readonly stop: () => void;
 
   /** `deadline` by the monotonic clock. */
@@ -21,11 +21,11 @@ export class MailboxChange {
       clearTimeout(timer);
       closed.removeEventListener("abort", changed);
     };
-    this.happened = promise.finally(this.stop);
+    this.outcome = promise.finally(this.stop);
   }
 
   /** Whoever fails to look does not wait, either. */
-  stoppedIfThrown<T>(look: () => T): T {
+  stopIfThrows<T>(look: () => T): T {
     try {
       return look();
     } catch (error) {
@@ -36,7 +36,7 @@ export class MailboxChange {
 }
 
 /** The key under which a change of a box is announced; `to` is null for the operator. */
-export function boxKey(projectId: number, to: number | null): string {
+export function mailboxKey(projectId: number, to: number | null): string {
   return `box ${projectId} ${to ?? 0}`;
 }
 

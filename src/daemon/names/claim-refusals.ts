@@ -32,7 +32,7 @@ export function heldError(
   });
 }
 
-export function checkSizes(params: CallParams<"claim">): void {
+export function assertSizes(params: CallParams<"claim">): void {
   const command = JSON.stringify(params.command).length;
   const environment = JSON.stringify(params.environment).length;
   if (command > COMMAND_BYTES_MAX) {

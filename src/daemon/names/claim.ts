@@ -1,5 +1,5 @@
 import { nextEpoch } from "../../core/epoch.ts";
-import { claim as claimLease, standing } from "../../core/lease.ts";
+import { claimLease as claimLease, leaseStanding } from "../../core/lease.ts";
 import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
@@ -17,14 +17,14 @@ import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type 
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { orderOfRun, type Orders } from "../launch/orders.ts";
+import { repeatedOrder, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
 import { probeBinding, type SessionProbe } from "../launch/probe-binding.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
-import { findOrCreate } from "./workers.ts";
-import { checkSizes, heldError } from "./claim-refusals.ts";
+import { findOrCreateWorker } from "./workers.ts";
+import { assertSizes, heldError } from "./claim-refusals.ts";
 
 interface Claimer {
   actor: Actor;
@@ -38,11 +38,11 @@ export async function claim(
   params: CallParams<"claim">,
   claimer: Claimer,
 ): Promise<ClaimGrant> {
-  checkSizes(params);
+  assertSizes(params);
   const holder = services.processes.inspect(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
   const claimed = await claimInConversation(services, params, holder, claimer).catch((error: unknown) =>
-    noteRefusal(services, params, error),
+    recordRefusal(services, params, error),
   );
   services.runs.claimed(claimed.run, claimed.replaced);
   if (claimed.registered) publishProjects(services);
@@ -74,10 +74,13 @@ async function claimInConversation(
   params: CallParams<"claim">,
   holder: ProcessInfo,
   { actor, forPane }: Claimer,
-): Promise<Claimed> {
+): Promise<GrantedClaim> {
   for (;;) {
     await endDeadHolder(services, params.target);
-    const probe = await probeBinding(services, params.kind === "run" ? boundSession(services, params.target) : null);
+    const probe = await probeBinding(
+      services,
+      params.kind === "run" ? boundConversationOf(services, params.target) : null,
+    );
     const claimed = await services.writer
       .write(() => {
         // Here and not before: a takeover may have been committed since the call came in.
@@ -98,7 +101,7 @@ async function claimInConversation(
  * was to start it, and is late, must find nothing.
  */
 async function endDeadHolder(services: LaunchServices, target: Target): Promise<void> {
-  const holder = workerOf(services, target)?.holderRun ?? null;
+  const holder = targetWorker(services, target)?.holderRun ?? null;
   const run = holder === null ? null : runById(services.db, holder);
   if (run?.kind === "run" && services.runs.processesOf(run).length === 0)
     await services.runs.endIfGone(run, "replaced");
@@ -106,28 +109,28 @@ async function endDeadHolder(services: LaunchServices, target: Target): Promise<
 
 class BindingChanged extends Error {}
 
-function boundSession(services: LaunchServices, target: Target): Conversation | null {
-  const worker = workerOf(services, target);
+function boundConversationOf(services: LaunchServices, target: Target): Conversation | null {
+  const worker = targetWorker(services, target);
   return boundConversation(services.db, worker);
 }
 
-function workerOf(services: LaunchServices, target: Target): Worker | null {
+function targetWorker(services: LaunchServices, target: Target): Worker | null {
   const project = projectOf(services, target);
   return project && workerByName(services.db, project.id, nameKey(target.name));
 }
 
 /** What stands in the way of coming back is shown by `ls` until a start succeeds. */
-async function noteRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
+async function recordRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
   if (isPerdureError(error) && error.details?.unresumable === true) {
     await services.writer.write(() => {
-      const worker = workerOf(services, params.target);
+      const worker = targetWorker(services, params.target);
       if (worker) setUnresumable(services.db, worker.id, error.message);
     });
   }
   throw error;
 }
 
-interface Claimed extends Orders {
+interface GrantedClaim extends Orders {
   project: Project;
   worker: Worker;
   run: Run;
@@ -146,12 +149,12 @@ function claimName(
   probe: SessionProbe,
   starter: number | null,
   pane: string | null,
-): Claimed {
+): GrantedClaim {
   const known = projectOf(services, params.target);
   const project = known ?? registerProject(services, params.target.here);
-  const worker = findOrCreate(services, project, params.target.name, params.ephemeral);
-  const again = sameClaim(services, params, project, worker);
-  if (again) return again;
+  const worker = findOrCreateWorker(services, project, params.target.name, params.ephemeral);
+  const repeated = repeatedClaim(services, params, project, worker);
+  if (repeated) return repeated;
   const lease = worker.lease;
   const previous = lease.phase === "free" ? null : runById(services.db, lease.run);
   const processes = previous ? services.runs.processesOf(previous) : [];
@@ -192,15 +195,15 @@ function claimName(
 }
 
 /** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
-function sameClaim(
+function repeatedClaim(
   services: LaunchServices,
   params: CallParams<"claim">,
   project: Project,
   worker: Worker,
-): Claimed | null {
+): GrantedClaim | null {
   const run = runByToken(services.db, sha256(params.token));
   if (run === null) return null;
-  const held = standing(worker.lease, run.id, run.generation) === "current";
+  const held = leaseStanding(worker.lease, run.id, run.generation) === "current";
   if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
     throw new PerdureError("conflict", `The token of this claim was used for ${run.id}.`, {
       hint: "claim with a new token",
@@ -208,7 +211,7 @@ function sameClaim(
   }
   const spec = params.kind === "run" ? launchSpecOf(params, worker) : null;
   const address = `${project.slug}/${worker.name}`;
-  const orders = spec ? orderOfRun(services, { address, worker, run, spec }) : NO_ORDERS;
+  const orders = spec ? repeatedOrder(services, { address, worker, run, spec }) : NO_ORDERS;
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
 }
 

@@ -18,7 +18,7 @@ import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 
 /** The slug this folder has, or would have if it were registered now. */
-export function slugHere(services: ChangeServices, here: ProjectRef): string {
+export function slugFor(services: ChangeServices, here: ProjectRef): string {
   const known = projectByIdentity(services.db, here.identity);
   return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(services.db, key) !== null);
 }
@@ -41,7 +41,7 @@ export function registerProject(services: ChangeServices, here: ProjectRef): Pro
     );
   }
   checkName(here.base, "project");
-  const slug = slugHere(services, here);
+  const slug = slugFor(services, here);
   const row = { slug, slugKey: nameKey(slug), identity: here.identity, root: here.root, createdMs: services.now() };
   const id = insertProject(services.db, row);
   recordEvent(services, "project.registered", { projectId: id }, { root: here.root });
@@ -80,7 +80,7 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
   const worker = workerByName(services.db, project.id, key);
   const found = worker ?? workerOfRun(services, project, target.name);
   if (found) return { project, worker: found, address: `${project.slug}/${found.name}` };
-  throw noSuchWorker(services, project, target.name);
+  throw unknownWorkerError(services, project, target.name);
 }
 
 /** By a run's id, or the beginning of ids that all belong to one worker. */
@@ -92,7 +92,7 @@ function workerOfRun(services: ChangeServices, project: Project, idOrStart: stri
   return worker?.projectId === project.id && worker.retiredMs === null ? worker : null;
 }
 
-function noSuchWorker(services: ChangeServices, project: Project, name: string): PerdureError {
+function unknownWorkerError(services: ChangeServices, project: Project, name: string): PerdureError {
   const key = nameKey(name);
   const heir = renamedTo(services, project.id, key);
   if (heir) return renamedError(project, name, heir);

@@ -8,8 +8,13 @@ import type { ChangeServices } from "../base-services.ts";
 import { renamedTo, renamedError } from "./lookup.ts";
 
 /** Inside a change. The worker of this name, or a new one. */
-export function findOrCreate(services: ChangeServices, project: Project, given: string, isEphemeral: boolean): Worker {
-  const name = checkName(given);
+export function findOrCreateWorker(
+  services: ChangeServices,
+  project: Project,
+  rawName: string,
+  isEphemeral: boolean,
+): Worker {
+  const name = checkName(rawName);
   const key = nameKey(name);
   const known = workerByName(services.db, project.id, key);
   if (known) return known;

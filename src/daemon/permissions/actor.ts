@@ -1,4 +1,4 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -12,7 +12,7 @@ import { isAllowed } from "./policy.ts";
 export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
 
 /** The worker that a token belongs to. A caller without one is the operator only where nobody else can connect. */
-export function workerOf(services: BaseServices, token: string): Actor {
+export function workerActor(services: BaseServices, token: string): Actor {
   const run = runByToken(services.db, sha256(token));
   const worker = run ? workerById(services.db, run.workerId) : null;
   const project = worker ? projectById(services.db, worker.projectId) : null;
@@ -61,7 +61,7 @@ export function assertCurrent(services: BaseServices, runId: string, generation:
   if (!run || !worker) {
     throw new PerdureError("stale", `Run ${runId} is not known.`, { hint: "perdure ls" });
   }
-  const now = standing(worker.lease, runId, generation);
+  const now = leaseStanding(worker.lease, runId, generation);
   if (now === "current") return;
   if (run.displacedBy !== null) {
     throw new PerdureError("displaced", `Run ${runId} was displaced by ${run.displacedBy}.`, {

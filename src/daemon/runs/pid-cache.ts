@@ -9,24 +9,24 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 export class PidCache {
   #process = "";
   #firstAtMs = 0;
-  #certain = false;
+  #confirmed = false;
 
   isConfirmed(found: ProcessInfo, nowMs: number): boolean {
-    this.#meet(found, nowMs);
-    return this.#certain;
+    this.#observe(found, nowMs);
+    return this.#confirmed;
   }
 
   /** With its run in its environment, just now. */
   confirm(found: ProcessInfo, nowMs: number): void {
-    this.#meet(found, nowMs);
-    this.#certain = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
+    this.#observe(found, nowMs);
+    this.#confirmed = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
   }
 
-  #meet({ pid, startedAt }: ProcessInfo, nowMs: number): void {
+  #observe({ pid, startedAt }: ProcessInfo, nowMs: number): void {
     const process = `${pid} ${startedAt}`;
     if (process === this.#process) return;
     this.#process = process;
     this.#firstAtMs = nowMs;
-    this.#certain = false;
+    this.#confirmed = false;
   }
 }

@@ -42,27 +42,27 @@ export class RunStopper {
     }
     const stopping: Stopping = { killAtMs, done: Promise.resolve(false) };
     this.#underWay.set(run.id, stopping);
-    stopping.done = tellAndStop(this.#services, run, stopping).finally(() => this.#underWay.delete(run.id));
+    stopping.done = stopAndRecord(this.#services, run, stopping).finally(() => this.#underWay.delete(run.id));
     return stopping.done;
   }
 }
 
-async function tellAndStop(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
+async function stopAndRecord(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
   // A library claim is a process we did not start: it is fenced and told, never signalled.
   const killed = run.kind === "run" ? await stopProcesses(services, run, stopping) : false;
   await services.writer.write(() => services.runs.recordEnd(run));
-  services.runs.forget(run.id);
+  services.runs.untrack(run.id);
   return killed;
 }
 
 async function stopProcesses(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
-  if (run.displacedBy !== null) tell(services, run, run.displacedBy);
+  if (run.displacedBy !== null) writeDisplacedNote(services, run, run.displacedBy);
   if (await terminate(services, run, stopping)) return false;
   await kill(services, run);
   return true;
 }
 
-function tell(services: StopServices, run: Run, by: string): void {
+function writeDisplacedNote(services: StopServices, run: Run, by: string): void {
   const note = `perdure: this run (${run.id}) was displaced by ${by}; its name is no longer its own.`;
   try {
     writeFileAtomic(join(services.runs.runDir(run.id), "displaced"), `${note}\n`);
@@ -96,26 +96,29 @@ async function kill(services: StopServices, run: Run): Promise<void> {
  * gets it at once.
  */
 async function terminate(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
-  const told = new Set<number>();
+  const signalled = new Set<number>();
   const begunAtMs = services.monotonicMs();
-  const behindDeaf = loadedByDeaf(services, run);
+  const behindLoader = processesBehindLoader(services, run);
   for (;;) {
-    const left = services.runs.processesOf(run);
-    if (left.length === 0) return true;
-    const late = services.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
-    for (const target of late ? services.runs.allProcessesOf(run) : [...left, ...behindDeaf]) {
-      if (told.has(target.pid) || !signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGTERM"))
+    const remaining = services.runs.processesOf(run);
+    if (remaining.length === 0) return true;
+    const isHalfTimeOver = services.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
+    for (const target of isHalfTimeOver ? services.runs.allProcessesOf(run) : [...remaining, ...behindLoader]) {
+      if (
+        signalled.has(target.pid) ||
+        !signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGTERM")
+      )
         continue;
       // A suspended process sees TERM only once it goes on.
       signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGCONT");
-      told.add(target.pid);
+      signalled.add(target.pid);
     }
     if (services.monotonicMs() >= stopping.killAtMs) return false;
     await sleep(TAKEOVER_POLL_MS);
   }
 }
 
-function loadedByDeaf(services: StopServices, run: Run): ProcessInfo[] {
+function processesBehindLoader(services: StopServices, run: Run): ProcessInfo[] {
   const vendor = conversationOfRun(services.db, run.id)?.vendor;
   if (vendor === undefined || adapterOf(vendor)?.launch.loaderSwallowsSignals !== true) return [];
   return agentChain(services.processes, run.pid).flatMap((pid) => services.processes.inspect(pid) ?? []);

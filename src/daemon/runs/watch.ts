@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
-import { ended as leaseEnded } from "../../core/lease.ts";
-import { endReason, exitCode } from "../../core/run-end.ts";
+import { endLease as leaseEnded } from "../../core/lease.ts";
+import { endReason, parseExitCode } from "../../core/run-end.ts";
 import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
   CLIENT_ABSENCE_MS,
@@ -49,14 +49,14 @@ export interface RunListener {
 
 interface Tracked {
   run: Run;
-  folder: FSWatcher | null;
+  folderWatcher: FSWatcher | null;
   /** Seen with the run in its environment: from then on pid and start time alone are not enough. */
   started: boolean;
   /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
   startingUntil: number;
-  sighting: PidCache;
+  pidCache: PidCache;
   /** The connections a client is here on; without any it is absent while its process lives. */
-  present: Set<object>;
+  connections: Set<object>;
   absence: AwakeTimer | null;
 }
 
@@ -66,7 +66,7 @@ export class RunWatch {
   #listener: RunListener | null = null;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
-  #scan: Map<string, ProcessInfo[]> | null = null;
+  #survivorScan: Map<string, ProcessInfo[]> | null = null;
 
   constructor(services: BaseServices) {
     this.#services = services;
@@ -98,13 +98,13 @@ export class RunWatch {
 
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
-    for (const tracked of this.#tracked.values()) tracked.folder?.close();
+    for (const tracked of this.#tracked.values()) tracked.folderWatcher?.close();
     this.#tracked.clear();
   }
 
   /** After the claim is on disk. */
   claimed(run: Run, replaced: string | null): void {
-    if (replaced !== null) this.forget(replaced);
+    if (replaced !== null) this.untrack(replaced);
     this.#track(run);
     this.#listener?.claimed(run);
   }
@@ -116,7 +116,7 @@ export class RunWatch {
 
   #track(run: Run): void {
     if (this.#tracked.has(run.id)) return;
-    const folder = run.kind === "run" ? this.#folderOf(run) : null;
+    const folder = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#services.monotonicMs();
     // Of a run that this daemon found in the store: only what is left of its time.
     const ageMs = Math.abs(this.#services.now() - run.startedMs);
@@ -124,7 +124,15 @@ export class RunWatch {
     // A client that outlived the daemon has the same time to come back as one that lost its connection.
     const absence = run.kind === "client" ? startTimer(since) : null;
     const sighting = new PidCache();
-    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, sighting, present: new Set(), absence });
+    this.#tracked.set(run.id, {
+      run,
+      folderWatcher: folder,
+      started: false,
+      startingUntil,
+      pidCache: sighting,
+      connections: new Set(),
+      absence,
+    });
   }
 
   /** Another process holds the name for it from now on: the wrapper that a pane has started. */
@@ -135,16 +143,16 @@ export class RunWatch {
   }
 
   /** A client is here, on this connection. */
-  arrived(run: string, connection: object): void {
+  clientConnected(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
-    tracked?.present.add(connection);
+    tracked?.connections.add(connection);
     if (tracked) tracked.absence = null;
   }
 
   /** That connection is gone; the client is away once its last one is. */
-  left(run: string, connection: object): void {
+  clientDisconnected(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
-    if (!tracked?.present.delete(connection) || tracked.present.size > 0) return;
+    if (!tracked?.connections.delete(connection) || tracked.connections.size > 0) return;
     tracked.absence = startTimer(this.#services.monotonicMs());
     this.#endSoon(run);
   }
@@ -162,9 +170,9 @@ export class RunWatch {
 
   /** One scan serves all who ask in this turn: a fleet that falls together would else be searched for run by run. */
   #survivors(): Map<string, ProcessInfo[]> {
-    if (this.#scan === null) setImmediate(() => (this.#scan = null));
-    this.#scan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
-    return this.#scan;
+    if (this.#survivorScan === null) setImmediate(() => (this.#survivorScan = null));
+    this.#survivorScan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
+    return this.#survivorScan;
   }
 
   markOf(run: Run): RunMark {
@@ -186,7 +194,7 @@ export class RunWatch {
     const { db, processes } = this.#services;
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
-    const exit = exitCode(readIfThere(join(this.runDir(run.id), "exit")));
+    const exit = parseExitCode(readIfThere(join(this.runDir(run.id), "exit")));
     this.#listener?.ending(current, exit);
     const reason = endReason({
       exit,
@@ -216,8 +224,8 @@ export class RunWatch {
   }
 
   /** After the change that ended it is on disk. */
-  forget(run: string): void {
-    this.#tracked.get(run)?.folder?.close();
+  untrack(run: string): void {
+    this.#tracked.get(run)?.folderWatcher?.close();
     this.#tracked.delete(run);
     this.#listener?.ended(run);
   }
@@ -227,10 +235,10 @@ export class RunWatch {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
     const now = this.#services.monotonicMs();
-    if (tracked?.sighting.isConfirmed(found, now)) return true;
+    if (tracked?.pidCache.isConfirmed(found, now)) return true;
     if (carries(this.#services.processes, run.pid, this.markOf(run))) {
       if (tracked) tracked.started = true;
-      tracked?.sighting.confirm(found, now);
+      tracked?.pidCache.confirm(found, now);
       return true;
     }
     // Not tracked yet: it was claimed earlier in the very commit that asks. And what we start ourselves takes its time.
@@ -239,7 +247,7 @@ export class RunWatch {
     return !tracked.started && (found.suspended || now < tracked.startingUntil);
   }
 
-  #folderOf(run: Run): FSWatcher | null {
+  #watchFolder(run: Run): FSWatcher | null {
     const heard = (file: string): void => (file === "exit" ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id));
     return watchRunFolder(this.runDir(run.id), heard, this.#services.log);
   }
@@ -282,7 +290,7 @@ export class RunWatch {
       rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
       if (how === "expired" || this.processesOf(run).length === 0) this.recordEnd(run, how);
     });
-    if (runById(this.#services.db, run.id)?.endedMs !== null) this.forget(run.id);
+    if (runById(this.#services.db, run.id)?.endedMs !== null) this.untrack(run.id);
   }
 }
 

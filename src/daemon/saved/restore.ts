@@ -17,8 +17,8 @@ import type { Worker } from "../../store/workers.ts";
 import { drill } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
-import { bind } from "../conversations/bindings.ts";
-import { findOrInsert, unknownSaved } from "./saved.ts";
+import { bindWorker } from "../conversations/bindings.ts";
+import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 import type { FleetMember } from "../fleet/members.ts";
 
 type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
@@ -43,7 +43,7 @@ export async function enterSaved(
   if (choice.session === null && choice.resume === null) return none;
   const known = savedByName(services.db, project.id, nameKey(choice.resume ?? choice.session ?? ""));
   if (choice.resume !== null && known === null) {
-    throw unknownSaved(choice.resume, savedOfProject(services.db, project.id));
+    throw unknownSavedError(choice.resume, savedOfProject(services.db, project.id));
   }
   const active = activeSaved(services.db, project.id);
   if (known === null) return beginSaved(services, project, members, choice.session ?? "", active);
@@ -58,22 +58,22 @@ async function beginSaved(
   services: FleetServices,
   project: Project,
   members: readonly FleetMember[],
-  given: string,
+  rawName: string,
   active: SavedSession | null,
 ): Promise<Set<number>> {
-  const name = checkName(given, "name for a saved session");
-  const anew = active === null ? [] : members.map(({ worker }) => worker);
-  assertNoneRuns(services, anew, name);
+  const name = checkName(rawName, "name for a saved session");
+  const freshWorkers = active === null ? [] : members.map(({ worker }) => worker);
+  assertNoneRuns(services, freshWorkers, name);
   await services.writer.write(() => {
-    const saved = findOrInsert(services, project, name);
+    const saved = findOrCreateSaved(services, project, name);
     if (active === null) {
       for (const { worker } of members)
         if (worker.conversationId !== null)
           setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
     }
-    enter(services, project, saved);
+    activateSaved(services, project, saved);
   });
-  return new Set(anew.map(({ id }) => id));
+  return new Set(freshWorkers.map(({ id }) => id));
 }
 
 async function resumeSaved(
@@ -83,31 +83,33 @@ async function resumeSaved(
   saved: SavedSession,
   { allowFresh, resume }: SavedChoice,
 ): Promise<Set<number>> {
-  const kept = new Map(conversationsOfSaved(services.db, saved.id).map((row) => [row.workerId, row.conversationId]));
-  const mayBeginAnew = new Set(allowFresh.map(nameKey));
-  const anew = new Set<number>();
+  const savedConversations = new Map(
+    conversationsOfSaved(services.db, saved.id).map((row) => [row.workerId, row.conversationId]),
+  );
+  const allowedFresh = new Set(allowFresh.map(nameKey));
+  const freshWorkers = new Set<number>();
   const faults: Fault[] = [];
   for (const member of members) {
     const { worker } = member;
-    const fault = await faultOf(services, project, member, kept.get(worker.id) ?? null, saved);
+    const fault = await faultOf(services, project, member, savedConversations.get(worker.id) ?? null, saved);
     if (fault === null) continue;
     // Only the one who asks for exactly these conversations is refused those that were never there.
-    const allowed = mayBeginAnew.has(worker.nameKey) || (resume === null && !kept.has(worker.id));
-    if (allowed && !isRunning(services, worker)) anew.add(worker.id);
+    const allowed = allowedFresh.has(worker.nameKey) || (resume === null && !savedConversations.has(worker.id));
+    if (allowed && !isRunning(services, worker)) freshWorkers.add(worker.id);
     else faults.push(fault);
   }
-  if (faults.length > 0) throw refusal(saved, faults);
+  if (faults.length > 0) throw restoreRefusal(saved, faults);
   await services.writer.write(() => {
     // First: what is bound from here on is this one's, and the one before stays as it was.
-    enter(services, project, saved);
+    activateSaved(services, project, saved);
     for (const { worker } of members) {
-      const session = kept.get(worker.id);
-      if (session === undefined || anew.has(worker.id) || worker.conversationId === session) continue;
-      if (isRunning(services, worker)) throw startedMeanwhile(worker);
-      bind(services, worker, session);
+      const session = savedConversations.get(worker.id);
+      if (session === undefined || freshWorkers.has(worker.id) || worker.conversationId === session) continue;
+      if (isRunning(services, worker)) throw startedMeanwhileError(worker);
+      bindWorker(services, worker, session);
     }
   });
-  return anew;
+  return freshWorkers;
 }
 
 async function faultOf(
@@ -155,19 +157,19 @@ function assertNoneRuns(services: FleetServices, workers: readonly Worker[], nam
 }
 
 /** Inside a change. From now on it follows what the workers do. */
-function enter(services: FleetServices, project: Project, saved: SavedSession): void {
+function activateSaved(services: FleetServices, project: Project, saved: SavedSession): void {
   touchSaved(services.db, saved.id, services.now());
   setActiveSaved(services.db, project.id, saved.id);
   recordEvent(services, "saved.entered", { projectId: project.id }, { name: saved.name });
 }
 
-function startedMeanwhile({ name }: Worker): PerdureError {
+function startedMeanwhileError({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
     hint: `perdure stop ${name}, then this again`,
   });
 }
 
-function refusal({ name }: SavedSession, faults: Fault[]): PerdureError {
+function restoreRefusal({ name }: SavedSession, faults: Fault[]): PerdureError {
   const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
   return new PerdureError(
     "refused",

@@ -36,7 +36,7 @@ export function describeSaved(
 }
 
 /** Inside a change. */
-export function findOrInsert(services: ChangeServices, project: Project, name: string): SavedSession {
+export function findOrCreateSaved(services: ChangeServices, project: Project, name: string): SavedSession {
   const known = savedByName(services.db, project.id, nameKey(name));
   if (known) return known;
   if (savedOfProject(services.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
@@ -49,12 +49,12 @@ export function findOrInsert(services: ChangeServices, project: Project, name: s
   return { ...row, id: insertSaved(services.db, row) };
 }
 
-export function unknownSaved(given: string, rows: readonly SavedSession[]): PerdureError {
+export function unknownSavedError(name: string, rows: readonly SavedSession[]): PerdureError {
   const [near] = nearest(
-    given,
+    name,
     rows.map(({ name }) => name),
   );
-  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(given)} here.`, {
+  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(name)} here.`, {
     hint: near ? `did you mean ${near}?` : "perdure saved",
   });
 }

@@ -4,7 +4,7 @@ import { hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
-import { authorise, workerOf, type Actor } from "../permissions/actor.ts";
+import { authorise, workerActor, type Actor } from "../permissions/actor.ts";
 import { handlers } from "../calls/index.ts";
 import type { CallContext } from "../calls/context.ts";
 import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
@@ -18,13 +18,13 @@ export class Connection {
   readonly #frames = new FrameReader();
   readonly #outgoing = new FrameGatherer();
   readonly #closed = new AbortController();
-  readonly #held = new Set<string>();
+  readonly #heldRuns = new Set<string>();
   #actor: Actor | null = null;
   #inFlight = 0;
   #draining = false;
   /** Streams that go on when the other side has read what was sent. */
-  readonly #streams: (() => void)[] = [];
-  #isGoingOn = false;
+  readonly #blockedStreams: (() => void)[] = [];
+  #isFlushScheduled = false;
   readonly #transport: Transport = {
     closed: this.#closed.signal,
     send: (id, item) => this.#sendItem(id, item),
@@ -38,9 +38,9 @@ export class Connection {
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
-      this.#pump();
+      this.#handleFrames();
     });
-    socket.on("drain", () => this.#pump());
+    socket.on("drain", () => this.#handleFrames());
     socket.on("error", (error) => this.#deps.services.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
   }
@@ -49,7 +49,7 @@ export class Connection {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#closed.abort();
-    for (const goOn of this.#streams.splice(0)) goOn();
+    for (const goOn of this.#blockedStreams.splice(0)) goOn();
     while (this.#inFlight > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -58,13 +58,13 @@ export class Connection {
     await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
-  #pump(): void {
-    if (!this.#isBacklogged()) for (const goOn of this.#streams.splice(0)) goOn();
+  #handleFrames(): void {
+    if (!this.#isBacklogged()) for (const goOn of this.#blockedStreams.splice(0)) goOn();
     try {
       while (!this.#draining && !this.#isFull()) {
         const frame = this.#frames.next();
         if (frame === undefined) break;
-        if (this.#actor === null) this.#greet(frame.value);
+        if (this.#actor === null) this.#handleHello(frame.value);
         else this.#start(this.#actor, frame.value);
       }
     } catch (error) {
@@ -78,14 +78,14 @@ export class Connection {
     return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#isBacklogged();
   }
 
-  #greet(value: unknown): void {
+  #handleHello(value: unknown): void {
     clearTimeout(this.#helloTimer);
     const parsed = hello.safeParse(value);
     if (!parsed.success) throw new PerdureError("usage", "The first frame must be a hello.");
-    if (parsed.data.protocol !== PROTOCOL_VERSION) throw otherVersion(parsed.data.protocol, parsed.data.version);
+    if (parsed.data.protocol !== PROTOCOL_VERSION) throw versionMismatch(parsed.data.protocol, parsed.data.version);
     const { token } = parsed.data;
     // The socket lies in a folder that only the operator can enter, so a caller without a token is the operator.
-    this.#actor = token === null ? { kind: "operator" } : workerOf(this.#deps.services, token);
+    this.#actor = token === null ? { kind: "operator" } : workerActor(this.#deps.services, token);
     const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
     this.#write({ id: 0, result: welcome });
   }
@@ -112,7 +112,7 @@ export class Connection {
       this.#write({ id, error: error.toJSON() });
     }
     this.#inFlight--;
-    this.#goOnSoon();
+    this.#scheduleFlush();
   }
 
   #call(actor: Actor, id: number, word: unknown, sent: unknown): Promise<unknown> {
@@ -125,18 +125,18 @@ export class Connection {
 
   async #sendItem(id: number, item: unknown): Promise<void> {
     if (this.#write({ id, item }) || this.#closed.signal.aborted) return;
-    await new Promise<void>((resolve) => this.#streams.push(resolve));
+    await new Promise<void>((resolve) => this.#blockedStreams.push(resolve));
   }
 
   #hold(run: string): void {
-    this.#held.add(run);
-    if (!this.#closed.signal.aborted) this.#deps.services.runs.arrived(run, this);
+    this.#heldRuns.add(run);
+    if (!this.#closed.signal.aborted) this.#deps.services.runs.clientConnected(run, this);
   }
 
   /** Returns false when the other side should be given time to read. */
   #write(frame: ResponseFrame): boolean {
     if (this.#socket.destroyed || !this.#socket.writable) return true;
-    this.#goOnSoon();
+    this.#scheduleFlush();
     try {
       this.#outgoing.add(frame);
     } catch (error) {
@@ -146,13 +146,13 @@ export class Connection {
   }
 
   /** One commit answers many calls: their answers go out together, and only then more is read. */
-  #goOnSoon(): void {
-    if (this.#isGoingOn) return;
-    this.#isGoingOn = true;
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     process.nextTick(() => {
-      this.#isGoingOn = false;
+      this.#isFlushScheduled = false;
       this.#flush();
-      this.#pump();
+      this.#handleFrames();
     });
   }
 
@@ -179,12 +179,12 @@ export class Connection {
     clearTimeout(this.#helloTimer);
     this.#closed.abort();
     // There is nobody left to wait for.
-    for (const goOn of this.#streams.splice(0)) goOn();
-    for (const run of this.#held) this.#deps.services.runs.left(run, this);
+    for (const goOn of this.#blockedStreams.splice(0)) goOn();
+    for (const run of this.#heldRuns) this.#deps.services.runs.clientDisconnected(run, this);
   }
 }
 
-function otherVersion(theirs: number, version: string): PerdureError {
+function versionMismatch(theirs: number, version: string): PerdureError {
   const older = theirs < PROTOCOL_VERSION;
   return new PerdureError(
     "version",

@@ -16,7 +16,7 @@ export function writeDaemonFile(services: Services): void {
 }
 
 /** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */
-export function tellStarter(news: Record<string, unknown>): void {
+export function reportToStarter(report: Record<string, unknown>): void {
   process.stdout.on("error", () => process.stdout.destroy());
-  process.stdout.end(`${JSON.stringify(news)}\n`);
+  process.stdout.end(`${JSON.stringify(report)}\n`);
 }

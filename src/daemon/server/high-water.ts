@@ -23,7 +23,7 @@ export class HighWater {
   }
 
   /** A store that ends before the mark has lost what was acknowledged after it. */
-  static of(file: string, db: Db): HighWater {
+  static open(file: string, db: Db): HighWater {
     const mark = new HighWater(file);
     const [reached, last] = [mark.#read(), lastEventSeq(db)];
     if (reached > last) throw new DamagedRow(`it ends with event ${last}, and there had been ${reached}`);
@@ -36,7 +36,7 @@ export class HighWater {
   }
 
   /** After a commit. It is no more than a witness: on a full disk, say, everything goes on without. */
-  note(db: Db): void {
+  update(db: Db): void {
     const mark = lastEventSeq(db);
     if (mark === this.#last) return;
     try {
@@ -49,7 +49,7 @@ export class HighWater {
   }
 
   /** Another store is put in the place of the one it was about. */
-  forget(): void {
+  remove(): void {
     rmSync(this.#file, { force: true });
   }
 }

@@ -17,7 +17,7 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
   for (let waited = 0; ; waited += POLL_MS) {
     const lock = takeLock(file);
     if (lock) return lock;
-    if (await answers(socket)) return null;
+    if (await isAnswering(socket)) return null;
     if (waited > DAEMON_LOCK_WAIT_MS) {
       throw new PerdureError("unavailable", `Another daemon holds ${file} but does not answer.`, {
         hint: "perdure doctor",
@@ -28,7 +28,7 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
 }
 
 /** For a service: another daemon may serve now, and leaves when nothing needs it. */
-export async function lockPatiently(file: string): Promise<Lock> {
+export async function waitForLock(file: string): Promise<Lock> {
   for (;;) {
     const lock = takeLock(file);
     if (lock) return lock;
@@ -36,7 +36,7 @@ export async function lockPatiently(file: string): Promise<Lock> {
   }
 }
 
-function answers(socket: string): Promise<boolean> {
+function isAnswering(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socket);
     probe.once("connect", () => resolve(true)).once("error", () => resolve(false));

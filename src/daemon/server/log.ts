@@ -13,7 +13,7 @@ export function logLine(line: string): void {
 }
 
 /** Copy and cut: the file is open for appending, here and in crash output, so it must stay the same file. */
-export function boundLog(file: string): void {
+export function rotateLog(file: string): void {
   const stats = fstatSync(STDERR);
   if (!stats.isFile() || stats.size <= LOG_BYTES_MAX) return;
   try {

@@ -5,14 +5,14 @@ import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/rest
 import { HighWater } from "./high-water.ts";
 
 /** What the operator asked for at this start: a backup put back, or an empty store beside one that was set aside. */
-export function replaceStore(paths: StatePaths, beginAnew: boolean): void {
+export function replaceStore(paths: StatePaths, newStore: boolean): void {
   const backup = argumentAfter("--restore");
   const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
   if (backup !== null) restoreStore(backup, paths.database, live());
-  else if (beginAnew && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set());
+  else if (newStore && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set());
   else return;
-  new HighWater(paths.highWater).forget();
-  for (const folder of [paths.custody, paths.attachments]) keepBeside(folder, backup !== null);
+  new HighWater(paths.highWater).remove();
+  for (const folder of [paths.custody, paths.attachments]) setFolderAside(folder, backup !== null);
 }
 
 function argumentAfter(flag: string): string | null {
@@ -24,9 +24,9 @@ function argumentAfter(flag: string): string | null {
  * Copies and files belong to the store that knows them by number: another one would clear them away, or write over them. What
  * a backup knew of stays usable.
  */
-function keepBeside(folder: string, stays: boolean): void {
+function setFolderAside(folder: string, copies: boolean): void {
   if (!existsSync(folder)) return;
-  const beside = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, "-")}`;
-  if (stays) cpSync(folder, beside, { recursive: true, preserveTimestamps: true });
-  else renameSync(folder, beside);
+  const aside = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  if (copies) cpSync(folder, aside, { recursive: true, preserveTimestamps: true });
+  else renameSync(folder, aside);
 }

@@ -21,13 +21,13 @@ import { provedOf } from "../conversations/bindings.ts";
 import { isSuspended } from "../conversations/suspended.ts";
 import { iso } from "../../util/iso.ts";
 
-export interface Described {
+export interface DescribedWorker {
   summary: WorkerSummary;
   processes: ProcessInfo[];
 }
 
 /** A worker as it is right now: what the store says, corrected by a look at its processes. */
-export function describeWorker(services: StatusServices, project: Project, worker: Worker): Described {
+export function describeWorker(services: StatusServices, project: Project, worker: Worker): DescribedWorker {
   const run = holderOf(services.db, worker);
   const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
@@ -41,7 +41,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
     state: stateOf(services, worker, live, processes),
     generation: worker.lease.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.startedMs) },
-    session: summaryOf(services, worker),
+    session: conversationSummary(services, worker),
     unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
     restarts: worker.restarts,
     attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
@@ -68,12 +68,12 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
     return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
   if (worker.lease.phase === "displacing") return "displaced";
   // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
-  const survivors = processes.every(({ pid }) => pid !== live.pid);
-  if (live.kind === "client" || survivors) return "busy";
+  const wrapperGone = processes.every(({ pid }) => pid !== live.pid);
+  if (live.kind === "client" || wrapperGone) return "busy";
   return services.runs.hasStarted(live) ? (services.conversations.activityOf(live.id) ?? "busy") : "starting";
 }
 
-function summaryOf(services: StatusServices, worker: Worker): WorkerSummary["session"] {
+function conversationSummary(services: StatusServices, worker: Worker): WorkerSummary["session"] {
   const session = boundConversation(services.db, worker);
   if (session === null) return null;
   const proof = lastEntryOfConversation(services.db, session.id);
@@ -83,10 +83,10 @@ function summaryOf(services: StatusServices, worker: Worker): WorkerSummary["ses
 function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
   const entry = lastEntryOfRun(services.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
-  const foreign = services.conversations.foreignConversationOf(run.id);
-  if (foreign !== null) return `in another worker's conversation: ${foreign}`;
-  const strangers = services.conversations.foreignOpenersOf(run.id);
-  if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
+  const foreignConversation = services.conversations.foreignConversationOf(run.id);
+  if (foreignConversation !== null) return `in another worker's conversation: ${foreignConversation}`;
+  const openers = services.conversations.foreignOpenersOf(run.id);
+  if (openers.length > 0) return `its conversation is also open in pid ${openers.join(", ")}`;
   if (isSuspended(services, run, processes)) return "suspended";
   const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
