@@ -21,7 +21,7 @@ export interface RestartRules {
 }
 
 /** How a run ended, as far as its restart is concerned. */
-export interface RunEnd {
+export interface RestartEvidence {
   exit: number | null;
   /** Somebody ended the run: it was stopped, or its name was taken over. */
   requested: boolean;
@@ -54,7 +54,7 @@ export function attemptsFromAges(agesMs: readonly number[], nowMs: number, { win
 /** Decides what follows the end of a run. `random`, in 0..1, spreads the restarts of a fleet that fell together. */
 export function decideRestart(
   attempts: Attempts,
-  end: RunEnd,
+  end: RestartEvidence,
   policy: RestartPolicy,
   nowMs: number,
   random: number,

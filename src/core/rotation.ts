@@ -1,5 +1,5 @@
 /** The part of a sign that tells which conversation a process is in. */
-interface SessionSign {
+interface ConversationSign {
   session: string;
   sinceMs?: number | undefined;
 }
@@ -9,7 +9,7 @@ interface SessionSign {
  * conversations it shows now: some agents keep the old one open for a while. `previous` is what it showed at the last
  * poll, null at the first.
  */
-export function movedTo<S extends SessionSign>(
+export function movedTo<S extends ConversationSign>(
   current: string | undefined,
   previous: ReadonlySet<string> | null,
   signs: readonly S[],
@@ -25,6 +25,6 @@ export function movedTo<S extends SessionSign>(
   return latest(others.filter(({ sinceMs }) => (sinceMs ?? 0) > (here.sinceMs ?? Number.POSITIVE_INFINITY)));
 }
 
-function latest<S extends SessionSign>(signs: readonly S[]): S | null {
+function latest<S extends ConversationSign>(signs: readonly S[]): S | null {
   return signs.toSorted((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0)).at(-1) ?? null;
 }

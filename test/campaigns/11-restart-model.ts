@@ -4,7 +4,7 @@ import {
   attemptsFromAges,
   recordStart,
   type Attempts,
-  type RunEnd,
+  type RestartEvidence,
   type RestartPolicy,
   type RestartRules,
 } from "../../src/core/restart.ts";
@@ -101,7 +101,7 @@ export class RestartModel {
     return HEALTHY_RUN_MS + whole(this.#random, 24 * 3_600_000);
   }
 
-  #ending(): Omit<RunEnd, "ranMs"> {
+  #ending(): Omit<RestartEvidence, "ranMs"> {
     const exit = pick(this.#random, [0, 1, 1, 2, 137, null]);
     const dice = this.#random();
     return {
@@ -127,7 +127,7 @@ export class RestartModel {
   }
 
   /** Returns whether the worker is started again by itself; time goes on until then. */
-  #end(ending: Omit<RunEnd, "ranMs">, policy = this.#policy): boolean {
+  #end(ending: Omit<RestartEvidence, "ranMs">, policy = this.#policy): boolean {
     const ranMs = this.#nowMs - (this.#starts.at(-1) ?? 0);
     const healthy = ranMs >= RULES.healthyMs;
     const random = this.#random();
@@ -167,7 +167,7 @@ export class RestartModel {
 }
 
 function expectedKind(
-  { requested, onHold, exit, terminalLost }: Omit<RunEnd, "ranMs">,
+  { requested, onHold, exit, terminalLost }: Omit<RestartEvidence, "ranMs">,
   policy: RestartPolicy,
   inWindow: number,
 ): string {

@@ -5,15 +5,15 @@ import {
   attemptsFromAges,
   recordStart,
   type Attempts,
-  type RunEnd,
+  type RestartEvidence,
   type RestartPolicy,
   type RestartDecision,
 } from "../../src/core/restart.ts";
 
 const RULES = { budget: 5, windowMs: 120_000, firstWaitMs: 1_000, longestWaitMs: 60_000, healthyMs: 120_000 };
-const CRASH: RunEnd = { exit: 1, requested: false, ranMs: 10, onHold: null, terminalLost: false };
+const CRASH: RestartEvidence = { exit: 1, requested: false, ranMs: 10, onHold: null, terminalLost: false };
 
-function endOf(end: Partial<RunEnd>, policy: RestartPolicy, attempts = NO_ATTEMPTS): RestartDecision {
+function endOf(end: Partial<RestartEvidence>, policy: RestartPolicy, attempts = NO_ATTEMPTS): RestartDecision {
   return decideRestart(attempts, { ...CRASH, ...end }, policy, 0, 0.5, RULES).decision;
 }
 
@@ -64,9 +64,9 @@ test("what was asked to end stays down under every policy; so does what ended we
     expect(endOf({ requested: true }, policy)).toEqual({ kind: "none" });
   }
   expect(endOf({ exit: 0 }, "on-failure")).toEqual({ kind: "none" });
-  expect(endOf({ exit: 0 }, "always").kind).toBe("again");
+  expect(endOf({ exit: 0 }, "always").kind).toBe("restart");
   expect(endOf({ exit: 1 }, "never")).toEqual({ kind: "none" });
-  expect(endOf({ exit: null }, "on-failure").kind).toBe("again");
+  expect(endOf({ exit: null }, "on-failure").kind).toBe("restart");
 });
 
 test("one that cannot do anything without a person is held at its first end, not started five times", () => {

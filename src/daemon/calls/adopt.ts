@@ -9,7 +9,7 @@ import { holderOf } from "../../store/runs.ts";
 import { conversationById, conversationInUse, setLocation, type Conversation } from "../../store/conversations.ts";
 import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
-import { describeSession } from "../status/describe.ts";
+import { describeConversation } from "../status/describe.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { requireAdapter } from "../launch/spec.ts";
@@ -36,17 +36,17 @@ export async function adoptCall(params: CallParams<"adopt">, { services }: CallC
     const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);
     const worker = findOrCreateWorker(services, project, params.target.name, false);
     assertStopped(services, worker);
-    const session = bindExisting(services, worker, location, variables);
+    const conversation = bindExisting(services, worker, location, variables);
     if (transcript.state === "good") {
-      recordTranscript(services, session, transcript);
+      recordTranscript(services, conversation, transcript);
     }
     storeCommand(services, worker, adapter, params);
     const now = workerByName(services.db, project.id, nameKey(worker.name)) ?? worker;
-    const bound = conversationById(services.db, session.id) ?? session;
+    const bound = conversationById(services.db, conversation.id) ?? conversation;
     return { address: `${project.slug}/${worker.name}`, worker: now, bound };
   });
   await services.custody.replaceCopy(adopted.bound.id);
-  return { address: adopted.address, session: describeSession(services, adopted.worker, adopted.bound) };
+  return { address: adopted.address, session: describeConversation(services, adopted.worker, adopted.bound) };
 }
 
 function bindExisting(

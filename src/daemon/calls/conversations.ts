@@ -62,8 +62,8 @@ async function listConversations(
 }
 
 function ownerOf(services: Services, vendor: string, configDir: string, id: string): string | null {
-  const session = conversationInUse(services.db, vendor, configDir, id);
-  const worker = session && workerById(services.db, session.workerId);
+  const conversation = conversationInUse(services.db, vendor, configDir, id);
+  const worker = conversation && workerById(services.db, conversation.workerId);
   const project = worker && projectById(services.db, worker.projectId);
   return worker && project ? `${project.slug}/${worker.name}` : null;
 }

@@ -73,8 +73,8 @@ export async function stopRun(services: Services, run: Run, { by, killAfterMs }:
   await services.writer.write(() => markStopped(services.db, run.id, by));
   const killed = await services.stopper.stop({ ...run, stoppedBy: by }, killAfterMs);
   await logFailure(services, run.id, saveScreen(services, services.fleet.tmux, run));
-  const session = conversationOfRun(services.db, run.id);
-  if (session) await services.conversations.finalCheckDone(session.id);
+  const conversation = conversationOfRun(services.db, run.id);
+  if (conversation) await services.conversations.finalCheckDone(conversation.id);
   return killed;
 }
 

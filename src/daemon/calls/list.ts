@@ -6,7 +6,7 @@ import { runById, runsOfWorker } from "../../store/runs.ts";
 import { boundConversation, conversationsOfWorker } from "../../store/conversations.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
-import { describeRun, describeSession, describeWorker } from "../status/describe.ts";
+import { describeRun, describeConversation, describeWorker } from "../status/describe.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
@@ -44,7 +44,7 @@ export async function showCall(params: CallParams<"show">, { services }: CallCon
     // The program's own too, not only the one that holds the name.
     processes: allProcesses(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
     lastRun: last ? describeRun(services, last) : null,
-    conversation: current && describeSession(services, worker, current),
+    conversation: current && describeConversation(services, worker, current),
   };
 }
 
@@ -57,7 +57,7 @@ export async function historyCall(
   const { worker, address } = findWorker(services, params.target);
   for (const run of runsOfWorker(services.db, worker.id, params.limit)) await context.send(describeRun(services, run));
   const sessions = conversationsOfWorker(services.db, worker.id, SESSIONS_KEPT_PER_WORKER);
-  return { address, sessions: sessions.map((session) => describeSession(services, worker, session)) };
+  return { address, sessions: sessions.map((conversation) => describeConversation(services, worker, conversation)) };
 }
 
 function allProcesses(services: Services, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {

@@ -73,18 +73,23 @@ export function bindNewConversation(
 }
 
 /** The worker is in this conversation, and so it is in the saved session that follows it. */
-export function bindWorker(services: ChangeServices, worker: Worker, sessionId: number): void {
-  bindConversation(services.db, worker.id, sessionId);
+export function bindWorker(services: ChangeServices, worker: Worker, conversationId: number): void {
+  bindConversation(services.db, worker.id, conversationId);
   const active = activeSaved(services.db, worker.projectId);
   if (active === null) return;
-  setSavedConversation(services.db, active.id, worker.id, sessionId);
+  setSavedConversation(services.db, active.id, worker.id, conversationId);
   touchSaved(services.db, active.id, services.now());
 }
 
 /** The worker goes on with a program that has none; its lineage stays. */
-export function leaveConversation(services: ChangeServices, worker: Worker, run: Run, session: Conversation): void {
+export function leaveConversation(
+  services: ChangeServices,
+  worker: Worker,
+  run: Run,
+  conversation: Conversation,
+): void {
   bindConversation(services.db, worker.id, null);
-  recordEvent(services, "session.left", subjectOf(worker, run), { session: session.vendorId });
+  recordEvent(services, "session.left", subjectOf(worker, run), { session: conversation.vendorId });
 }
 
 /** A conversation belongs to one worker at most. */
@@ -106,18 +111,18 @@ function assertUnbound(
 export function enterRun(
   services: ChangeServices,
   run: Run,
-  session: Conversation,
+  conversation: Conversation,
   began: RunConversation["began"],
 ): void {
   enterConversation(services.db, {
     runId: run.id,
-    conversationId: session.id,
+    conversationId: conversation.id,
     began,
     atMs: services.now(),
     proved: "pending",
     evidence: null,
     provedMs: null,
-    bytesBefore: conversationById(services.db, session.id)?.transcriptBytes ?? null,
+    bytesBefore: conversationById(services.db, conversation.id)?.transcriptBytes ?? null,
   });
 }
 
@@ -130,41 +135,42 @@ export function applySign(services: ChangeServices, runId: string, sign: Sign): 
   const run = runById(services.db, runId);
   const worker = run && workerById(services.db, run.workerId);
   const entry = run && lastEntryOfRun(services.db, run.id);
-  const session = run && conversationOfRun(services.db, run.id);
-  if (!run || !worker || !entry || !session) return "stale";
-  if (sign.stays && sign.session !== session.vendorId) return "stale";
+  const conversation = run && conversationOfRun(services.db, run.id);
+  if (!run || !worker || !entry || !conversation) return "stale";
+  if (sign.stays && sign.session !== conversation.vendorId) return "stale";
   if (leaseStanding(worker.lease, run.id, run.generation) !== "current") return "stale";
-  const finding = observe({ session: session.vendorId, proved: provedOf(entry) }, sign.session);
-  if (finding.kind === "proved") recordProof(services, worker, run, session, true, sign.evidence);
+  const finding = observe({ session: conversation.vendorId, proved: provedOf(entry) }, sign.session);
+  if (finding.kind === "proved") recordProof(services, worker, run, conversation, true, sign.evidence);
   if (finding.kind === "mismatch") {
-    recordProof(services, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
+    recordProof(services, worker, run, conversation, false, `${sign.evidence} shows ${sign.session}`);
   }
-  return finding.kind === "rotated" ? rotate(services, worker, run, session, sign) : finding.kind;
+  return finding.kind === "rotated" ? rotate(services, worker, run, conversation, sign) : finding.kind;
 }
 
 /** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
 export function recordTranscript(
   services: TranscriptServices,
-  session: Conversation,
+  conversation: Conversation,
   found: Omit<GoodTranscript, "state">,
 ): void {
   const { file, bytes, version, cwd } = found;
-  setTranscript(services.db, session.id, { file, bytes, version, boot: services.processes.bootId() });
-  if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launchCwd) return;
-  setLocation(services.db, session.id, cwd, session.variables);
+  setTranscript(services.db, conversation.id, { file, bytes, version, boot: services.processes.bootId() });
+  if (conversation.provenance !== "rotated" || cwd === undefined || cwd === conversation.launchCwd) return;
+  setLocation(services.db, conversation.id, cwd, conversation.variables);
 }
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
 export function recordPrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
-  const session = conversationOfRun(services.db, runId);
-  if (activity === "busy" && session?.vendorId === id && !session.prompted) setPrompted(services.db, session.id);
+  const conversation = conversationOfRun(services.db, runId);
+  if (activity === "busy" && conversation?.vendorId === id && !conversation.prompted)
+    setPrompted(services.db, conversation.id);
 }
 
 export function recordProof(
   services: ChangeServices,
   worker: Worker,
   run: Run,
-  session: Conversation,
+  conversation: Conversation,
   proved: boolean,
   evidence: string,
 ): void {
@@ -175,7 +181,7 @@ export function recordProof(
     provedMs: services.now(),
   });
   const type = proved ? "session.proved" : "session.mismatch";
-  recordEvent(services, type, subjectOf(worker, run), { session: session.vendorId, evidence });
+  recordEvent(services, type, subjectOf(worker, run), { session: conversation.vendorId, evidence });
 }
 
 /** `/clear`, `/new`, or a resume inside the program: the worker goes along, unless the other one is somebody else's. */

@@ -81,7 +81,7 @@ export class Follower {
     this.foreignOpeners = new ForeignOpeners(services, adapter, signs.recentProcesses);
     this.hang = new HangDetector(services);
     this.attention = new AttentionWatch(services, run, adapter);
-    const asked = { runDir: services.runs.runDir(run.id), session: this.#session()?.vendorId ?? "" };
+    const asked = { runDir: services.runs.runDir(run.id), session: this.#conversation()?.vendorId ?? "" };
     this.#stopListening = adapter.liveness.listen?.(asked, (sign) => this.#onListenedSign(sign)) ?? null;
     this.#pollIn(this.#waitMs);
   }
@@ -161,7 +161,7 @@ export class Follower {
     const signs = this.#signs();
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#backoff(), RUN_POLL_MS);
     await this.#readHookFiles();
-    const current = this.#session()?.vendorId;
+    const current = this.#conversation()?.vendorId;
     const here = signs.find(({ session }) => session === current);
     const gone = movedTo(current, this.#shownSessions, signs);
     if (here) {
@@ -176,9 +176,9 @@ export class Follower {
       this.#shownSessions = new Set(signs.map(({ session }) => session));
     }
     await this.#pollTranscript(null);
-    const session = this.#session();
-    await this.foreignOpeners.poll(this.#run, session, this.#agent.found);
-    const transcript = session && this.#transcript.fileOf(session);
+    const conversation = this.#conversation();
+    await this.foreignOpeners.poll(this.#run, conversation, this.#agent.found);
+    const transcript = conversation && this.#transcript.fileOf(conversation);
     await this.hang.poll(this.#run, this.attention.activity === "busy", signs, transcript);
     const sure =
       here !== undefined &&
@@ -201,13 +201,13 @@ export class Follower {
 
   /** Where the process is, or was when it was killed, as far as it shows or has left something behind. */
   finalSigns(): Sign[] {
-    const session = this.#session();
-    if (!session) return [];
+    const conversation = this.#conversation();
+    if (!conversation) return [];
     const live = this.#signs();
-    const remains = this.#agent.leftovers(session);
-    const signs = live.length > 0 ? live : remains;
-    const here = signs.find((sign) => sign.session === session.vendorId);
-    const gone = movedTo(session.vendorId, this.#shownSessions, signs);
+    const leftovers = this.#agent.leftovers(conversation);
+    const signs = live.length > 0 ? live : leftovers;
+    const here = signs.find((sign) => sign.session === conversation.vendorId);
+    const gone = movedTo(conversation.vendorId, this.#shownSessions, signs);
     const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || here !== undefined;
     return [...(here ? [here] : []), ...(gone && known ? [gone] : [])];
   }
@@ -225,14 +225,14 @@ export class Follower {
     return this.#adopted || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
   }
 
-  #session(): Conversation | null {
+  #conversation(): Conversation | null {
     return conversationOfRun(this.#services.db, this.#run.id);
   }
 
   #signs(): Sign[] {
-    const session = this.#session();
+    const conversation = this.#conversation();
     // Until its pane is there we stand for it ourselves, and what we have started meanwhile is not its agent.
-    return session && this.#run.pid !== process.pid ? this.#agent.signs(this.#run, session) : [];
+    return conversation && this.#run.pid !== process.pid ? this.#agent.signs(this.#run, conversation) : [];
   }
 
   async #readHookFiles(): Promise<void> {
@@ -243,31 +243,31 @@ export class Follower {
   }
 
   async #apply(sign: Sign): Promise<void> {
-    if (sign.stays && this.#session()?.vendorId !== sign.session) return;
+    if (sign.stays && this.#conversation()?.vendorId !== sign.session) return;
     if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.noteActivity();
     await this.attention.onSign(sign);
     const entry = lastEntryOfRun(this.#services.db, this.#run.id);
     // Nine signs of ten say what is known: they cost no commit.
-    if (entry?.proved !== "true" || this.#session()?.vendorId !== sign.session) {
+    if (entry?.proved !== "true" || this.#conversation()?.vendorId !== sign.session) {
       const outcome = await this.#services.writer.write(() => applySign(this.#services, this.#run.id, sign));
       if (outcome === "foreign") this.foreignConversation = sign.session;
       await this.#onOutcome(this.#run, outcome);
     }
     await this.#recordPrompt(sign);
-    const own = this.#session()?.vendorId === sign.session;
+    const own = this.#conversation()?.vendorId === sign.session;
     if (own && sign.transcript !== undefined) await this.#pollTranscript(sign.transcript);
   }
 
   async #recordPrompt(sign: Sign): Promise<void> {
-    if (sign.activity !== "busy" || this.#session()?.prompted !== false) return;
+    if (sign.activity !== "busy" || this.#conversation()?.prompted !== false) return;
     await this.#services.writer.write(() => recordPrompt(this.#services, this.#run.id, sign));
   }
 
   async #pollTranscript(told: string | null): Promise<void> {
-    const session = this.#session();
-    if (!session) return;
-    if (told !== null) this.#transcript.setReportedFile(session, told);
-    await this.#transcript.poll(session, this.attention.activity === "busy");
+    const conversation = this.#conversation();
+    if (!conversation) return;
+    if (told !== null) this.#transcript.setReportedFile(conversation, told);
+    await this.#transcript.poll(conversation, this.attention.activity === "busy");
   }
 }
 

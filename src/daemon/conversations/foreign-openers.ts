@@ -33,16 +33,16 @@ export class ForeignOpeners {
     return this.#suspects.length > 0;
   }
 
-  async poll(run: Run, session: Conversation | null, agent: ProcessInfo | null): Promise<void> {
+  async poll(run: Run, conversation: Conversation | null, agent: ProcessInfo | null): Promise<void> {
     const now = this.#services.monotonicMs();
-    if (!session || now - this.#polledAtMs < STRANGER_LOOK_MS) return;
+    if (!conversation || now - this.#polledAtMs < STRANGER_LOOK_MS) return;
     this.#polledAtMs = now;
     const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
     // Before the run's own agent is known, it would be taken for one.
     if (own.length === 0) return;
     // Before anybody is accused, it is looked anew.
     const view = this.#suspects.length > 0 ? this.#services.processes : this.#recentProcesses;
-    const holders = this.#adapter.liveness.holders(locationOf(session), view).map(({ pid }) => pid);
+    const holders = this.#adapter.liveness.holders(locationOf(conversation), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
     // Seen twice: a process between fork and exec has what its parent has, for a moment.
     const confirmed = others.filter((pid) => this.#suspects.includes(pid));
@@ -52,7 +52,7 @@ export class ForeignOpeners {
     this.pids = confirmed;
     if (newPids.length === 0) return;
     await publishRunEvent(this.#services, run, "session.opened-elsewhere", {
-      session: session.vendorId,
+      session: conversation.vendorId,
       pids: newPids,
     });
   }

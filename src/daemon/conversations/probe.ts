@@ -8,35 +8,35 @@ import type { BaseServices } from "../base-services.ts";
 
 // What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
 
-export function locationOf(session: Conversation): SessionLocation {
+export function locationOf(conversation: Conversation): SessionLocation {
   return {
-    vendor: session.vendor,
-    id: session.vendorId,
-    configDir: session.configDir,
-    launchCwd: session.launchCwd,
+    vendor: conversation.vendor,
+    id: conversation.vendorId,
+    configDir: conversation.configDir,
+    launchCwd: conversation.launchCwd,
   };
 }
 
 /** `lastSeen`: where its transcript was, if that is known by now. */
 export async function probeConversation(
   services: Pick<BaseServices, "db">,
-  session: Conversation,
-  lastSeen: string | null = session.transcript,
+  conversation: Conversation,
+  lastSeen: string | null = conversation.transcript,
 ): Promise<Transcript> {
-  const adapter = adapterOf(session.vendor);
+  const adapter = adapterOf(conversation.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.storage.probe(locationOf(session), lastSeen, askProgramOf(services, session));
+  return adapter.storage.probe(locationOf(conversation), lastSeen, askProgramOf(services, conversation));
 }
 
 /** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askProgramOf(services: Pick<BaseServices, "db">, session: Conversation): AskProgram {
-  const worker = workerById(services.db, session.workerId);
-  const adapter = adapterOf(session.vendor);
-  const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
+export function askProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): AskProgram {
+  const worker = workerById(services.db, conversation.workerId);
+  const adapter = adapterOf(conversation.vendor);
+  const stored = worker?.vendor === conversation.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
   return asker({
     command: stored ?? adapter?.command ?? [],
-    cwd: session.launchCwd,
+    cwd: conversation.launchCwd,
     environment: worker?.environment ?? {},
-    variables: session.variables,
+    variables: conversation.variables,
   });
 }

@@ -19,19 +19,19 @@ export function finishProof(
   transcript: Transcript,
 ): void {
   const entry = lastEntryOfRun(services.db, run.id);
-  const session = conversationOfRun(services.db, run.id);
+  const conversation = conversationOfRun(services.db, run.id);
   const worker = workerById(services.db, run.workerId);
-  if (!entry || !session || !worker) return;
+  if (!entry || !conversation || !worker) return;
   const before = entry.bytesBefore;
   const bytes = transcript.state === "good" ? transcript.bytes : 0;
   if (entry.proved === "pending" && bytes > (before ?? 0)) {
     const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
-    recordProof(services, worker, run, session, true, evidence);
+    recordProof(services, worker, run, conversation, true, evidence);
   } else if (entry.proved === "pending" && run.exit === 0 && isHeadless(worker)) {
-    recordProof(services, worker, run, session, false, "ended well and wrote nothing to its conversation");
+    recordProof(services, worker, run, conversation, false, "ended well and wrote nothing to its conversation");
   }
-  if (transcript.state === "good" && bytes > (session.transcriptBytes ?? 0)) {
-    recordTranscript(services, session, transcript);
+  if (transcript.state === "good" && bytes > (conversation.transcriptBytes ?? 0)) {
+    recordTranscript(services, conversation, transcript);
   }
 }
 
@@ -43,9 +43,9 @@ export function isHeadless(worker: Worker): boolean {
 
 /** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
 export async function proveByTranscript(services: ConversationServices, run: Run): Promise<void> {
-  const session = conversationOfRun(services.db, run.id);
+  const conversation = conversationOfRun(services.db, run.id);
   const entry = lastEntryOfRun(services.db, run.id);
-  if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-  const transcript = await probeConversation(services, session);
+  if (!conversation || entry?.proved !== "pending" || conversation.provenance === "minted") return;
+  const transcript = await probeConversation(services, conversation);
   await services.writer.write(() => finishProof(services, run, transcript));
 }

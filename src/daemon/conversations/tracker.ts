@@ -48,10 +48,10 @@ export class ConversationTracker {
 
   /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
   follow(run: Run, adopted = false): void {
-    const session = conversationOfRun(this.#services.db, run.id);
-    const adapter = session && adapterOf(session.vendor);
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    const adapter = conversation && adapterOf(conversation.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
-    const folder = adapter.liveness.watchDir(session.configDir);
+    const folder = adapter.liveness.watchDir(conversation.configDir);
     const sources = {
       isWatched: () => folder !== null && this.#folders.has(folder),
       recentProcesses: this.#recentProcesses,
@@ -131,8 +131,8 @@ export class ConversationTracker {
    * code, if it has one.
    */
   applyFinalSigns(run: Run, exit: number | null): void {
-    const session = conversationOfRun(this.#services.db, run.id);
-    const adapter = session && adapterOf(session.vendor);
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    const adapter = conversation && adapterOf(conversation.vendor);
     if (!adapter) return;
     // The files stay until the change is on disk: applied twice, they lead to the same place.
     const follower = this.#followers.get(run.id)?.follower;
@@ -150,17 +150,17 @@ export class ConversationTracker {
   ended(run: string): void {
     this.#unfollow(run);
     const row = runById(this.#services.db, run);
-    const session = conversationOfRun(this.#services.db, run);
-    if (!row || !session) return;
-    const settling = this.#finalCheck(row, session).finally(() => {
-      if (this.#finalChecks.get(session.id) === settling) this.#finalChecks.delete(session.id);
+    const conversation = conversationOfRun(this.#services.db, run);
+    if (!row || !conversation) return;
+    const settling = this.#finalCheck(row, conversation).finally(() => {
+      if (this.#finalChecks.get(conversation.id) === settling) this.#finalChecks.delete(conversation.id);
     });
-    this.#finalChecks.set(session.id, settling);
+    this.#finalChecks.set(conversation.id, settling);
   }
 
   /** When the last look at this conversation is over. */
-  async finalCheckDone(session: number): Promise<void> {
-    await this.#finalChecks.get(session);
+  async finalCheckDone(conversationId: number): Promise<void> {
+    await this.#finalChecks.get(conversationId);
   }
 
   #unfollow(run: string): void {
@@ -177,10 +177,10 @@ export class ConversationTracker {
     return [...this.#followers.values()].some((each) => each.folder === folder);
   }
 
-  async #finalCheck(run: Run, session: Conversation): Promise<void> {
+  async #finalCheck(run: Run, conversation: Conversation): Promise<void> {
     try {
       clearHookEvents(this.#services.runs.runDir(run.id));
-      const transcript = await probeConversation(this.#services, session);
+      const transcript = await probeConversation(this.#services, conversation);
       const ended = runById(this.#services.db, run.id);
       if (ended) await this.#services.writer.write(() => finishProof(this.#services, ended, transcript));
       for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#updateCopy(each);
@@ -190,14 +190,14 @@ export class ConversationTracker {
   }
 
   /** One that the run left before anybody looked for its transcript is looked for now. */
-  async #updateCopy(sessionId: number): Promise<void> {
-    const session = conversationById(this.#services.db, sessionId);
-    if (!session) return;
-    const found = session.transcript === null ? await probeConversation(this.#services, session) : null;
+  async #updateCopy(conversationId: number): Promise<void> {
+    const conversation = conversationById(this.#services.db, conversationId);
+    if (!conversation) return;
+    const found = conversation.transcript === null ? await probeConversation(this.#services, conversation) : null;
     if (found?.state === "good") {
-      await this.#services.writer.write(() => recordTranscript(this.#services, session, found));
+      await this.#services.writer.write(() => recordTranscript(this.#services, conversation, found));
     }
-    await this.#services.custody.updateCopy(sessionId);
+    await this.#services.custody.updateCopy(conversationId);
   }
 
   /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */

@@ -19,8 +19,8 @@ export class TranscriptWatch {
     this.#services = services;
   }
 
-  setReportedFile(session: Conversation, file: string): void {
-    this.#reported = { session: session.vendorId, file };
+  setReportedFile(conversation: Conversation, file: string): void {
+    this.#reported = { session: conversation.vendorId, file };
   }
 
   /** Something is being said: what nobody found while all was quiet will be there in a moment. */
@@ -30,45 +30,47 @@ export class TranscriptWatch {
   }
 
   /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
-  async poll(session: Conversation, busy: boolean): Promise<void> {
-    await this.#recordSize(session, busy);
+  async poll(conversation: Conversation, busy: boolean): Promise<void> {
+    await this.#recordSize(conversation, busy);
     const now = this.#services.monotonicMs();
     if (busy && now - this.#copiedAtMs < CUSTODY_BUSY_MS) return;
     this.#copiedAtMs = now;
     // Not while it runs: each look is a start of the vendor's program.
-    if (!adapterOf(session.vendor)?.storage.slowProbe) await this.#services.custody.updateCopy(session.id);
+    if (!adapterOf(conversation.vendor)?.storage.slowProbe) await this.#services.custody.updateCopy(conversation.id);
   }
 
-  fileOf(session: Conversation): string | null {
-    return this.#reported?.session === session.vendorId ? this.#reported.file : session.transcript;
+  fileOf(conversation: Conversation): string | null {
+    return this.#reported?.session === conversation.vendorId ? this.#reported.file : conversation.transcript;
   }
 
-  async #recordSize(session: Conversation, busy: boolean): Promise<void> {
-    if (adapterOf(session.vendor)?.storage.slowProbe) return;
-    const known = session.transcriptBytes;
+  async #recordSize(conversation: Conversation, busy: boolean): Promise<void> {
+    if (adapterOf(conversation.vendor)?.storage.slowProbe) return;
+    const known = conversation.transcriptBytes;
     if (known !== null && busy) return;
-    const file = this.fileOf(session);
-    if (file === null) return this.#search(session);
+    const file = this.fileOf(conversation);
+    if (file === null) return this.#search(conversation);
     const info = statSync(file, { throwIfNoEntry: false });
     const bytes = info?.isFile() === true ? info.size : 0;
     if (bytes <= (known ?? 0)) return;
     // The first time it is looked into: a file in which nothing was said yet is none.
-    if (known === null) return this.#findAndRecord({ ...session, transcript: file });
-    await this.#services.writer.write(() => recordTranscript(this.#services, session, { file, bytes, version: null }));
+    if (known === null) return this.#findAndRecord({ ...conversation, transcript: file });
+    await this.#services.writer.write(() =>
+      recordTranscript(this.#services, conversation, { file, bytes, version: null }),
+    );
   }
 
   /** Nobody has told where it is: looked for less and less often. */
-  async #search(session: Conversation): Promise<void> {
+  async #search(conversation: Conversation): Promise<void> {
     const now = this.#services.monotonicMs();
     if (now < this.#searchAtMs) return;
     this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
     this.#searchAtMs = now + this.#searchWaitMs;
-    await this.#findAndRecord(session);
+    await this.#findAndRecord(conversation);
   }
 
-  async #findAndRecord(session: Conversation): Promise<void> {
-    const found = await probeConversation(this.#services, session);
+  async #findAndRecord(conversation: Conversation): Promise<void> {
+    const found = await probeConversation(this.#services, conversation);
     if (found.state === "good")
-      await this.#services.writer.write(() => recordTranscript(this.#services, session, found));
+      await this.#services.writer.write(() => recordTranscript(this.#services, conversation, found));
   }
 }

@@ -41,48 +41,51 @@ export class Custody {
   }
 
   /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
-  async updateCopy(sessionId: number, file?: string): Promise<void> {
-    await this.#exclusive(sessionId, async () => {
+  async updateCopy(conversationId: number, file?: string): Promise<void> {
+    await this.#exclusive(conversationId, async () => {
       try {
-        const found = conversationById(this.#services.db, sessionId);
-        const session = found && { ...found, transcript: file ?? found.transcript };
-        if (session)
-          await (adapterOf(session.vendor)?.storage.archive
-            ? this.#exportArchive(session)
-            : this.#copyTranscript(session));
+        const found = conversationById(this.#services.db, conversationId);
+        const conversation = found && { ...found, transcript: file ?? found.transcript };
+        if (conversation)
+          await (adapterOf(conversation.vendor)?.storage.archive
+            ? this.#exportArchive(conversation)
+            : this.#copyTranscript(conversation));
       } catch (error) {
-        this.#services.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
+        this.#services.log(`custody: no copy of ${conversationId} could be made: ${String(error)}`);
       }
     });
   }
 
   /** What is there now is the conversation, by the operator's word: the copy begins anew. */
-  async replaceCopy(sessionId: number): Promise<void> {
-    await this.#services.writer.write(() => dropCustody(this.#services.db, sessionId));
-    this.#copies.delete(sessionId);
-    await this.updateCopy(sessionId);
+  async replaceCopy(conversationId: number): Promise<void> {
+    await this.#services.writer.write(() => dropCustody(this.#services.db, conversationId));
+    this.#copies.delete(conversationId);
+    await this.updateCopy(conversationId);
   }
 
   /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
-  async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
-    const before = sizeOf(session.transcript);
-    return this.#exclusive(session.id, async () => {
-      const kept = custodyOf(this.#services.db, session.id);
+  async restore(conversation: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
+    const before = sizeOf(conversation.transcript);
+    return this.#exclusive(conversation.id, async () => {
+      const kept = custodyOf(this.#services.db, conversation.id);
       if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
       // To read all of it took a while, and somebody else may have put it back, or gone on with it.
-      if (sizeOf(session.transcript) !== before) return null;
+      if (sizeOf(conversation.transcript) !== before) return null;
       assertUnused();
-      const archive = adapterOf(session.vendor)?.storage.archive;
+      const archive = adapterOf(conversation.vendor)?.storage.archive;
       if (archive) {
-        const { code, stderr } = await askProgramOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
+        const { code, stderr } = await askProgramOf(
+          this.#services,
+          conversation,
+        )(archive.takeIn(this.#file(conversation.id)));
         if (code !== 0)
-          this.#services.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
+          this.#services.log(`custody: ${conversation.vendor} did not take ${conversation.vendorId} back: ${stderr}`);
         if (code !== 0) return null;
       } else {
-        if (session.transcript === null) return null;
-        await this.#putBack(session.id, session.transcript);
+        if (conversation.transcript === null) return null;
+        await this.#putBack(conversation.id, conversation.transcript);
       }
-      return this.#recordRestored(session, kept);
+      return this.#recordRestored(conversation, kept);
     });
   }
 
@@ -101,9 +104,9 @@ export class Custody {
    * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
    * unless `thorough`. Damaged, if somebody has changed what was said.
    */
-  async checkAgainstCopy(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
-    const kept = custodyOf(this.#services.db, session.id);
-    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.storage.archive) return found;
+  async checkAgainstCopy(conversation: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
+    const kept = custodyOf(this.#services.db, conversation.id);
+    if (found.state !== "good" || kept === null || adapterOf(conversation.vendor)?.storage.archive) return found;
     if (!thorough && isSourceUnchanged(kept, found.file)) return found;
     if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
     const copy = await hashPrefix(found.file, kept.bytes);
@@ -125,29 +128,29 @@ export class Custody {
     }
   }
 
-  async #copyTranscript(session: Conversation): Promise<void> {
-    const source = session.transcript;
-    if (adapterOf(session.vendor)?.storage.noCopyReason !== undefined) return;
+  async #copyTranscript(conversation: Conversation): Promise<void> {
+    const source = conversation.transcript;
+    if (adapterOf(conversation.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
-    const kept = custodyOf(this.#services.db, session.id);
+    const kept = custodyOf(this.#services.db, conversation.id);
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
     if (kept && isSourceUnchanged(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
-      return this.#services.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
+      return this.#services.log(`custody: ${conversation.vendorId} has ${stat.size} bytes, and is not copied any more`);
     }
     // They only grow: one that got shorter has lost something, which the copy may still have.
-    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, session.transcriptBytes ?? 0)) return;
-    const target = this.#file(session.id);
+    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, conversation.transcriptBytes ?? 0)) return;
+    const target = this.#file(conversation.id);
     const known = kept && (await this.#intactCopy(kept));
     const grown = known && (await appendTail(source, target, known));
     // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
-    if (known && !grown && (await probeConversation(this.#services, session)).state !== "good") return;
+    if (known && !grown && (await probeConversation(this.#services, conversation)).state !== "good") return;
     if (known && !grown) await rename(target, `${target}.before`);
     const copy = grown ?? (await copyWhole(source, target));
-    this.#copies.set(session.id, copy);
-    await this.#copyCompanions(session);
-    await this.#recordCopy(session, copy, before);
+    this.#copies.set(conversation.id, copy);
+    await this.#copyCompanions(conversation);
+    await this.#recordCopy(conversation, copy, before);
   }
 
   /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
@@ -157,39 +160,44 @@ export class Custody {
     return this.verifiedCopy(kept);
   }
 
-  async #exportArchive(session: Conversation): Promise<void> {
-    const archive = adapterOf(session.vendor)?.storage.archive;
+  async #exportArchive(conversation: Conversation): Promise<void> {
+    const archive = adapterOf(conversation.vendor)?.storage.archive;
     if (!archive) return;
-    const { code, stdout } = await askProgramOf(this.#services, session)(archive.print(session.vendorId));
+    const { code, stdout } = await askProgramOf(this.#services, conversation)(archive.print(conversation.vendorId));
     if (code !== 0 || stdout.length === 0) return;
     // Half of one is worse than none.
     if (parseObject(stdout) === null) return;
-    const target = this.#file(session.id);
+    const target = this.#file(conversation.id);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     if (statSync(target, { throwIfNoEntry: false })) await rename(target, `${target}.before`);
     await writeFile(`${target}.new`, stdout, { mode: 0o600 });
     const copy = await copyWhole(`${target}.new`, target);
     await rm(`${target}.new`);
-    await this.#recordCopy(session, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
+    await this.#recordCopy(conversation, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
   }
 
-  async #copyCompanions(session: Conversation): Promise<void> {
-    for (const file of companionsOf(session)) {
-      const target = join(dirname(this.#file(session.id)), "companions", basename(file));
+  async #copyCompanions(conversation: Conversation): Promise<void> {
+    for (const file of companionsOf(conversation)) {
+      const target = join(dirname(this.#file(conversation.id)), "companions", basename(file));
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       if (statSync(file, { throwIfNoEntry: false })?.isFile()) await copyFile(file, target);
     }
   }
 
   async #recordCopy(
-    session: Conversation,
+    conversation: Conversation,
     copy: Copy,
     source: Pick<CustodyCopy, "sourceBytes" | "sourceChanged">,
   ): Promise<void> {
-    const row = { conversationId: session.id, bytes: copy.bytes, sha256: digestOf(copy), keptMs: this.#services.now() };
+    const row = {
+      conversationId: conversation.id,
+      bytes: copy.bytes,
+      sha256: digestOf(copy),
+      keptMs: this.#services.now(),
+    };
     await this.#services.writer.write(() => {
       // The session may have been dropped meanwhile; its copy then goes with the next sweep.
-      const now = conversationById(this.#services.db, session.id);
+      const now = conversationById(this.#services.db, conversation.id);
       if (now === null) return;
       setCustody(this.#services.db, { ...row, ...source });
       // From now on a shorter one is a loss.
@@ -200,10 +208,10 @@ export class Custody {
   }
 
   /** What is left of the original stays beside it, under another name. */
-  async #putBack(sessionId: number, transcript: string): Promise<void> {
+  async #putBack(conversationId: number, transcript: string): Promise<void> {
     await mkdir(dirname(transcript), { recursive: true, mode: 0o700 });
     const aside = join(dirname(transcript), `.${basename(transcript)}.perdure`);
-    await copyFile(this.#file(sessionId), aside);
+    await copyFile(this.#file(conversationId), aside);
     if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, freeName(`${transcript}.lost`));
     try {
       // Not over a file that the vendor may have made in this very moment.
@@ -211,23 +219,28 @@ export class Custody {
     } finally {
       await rm(aside);
     }
-    const companions = join(dirname(this.#file(sessionId)), "companions");
+    const companions = join(dirname(this.#file(conversationId)), "companions");
     for (const name of namesIn(companions)) {
       const target = join(dirname(transcript), name);
       if (!statSync(target, { throwIfNoEntry: false })) await copyFile(join(companions, name), target);
     }
   }
 
-  async #recordRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
-    const missingBytes = Math.max(0, (session.transcriptBytes ?? 0) - kept.bytes);
+  async #recordRestored(conversation: Conversation, kept: CustodyCopy): Promise<Restored> {
+    const missingBytes = Math.max(0, (conversation.transcriptBytes ?? 0) - kept.bytes);
     const { db, writer, processes } = this.#services;
-    const worker = workerById(db, session.workerId);
+    const worker = workerById(db, conversation.workerId);
     await writer.write(() => {
-      const { transcript, version } = session;
-      setTranscript(db, session.id, { file: transcript ?? "", bytes: kept.bytes, version, boot: processes.bootId() });
-      const subject = { workerId: session.workerId, ...(worker && { projectId: worker.projectId }) };
+      const { transcript, version } = conversation;
+      setTranscript(db, conversation.id, {
+        file: transcript ?? "",
+        bytes: kept.bytes,
+        version,
+        boot: processes.bootId(),
+      });
+      const subject = { workerId: conversation.workerId, ...(worker && { projectId: worker.projectId }) };
       recordEvent(this.#services, "session.restored", subject, {
-        session: session.vendorId,
+        session: conversation.vendorId,
         bytes: kept.bytes,
         missingBytes,
       });
@@ -235,23 +248,23 @@ export class Custody {
     return { bytes: kept.bytes, missingBytes };
   }
 
-  #file(sessionId: number): string {
-    return join(this.#services.paths.custody, String(sessionId), "transcript");
+  #file(conversationId: number): string {
+    return join(this.#services.paths.custody, String(conversationId), "transcript");
   }
 
   #folders(): string[] {
     return namesIn(this.#services.paths.custody).filter((name) => /^[0-9]+$/.test(name));
   }
 
-  async #exclusive<T>(sessionId: number, act: () => Promise<T>): Promise<T> {
-    const before = this.#inProgress.get(sessionId);
+  async #exclusive<T>(conversationId: number, act: () => Promise<T>): Promise<T> {
+    const before = this.#inProgress.get(conversationId);
     const turn = Promise.withResolvers<void>();
-    this.#inProgress.set(sessionId, turn.promise);
+    this.#inProgress.set(conversationId, turn.promise);
     try {
       await before;
       return await act();
     } finally {
-      if (this.#inProgress.get(sessionId) === turn.promise) this.#inProgress.delete(sessionId);
+      if (this.#inProgress.get(conversationId) === turn.promise) this.#inProgress.delete(conversationId);
       turn.resolve();
     }
   }

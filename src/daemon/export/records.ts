@@ -84,12 +84,13 @@ export class Records {
 
   #workerRecord(project: Project, worker: Worker): object {
     const [last] = runsOfWorker(this.#services.db, worker.id, 1);
-    const session = worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
+    const conversation =
+      worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
     return {
       agent_id: last?.id ?? null,
       cli_command: worker.command,
       session_name: `${project.slug}/${worker.name}`,
-      session_id: session?.vendorId ?? null,
+      session_id: conversation?.vendorId ?? null,
       spawned_at: last ? iso(last.startedMs) : null,
     };
   }

@@ -1,4 +1,4 @@
-import type { RunEnd } from "../../core/restart.ts";
+import type { RestartEvidence } from "../../core/restart.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
@@ -17,7 +17,7 @@ export async function exitEvidence(
   run: Run,
   worker: Worker,
   dialog: string | undefined,
-): Promise<Omit<RunEnd, "ranMs">> {
+): Promise<Omit<RestartEvidence, "ranMs">> {
   const text = await saveScreen(services, tmux, run).catch((error: unknown) => {
     services.log(`the last screen of ${run.id}: ${String(error)}`);
     return "";

@@ -1,4 +1,10 @@
-import { decideRestart, NO_ATTEMPTS, recordStart, type RunEnd, type RestartDecision } from "../../core/restart.ts";
+import {
+  decideRestart,
+  NO_ATTEMPTS,
+  recordStart,
+  type RestartEvidence,
+  type RestartDecision,
+} from "../../core/restart.ts";
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { failureKind } from "../../store/failure.ts";
@@ -163,7 +169,7 @@ export class FleetSupervisor {
     }
   }
 
-  async #decideRestart(worker: Worker, end: RunEnd): Promise<void> {
+  async #decideRestart(worker: Worker, end: RestartEvidence): Promise<void> {
     const state = this.#states.of(worker.id);
     const policy = fleetSettingsOf(worker).restart;
     const outcome = decideRestart(

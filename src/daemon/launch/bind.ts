@@ -28,15 +28,15 @@ export async function bindMinted(
       return { run: found, order: again };
     }
     const place = newLocation(spec, vendor, forkSourceOf(services, worker));
-    const session = bindNewConversation(services, worker, found, {
+    const conversation = bindNewConversation(services, worker, found, {
       ...place,
       vendorId: params.session,
       provenance: "minted",
     });
-    if (begun.state === "good") recordTranscript(services, session, begun);
-    enterRun(services, found, session, "new");
+    if (begun.state === "good") recordTranscript(services, conversation, begun);
+    enterRun(services, found, conversation, "new");
     storeLaunchSpec(services, worker, spec);
-    return { run: found, order: orderFor(services, { worker, run: found, spec }, session, "new") };
+    return { run: found, order: orderFor(services, { worker, run: found, spec }, conversation, "new") };
   });
   if (runById(services.db, run.id)?.endedMs === null) services.runs.bound(run);
   return order;

@@ -17,10 +17,10 @@ import { locationOf, probeConversation } from "../conversations/probe.ts";
 
 /** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
-  const session = boundConversation(services.db, worker);
+  const conversation = boundConversation(services.db, worker);
   const checks = [
-    ...startChecks(worker, session),
-    ...(session === null ? [] : await conversationChecks(services, address, worker, session)),
+    ...startChecks(worker, conversation),
+    ...(conversation === null ? [] : await conversationChecks(services, address, worker, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
   const { vendor } = worker;
@@ -31,19 +31,19 @@ export async function drill(services: LaunchServices, address: string, worker: W
     hint: broken?.hint ?? null,
     vendor,
     unproved: (vendor !== null && adapterOf(vendor)?.unproved) || null,
-    session: session?.vendorId ?? null,
+    session: conversation?.vendorId ?? null,
     checks,
   };
 }
 
-function startChecks(worker: Worker, session: Conversation | null): DrillCheck[] {
+function startChecks(worker: Worker, conversation: Conversation | null): DrillCheck[] {
   const command = worker.command;
   // A name that only a library claims: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
   const again = startCommand(name, worker.fleet !== null);
   const environment = worker.environment;
-  const cwd = session?.launchCwd ?? worker.cwd ?? "/";
+  const cwd = conversation?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
   const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
   const version = "file" in program ? installedVersion(program.file) : null;
@@ -53,7 +53,11 @@ function startChecks(worker: Worker, session: Conversation | null): DrillCheck[]
       : failed("program", program.missing, `install it, or give its path: perdure run ${name} -- COMMAND`),
     isFolder(cwd)
       ? passed("folder", cwd)
-      : failed("folder", `its folder is gone: ${cwd}`, session ? adoptHint(name, session) : `mkdir -p ${cwd}`),
+      : failed(
+          "folder",
+          `its folder is gone: ${cwd}`,
+          conversation ? adoptHint(name, conversation) : `mkdir -p ${cwd}`,
+        ),
     lacking.length === 0
       ? passed("environment", `${Object.keys(environment).length} variables recorded`)
       : failed(
@@ -72,38 +76,42 @@ async function conversationChecks(
   services: LaunchServices,
   address: string,
   worker: Worker,
-  session: Conversation,
+  conversation: Conversation,
 ): Promise<DrillCheck[]> {
-  const adapter = adapterOf(session.vendor);
+  const adapter = adapterOf(conversation.vendor);
   if (adapter === null) {
-    return [failed("vendor", `perdure has no adapter for ${session.vendor}`, "use the perdure that bound it")];
+    return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, "use the perdure that bound it")];
   }
-  const kept = custodyOf(services.db, session.id);
+  const kept = custodyOf(services.db, conversation.id);
   const copyIntact = kept !== null && (await services.custody.verifiedCopy(kept)) !== null;
-  const transcript = await services.custody.checkAgainstCopy(session, await probeConversation(services, session), true);
+  const transcript = await services.custody.checkAgainstCopy(
+    conversation,
+    await probeConversation(services, conversation),
+    true,
+  );
   const others = adapter.liveness
-    .holders(locationOf(session), services.processes)
+    .holders(locationOf(conversation), services.processes)
     .filter(({ pid }) => !isOwn(services, worker, pid));
   const decision = decideLaunch({
     address,
     name: worker.name,
     inPane: worker.fleet !== null,
-    vendor: session.vendor,
+    vendor: conversation.vendor,
     noConversation: false,
     fresh: false,
-    binding: bindingOf(services, session, copyIntact),
+    binding: bindingOf(services, conversation, copyIntact),
     transcript: transcript,
     holder: others[0] ?? null,
   });
   const lost = transcript.state === "absent" || transcript.state === "empty";
   const refused = decision.step === "refuse" && !(others.length === 0 && lost && copyIntact) ? decision : null;
   return [
-    session.transcript === null || isFolder(session.configDir)
-      ? passed("config dir", session.configDir)
+    conversation.transcript === null || isFolder(conversation.configDir)
+      ? passed("config dir", conversation.configDir)
       : failed(
           "config dir",
-          `its config dir is gone: ${session.configDir}`,
-          `put it back, or: ls ${session.configDir}`,
+          `its config dir is gone: ${conversation.configDir}`,
+          `put it back, or: ls ${conversation.configDir}`,
         ),
     refused === null
       ? passed("conversation", conversationDetail(transcript, kept?.sha256 ?? null, lost && copyIntact))

@@ -9,7 +9,7 @@ import { withoutPrivateEnv } from "../../vendors/environment.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
-import type { SessionProbe } from "./probe-binding.ts";
+import type { ConversationProbe } from "./probe-binding.ts";
 
 export interface LaunchRequest {
   address: string;
@@ -17,7 +17,7 @@ export interface LaunchRequest {
   run: Run;
   spec: LaunchSpec;
   fresh: boolean;
-  probe: SessionProbe;
+  probe: ConversationProbe;
   /** Of a conversation that is resumed: its first turn is still to come. */
   firstTurnPending?: boolean;
 }
@@ -30,10 +30,10 @@ export interface Orders {
 /** The order once more, for a claim or a binding whose answer was lost. */
 export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
-  const session = conversationOfRun(services.db, request.run.id);
-  if (session && entry) {
-    const begun = session.forkedFrom === null ? "new" : "fork";
-    return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
+  const conversation = conversationOfRun(services.db, request.run.id);
+  if (conversation && entry) {
+    const begun = conversation.forkedFrom === null ? "new" : "fork";
+    return { launch: orderFor(services, request, conversation, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { spec } = request;
   const mints =
@@ -49,13 +49,14 @@ export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequ
 export function orderFor(
   services: LaunchServices,
   { worker, run, spec, firstTurnPending: unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
-  session: Conversation,
+  conversation: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
   if (spec.vendor === null) return plainOrder(spec);
   const { adapter, programAt, args, declared } = spec.vendor;
-  const { vendorId: id, transcript, configDir } = session;
-  const stem = step === "fork" && session.forkedFrom !== null ? requireStem(services, session.forkedFrom) : null;
+  const { vendorId: id, transcript, configDir } = conversation;
+  const stem =
+    step === "fork" && conversation.forkedFrom !== null ? requireStem(services, conversation.forkedFrom) : null;
   const from = stem && { session: stem.vendorId, transcript: stem.transcript };
   const locations = {
     runDir: services.runs.runDir(run.id),
@@ -65,21 +66,21 @@ export function orderFor(
     environment: spec.environment,
   };
   // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
-  const begins = session.forkedFrom === null && session.provenance !== "rotated";
+  const begins = conversation.forkedFrom === null && conversation.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
   const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
-    cwd: session.launchCwd,
+    cwd: conversation.launchCwd,
     variables: {
       ...withoutPrivateEnv(spec.environment),
-      ...session.variables,
+      ...conversation.variables,
       ...plan.variables,
     },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     freePort: plan.freePort ?? false,
-    session: { vendor: session.vendor, id: session.vendorId, step, restored: null },
+    session: { vendor: conversation.vendor, id: conversation.vendorId, step, restored: null },
   };
 }
 
@@ -106,8 +107,8 @@ export function forkSourceOf(services: LaunchServices, worker: Worker): Conversa
 }
 
 /** Without it the start would be a new one, in silence. */
-function requireStem(services: LaunchServices, sessionId: number): Conversation {
-  const stem = conversationById(services.db, sessionId);
+function requireStem(services: LaunchServices, conversationId: number): Conversation {
+  const stem = conversationById(services.db, conversationId);
   if (stem) return stem;
   throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
     hint: "begin anew with --fresh",

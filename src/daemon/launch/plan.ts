@@ -64,28 +64,28 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
   const { identity } = spec.vendor.adapter.launch;
   const source = request.fresh ? null : forkSourceOf(services, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
-  const session = bindNewConversation(services, worker, run, {
+  const conversation = bindNewConversation(services, worker, run, {
     ...newLocation(spec, spec.vendor, source),
     vendorId: identity.choose(),
     provenance: "assigned",
   });
-  return { launch: enterAndOrder(services, request, session, source ? "fork" : "new"), mint: null };
+  return { launch: enterAndOrder(services, request, conversation, source ? "fork" : "new"), mint: null };
 }
 
 export function bindingOf(
   services: LaunchServices,
-  session: Conversation,
+  conversation: Conversation,
   kept: boolean,
 ): NonNullable<LaunchInput["binding"]> {
   return {
-    vendor: session.vendor,
-    id: session.vendorId,
-    bytes: session.transcriptBytes,
-    sameBoot: session.transcriptBoot === services.processes.bootId(),
-    prompted: session.prompted,
-    hadRun: lastEntryOfConversation(services.db, session.id) !== null,
+    vendor: conversation.vendor,
+    id: conversation.vendorId,
+    bytes: conversation.transcriptBytes,
+    sameBoot: conversation.transcriptBoot === services.processes.bootId(),
+    prompted: conversation.prompted,
+    hadRun: lastEntryOfConversation(services.db, conversation.id) !== null,
     hasCopy: kept,
-    minted: session.provenance === "minted",
+    minted: conversation.provenance === "minted",
   };
 }
 
@@ -108,10 +108,10 @@ function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conve
 function enterAndOrder(
   services: LaunchServices,
   request: LaunchRequest,
-  session: Conversation,
+  conversation: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
-  enterRun(services, request.run, session, step === "resume" ? "resume" : "new");
+  enterRun(services, request.run, conversation, step === "resume" ? "resume" : "new");
   // Read again: where its transcript is was found out a moment ago.
-  return orderFor(services, request, conversationById(services.db, session.id) ?? session, step);
+  return orderFor(services, request, conversationById(services.db, conversation.id) ?? conversation, step);
 }

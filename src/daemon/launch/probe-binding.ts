@@ -9,8 +9,8 @@ import type { LaunchServices } from "./services.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
 
 /** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
-export interface SessionProbe {
-  session: number | null;
+export interface ConversationProbe {
+  conversationId: number | null;
   transcript: Transcript | null;
   holder: Holder | null;
   /** The vendor had lost it, and it was put back from custody. */
@@ -19,21 +19,31 @@ export interface SessionProbe {
   hasCopy: boolean;
 }
 
-export async function probeBinding(services: LaunchServices, session: Conversation | null): Promise<SessionProbe> {
-  const adapter = session && adapterOf(session.vendor);
-  const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, hasCopy: false };
-  if (!session || !adapter) return nothing;
+export async function probeBinding(
+  services: LaunchServices,
+  conversation: Conversation | null,
+): Promise<ConversationProbe> {
+  const adapter = conversation && adapterOf(conversation.vendor);
+  const nothing = {
+    conversationId: conversation?.id ?? null,
+    transcript: null,
+    holder: null,
+    restored: null,
+    hasCopy: false,
+  };
+  if (!conversation || !adapter) return nothing;
   // What its last run wrote is that run's proof: looked at before anybody writes more.
-  await services.conversations.finalCheckDone(session.id);
-  const [holder = null] = adapter.liveness.holders(locationOf(session), services.processes);
-  const found = await services.custody.checkAgainstCopy(session, await probeConversation(services, session));
-  const copy = found.state === "good" ? null : custodyOf(services.db, session.id);
-  const restored = holder === null && isLost(services, session, found) ? await services.custody.restore(session) : null;
-  const transcript = restored ? await probeConversation(services, session) : found;
+  await services.conversations.finalCheckDone(conversation.id);
+  const [holder = null] = adapter.liveness.holders(locationOf(conversation), services.processes);
+  const found = await services.custody.checkAgainstCopy(conversation, await probeConversation(services, conversation));
+  const copy = found.state === "good" ? null : custodyOf(services.db, conversation.id);
+  const restored =
+    holder === null && isLost(services, conversation, found) ? await services.custody.restore(conversation) : null;
+  const transcript = restored ? await probeConversation(services, conversation) : found;
   // Before the start: some vendors clear away conversations, others' too, when they begin.
-  if (transcript.state === "good") await services.custody.updateCopy(session.id, transcript.file);
+  if (transcript.state === "good") await services.custody.updateCopy(conversation.id, transcript.file);
   return {
-    session: session.id,
+    conversationId: conversation.id,
     transcript,
     holder: holder && { ...holder, worker: ownerOf(services, holder.pid) },
     restored,
@@ -42,11 +52,11 @@ export async function probeBinding(services: LaunchServices, session: Conversati
 }
 
 /** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
-function isLost(services: LaunchServices, session: Conversation, transcript: Transcript): boolean {
-  if (session.transcriptBytes === null) return false;
+function isLost(services: LaunchServices, conversation: Conversation, transcript: Transcript): boolean {
+  if (conversation.transcriptBytes === null) return false;
   if (transcript.state === "absent" || transcript.state === "empty") return true;
-  const kept = custodyOf(services.db, session.id);
-  const otherBoot = session.transcriptBoot !== services.processes.bootId();
+  const kept = custodyOf(services.db, conversation.id);
+  const otherBoot = conversation.transcriptBoot !== services.processes.bootId();
   return (
     transcript.state === "good" && !transcript.shrinks && otherBoot && kept !== null && transcript.bytes < kept.bytes
   );

@@ -19,7 +19,7 @@ import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { repeatedOrder, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
-import { probeBinding, type SessionProbe } from "../launch/probe-binding.ts";
+import { probeBinding, type ConversationProbe } from "../launch/probe-binding.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
@@ -146,7 +146,7 @@ function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
-  probe: SessionProbe,
+  probe: ConversationProbe,
   starter: number | null,
   pane: string | null,
 ): GrantedClaim {
@@ -166,7 +166,7 @@ function claimName(
 
   const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
   // Read again: the end of the last run, just above, may have moved it.
-  if (spec && workerById(services.db, worker.id)?.conversationId !== probe.session) throw new BindingChanged();
+  if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
   const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(services.db, {
     id,

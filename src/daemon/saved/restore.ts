@@ -103,10 +103,11 @@ async function resumeSaved(
     // First: what is bound from here on is this one's, and the one before stays as it was.
     activateSaved(services, project, saved);
     for (const { worker } of members) {
-      const session = savedConversations.get(worker.id);
-      if (session === undefined || freshWorkers.has(worker.id) || worker.conversationId === session) continue;
+      const conversationId = savedConversations.get(worker.id);
+      if (conversationId === undefined || freshWorkers.has(worker.id) || worker.conversationId === conversationId)
+        continue;
       if (isRunning(services, worker)) throw startedMeanwhileError(worker);
-      bindWorker(services, worker, session);
+      bindWorker(services, worker, conversationId);
     }
   });
   return freshWorkers;
@@ -116,22 +117,22 @@ async function faultOf(
   services: FleetServices,
   project: Project,
   { worker, entry }: FleetMember,
-  session: number | null,
+  conversationId: number | null,
   { name }: SavedSession,
 ): Promise<Fault | null> {
   const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
   // A program that is in no conversation has none to come back to.
-  if (entry.vendor === null && session === null) return null;
-  if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
+  if (entry.vendor === null && conversationId === null) return null;
+  if (conversationId === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
   if (isRunning(services, worker)) {
-    return worker.conversationId === session
+    return worker.conversationId === conversationId
       ? null
       : fault("it is running in another conversation", `perdure stop ${worker.name}`);
   }
-  if (conversationById(services.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
+  if (conversationById(services.db, conversationId)?.vendor !== (entry.vendor?.name ?? null)) {
     return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
   }
-  const asIfStopped = { ...worker, conversationId: session, ...launchOf(entry) };
+  const asIfStopped = { ...worker, conversationId: conversationId, ...launchOf(entry) };
   const { ok, reason, hint } = await drill(services, `${project.slug}/${worker.name}`, asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }

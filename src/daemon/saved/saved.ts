@@ -27,9 +27,9 @@ export function describeSaved(
     createdAt: iso(saved.createdMs),
     updatedAt: iso(saved.updatedMs),
     workers: conversationsOfSaved(services.db, saved.id).flatMap(({ name, conversationId: id }) => {
-      const session = conversationById(services.db, id);
-      if (session === null) return [];
-      const { vendor, vendorId: sessionId, launchCwd, configDir } = session;
+      const conversation = conversationById(services.db, id);
+      if (conversation === null) return [];
+      const { vendor, vendorId: sessionId, launchCwd, configDir } = conversation;
       return [{ name, address: `${project.slug}/${name}`, vendor, sessionId, launchCwd, configDir }];
     }),
   };

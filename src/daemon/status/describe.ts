@@ -74,10 +74,14 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
 }
 
 function conversationSummary(services: StatusServices, worker: Worker): WorkerSummary["session"] {
-  const session = boundConversation(services.db, worker);
-  if (session === null) return null;
-  const proof = lastEntryOfConversation(services.db, session.id);
-  return { id: session.vendorId, provenance: session.provenance, proved: proof ? provedOf(proof) : "pending" };
+  const conversation = boundConversation(services.db, worker);
+  if (conversation === null) return null;
+  const proof = lastEntryOfConversation(services.db, conversation.id);
+  return {
+    id: conversation.vendorId,
+    provenance: conversation.provenance,
+    proved: proof ? provedOf(proof) : "pending",
+  };
 }
 
 function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
@@ -130,25 +134,32 @@ export function describeRun(services: StatusServices, run: Run): RunRecord {
   };
 }
 
-export function describeSession(services: StatusServices, worker: Worker, session: Conversation): SessionRecord {
-  const proof = lastEntryOfConversation(services.db, session.id);
-  const from = session.rotatedFrom === null ? null : conversationById(services.db, session.rotatedFrom);
-  const stem = session.forkedFrom === null ? null : conversationById(services.db, session.forkedFrom);
-  const kept = custodyOf(services.db, session.id);
+export function describeConversation(
+  services: StatusServices,
+  worker: Worker,
+  conversation: Conversation,
+): SessionRecord {
+  const proof = lastEntryOfConversation(services.db, conversation.id);
+  const from = conversation.rotatedFrom === null ? null : conversationById(services.db, conversation.rotatedFrom);
+  const stem = conversation.forkedFrom === null ? null : conversationById(services.db, conversation.forkedFrom);
+  const kept = custodyOf(services.db, conversation.id);
   return {
-    id: session.vendorId,
-    vendor: session.vendor,
-    provenance: session.provenance,
+    id: conversation.vendorId,
+    vendor: conversation.vendor,
+    provenance: conversation.provenance,
     rotatedFrom: from?.vendorId ?? null,
     forkedFrom: stem?.vendorId ?? null,
-    launchCwd: session.launchCwd,
-    configDir: session.configDir,
+    launchCwd: conversation.launchCwd,
+    configDir: conversation.configDir,
     proved: proof ? provedOf(proof) : "pending",
     evidence: proof?.evidence ?? null,
     custody: kept && { bytes: kept.bytes, sha256: kept.sha256, at: iso(kept.keptMs) },
-    current: worker.conversationId === session.id,
-    version: session.version,
-    transcript: session.transcript === null ? null : { file: session.transcript, bytes: session.transcriptBytes ?? 0 },
-    createdAt: iso(session.createdMs),
+    current: worker.conversationId === conversation.id,
+    version: conversation.version,
+    transcript:
+      conversation.transcript === null
+        ? null
+        : { file: conversation.transcript, bytes: conversation.transcriptBytes ?? 0 },
+    createdAt: iso(conversation.createdMs),
   };
 }
