@@ -4,6 +4,7 @@ import { writeDaemonFile } from "./server/daemon-file.ts";
 import { logLine } from "./server/log.ts";
 import { runRetention, scheduleRetention } from "./retention.ts";
 import { publishProjects } from "./names/projects-index.ts";
+import { AgentPolicy } from "./permissions/policy.ts";
 import { RunWatch } from "./runs/watch.ts";
 import { Custody } from "./custody/custody.ts";
 import { HighWater } from "./server/high-water.ts";
@@ -89,7 +90,7 @@ export class Daemon {
     const stopper = new RunStopper({ ...base, runs });
     const conversations = new ConversationTracker({ ...base, runs, custody });
     const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
-    this.#services = { ...base, runs, stopper, conversations, custody, mail, fleet };
+    this.#services = { ...base, policy: new AgentPolicy(), runs, stopper, conversations, custody, mail, fleet };
     new RunLifecycle(this.#services).subscribe();
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { asker } from "../../launch/ask-program.ts";
@@ -43,7 +43,7 @@ export async function adoptCall(params: CallParams<"adopt">, { services }: CallC
     storeCommand(services, worker, adapter, params);
     const now = workerByName(services.db, project.id, nameKey(worker.name)) ?? worker;
     const bound = conversationById(services.db, conversation.id) ?? conversation;
-    return { address: `${project.slug}/${worker.name}`, worker: now, bound };
+    return { address: formatAddress(project.slug, worker.name), worker: now, bound };
   });
   await services.custody.replaceCopy(adopted.bound.id);
   return { address: adopted.address, session: describeConversation(services, adopted.worker, adopted.bound) };

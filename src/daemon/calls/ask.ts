@@ -5,6 +5,7 @@ import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { leaseStanding } from "../../core/lease.ts";
 import { workerById } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 import { admit } from "../mail/admit.ts";
@@ -118,7 +119,6 @@ async function offerReply(
     if (nested) transition(services, { ...reply, state: "offered" }, "read", { run });
     else services.mail.startOfferDeadline(reply.seq);
   });
-  const reply = messageById(services.db, replyId);
-  if (reply === null) throw new Error(`reply ${replyId} vanished`);
+  const reply = requirePresent(messageById(services.db, replyId), `reply ${replyId}`);
   return { id, reply: describeMessage(services, reply) };
 }

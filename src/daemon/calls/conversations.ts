@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { asker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
@@ -65,5 +66,5 @@ function ownerOf(services: Services, vendor: string, configDir: string, id: stri
   const conversation = conversationInUse(services.db, vendor, configDir, id);
   const worker = conversation && workerById(services.db, conversation.workerId);
   const project = worker && projectById(services.db, worker.projectId);
-  return worker && project ? `${project.slug}/${worker.name}` : null;
+  return worker && project ? formatAddress(project.slug, worker.name) : null;
 }

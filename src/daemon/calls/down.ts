@@ -1,5 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
 import { undesire } from "../../store/fleet.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
@@ -36,7 +37,7 @@ function fleetWorkers(services: Services, params: CallParams<"down">): FoundWork
   if (project === null) return [];
   return workersOfProject(services.db, project.id)
     .filter(({ desired, holderRun: run }) => desired || (run !== null && runById(services.db, run)?.pane != null))
-    .map((worker) => ({ project, worker, address: `${project.slug}/${worker.name}` }));
+    .map((worker) => ({ project, worker, address: formatAddress(project.slug, worker.name) }));
 }
 
 type StopOptions = Pick<CallParams<"down">, "by" | "killAfterMs">;

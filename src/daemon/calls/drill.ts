@@ -1,4 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { allProjects, type Project } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import { drill } from "../launch/drill.ts";
@@ -28,7 +29,7 @@ function workersOf(services: Services, params: CallParams<"drill">): FoundWorker
     workersOfProject(services.db, project.id).map((worker) => ({
       project,
       worker,
-      address: `${project.slug}/${worker.name}`,
+      address: formatAddress(project.slug, worker.name),
     })),
   );
 }

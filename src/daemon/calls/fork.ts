@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
@@ -24,14 +24,16 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
   await assertForkable(services, address, stem);
   return services.writer.write(() => {
     if (workerByName(services.db, project.id, nameKey(to))) {
-      throw new PerdureError("conflict", `${project.slug}/${to} exists already.`, { hint: "choose another name" });
+      throw new PerdureError("conflict", `${formatAddress(project.slug, to)} exists already.`, {
+        hint: "choose another name",
+      });
     }
     const branch = findOrCreateWorker(services, project, to, false);
     setLaunch(services.db, branch.id, { ...worker, cwd: stem.launchCwd });
     setForkOf(services.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
     recordEvent(services, "session.forked", subject, { from: worker.name, session: stem.vendorId });
-    return { address: `${project.slug}/${to}`, from: address, vendor: stem.vendor, session: stem.vendorId };
+    return { address: formatAddress(project.slug, to), from: address, vendor: stem.vendor, session: stem.vendorId };
   });
 }
 

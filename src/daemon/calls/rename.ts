@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { holderOf } from "../../store/runs.ts";
 import { undesire } from "../../store/fleet.ts";
 import { releaseConversations } from "../../store/conversations.ts";
@@ -37,7 +38,7 @@ export async function renameCall(
       { projectId: project.id, workerId: worker.id },
       { from: worker.name, to: name },
     );
-    return { id: worker.id, address: `${project.slug}/${name}`, from: address };
+    return { id: worker.id, address: formatAddress(project.slug, name), from: address };
   });
   // What people see it called on its window.
   await renameWindow(services, id, params.to);
@@ -57,16 +58,16 @@ function assertNameFree(services: Services, { project, worker }: FoundWorker, na
   const key = nameKey(name);
   const other = workerByName(services.db, project.id, key);
   if (other && other.id !== worker.id) {
-    throw new PerdureError("conflict", `${project.slug}/${other.name} exists already.`, {
+    throw new PerdureError("conflict", `${formatAddress(project.slug, other.name)} exists already.`, {
       hint: "choose another name",
     });
   }
   const tombstone = tombstoneByName(services.db, project.id, key);
   if (!tombstone || tombstone.workerId === worker.id) return;
-  const heir = workerById(services.db, tombstone.workerId);
+  const heir = requirePresent(workerById(services.db, tombstone.workerId), `worker ${tombstone.workerId}`);
   throw new PerdureError(
     "conflict",
-    `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`,
+    `${tombstone.name} is the old name of ${formatAddress(project.slug, heir.name)}, and its mail goes there.`,
     {
       hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
     },
@@ -92,7 +93,7 @@ function retireOldName(services: Services, { target }: CallParams<"retire">): Ca
     { projectId: project.id, workerId: tombstone.workerId },
     { name: tombstone.name },
   );
-  return { address: `${project.slug}/${tombstone.name}` };
+  return { address: formatAddress(project.slug, tombstone.name) };
 }
 
 function retireWorkerNow(services: Services, { target }: CallParams<"retire">): CallResults["retire"] {

@@ -4,8 +4,9 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredFor, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import type { Services } from "../services.ts";
-import { admit, mintId } from "../mail/admit.ts";
+import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
 import { findMessage } from "../mail/describe.ts";
 import { askKey } from "../mail/waiting.ts";
@@ -19,7 +20,7 @@ export async function replyCall(
   params: CallParams<"reply">,
   { services, actor }: CallContext,
 ): Promise<CallResults["reply"]> {
-  const id = params.messageId ?? mintId();
+  const id = params.messageId ?? services.mail.mintId();
   return withAttachments(services, id, params.attach, (attachments) =>
     services.writer.write(() => {
       const sender = senderOf(services, actor, params);
@@ -67,9 +68,8 @@ function repliedMessage(services: Services, sender: Sender, params: CallParams<"
 }
 
 function askerOf(services: Services, asked: Message): Recipient {
-  const project = projectById(services.db, asked.projectId);
+  const project = requirePresent(projectById(services.db, asked.projectId), `the project of message ${asked.id}`);
   const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
-  if (project === null) throw new Error(`message ${asked.id} is of no project`);
   if (worker?.retiredMs != null) {
     throw new PerdureError("not-found", `${asked.fromName} was retired: nobody would read the answer.`, {
       hint: `perdure mail ${asked.id}`,

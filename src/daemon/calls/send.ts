@@ -3,7 +3,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
-import { admit, mintId } from "../mail/admit.ts";
+import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
 import { allRecipients, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
@@ -16,7 +16,7 @@ export async function sendCall(
   params: CallParams<"send">,
   { services, actor }: CallContext,
 ): Promise<CallResults["send"]> {
-  const base = params.id ?? mintId();
+  const base = params.id ?? services.mail.mintId();
   if (params.attach.length === 0) return { messages: await admitAll(services, actor, params, base, []) };
   return withAttachments(services, base, params.attach, async (attachments) => {
     const messages = await admitAll(services, actor, params, base, attachments);

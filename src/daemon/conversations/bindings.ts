@@ -27,6 +27,7 @@ import {
 } from "../../store/conversations.ts";
 import { activeSaved, setSavedConversation, touchSaved } from "../../store/saved.ts";
 import { setForkOf, workerById, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
 
@@ -69,7 +70,7 @@ export function bindNewConversation(
   if (worker.forkOf !== null) setForkOf(services.db, worker.id, null);
   const { vendor, vendorId, provenance } = fresh;
   recordEvent(services, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
-  return mustBe(conversationById(services.db, id));
+  return requirePresent(conversationById(services.db, id), `conversation ${vendorId}`);
 }
 
 /** The worker is in this conversation, and so it is in the saved session that follows it. */
@@ -233,9 +234,4 @@ export function provedOf({ proved }: Pick<RunConversation, "proved">): Proved {
 function subjectOf(worker: Worker, run: Run | null): Parameters<typeof recordEvent>[2] {
   const who = { projectId: worker.projectId, workerId: worker.id };
   return run ? { ...who, run: run.id, generation: run.generation } : who;
-}
-
-function mustBe(row: Conversation | null): Conversation {
-  if (row === null) throw new Error("a session vanished in its own transaction");
-  return row;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { readConfigAt } from "../../project/config/read.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { isErrno, writeFileAtomic } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
 import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
@@ -89,7 +90,7 @@ export class Records {
     return {
       agent_id: last?.id ?? null,
       cli_command: worker.command,
-      session_name: `${project.slug}/${worker.name}`,
+      session_name: formatAddress(project.slug, worker.name),
       session_id: conversation?.vendorId ?? null,
       spawned_at: last ? iso(last.startedMs) : null,
     };

@@ -1,5 +1,6 @@
 import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { desire } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
@@ -29,7 +30,7 @@ export function nameMembers(services: FleetServices, params: CallParams<"up">): 
       // A name that was given up for another, say. A saved session is entered as a whole or not at all.
       if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
       const { message, hint } = error;
-      const nobody = { address: `${project.slug}/${entry.name}`, run: null, generation: 0, session: null };
+      const nobody = { address: formatAddress(project.slug, entry.name), run: null, generation: 0, session: null };
       named.refused.push({ ...nobody, name: entry.name, outcome: "refused", reason: message, hint });
     }
   }
@@ -107,7 +108,7 @@ export function upItem(
 ): UpItem {
   const generation = workerById(services.db, id)?.lease.generation ?? 0;
   return {
-    address: `${slug}/${name}`,
+    address: formatAddress(slug, name),
     name,
     run: null,
     generation,

@@ -5,6 +5,7 @@ import { asker } from "../../launch/ask-program.ts";
 import { runById, type Run } from "../../store/runs.ts";
 import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { LaunchServices } from "./services.ts";
 import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
@@ -54,9 +55,8 @@ function initialTranscript(services: LaunchServices, params: CallParams<"bindCon
 
 function claimedRun(services: LaunchServices, params: CallParams<"bindConversation">): ClaimedRun {
   assertOwn(services, params);
-  const run = runById(services.db, params.run);
-  const worker = run && workerById(services.db, run.workerId);
-  if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
+  const run = requirePresent(runById(services.db, params.run), `run ${params.run}`);
+  const worker = requirePresent(workerById(services.db, run.workerId), `the worker of run ${run.id}`);
   const spec = requireLaunchSpec(params, worker);
   // The claimer mints before it starts anything; a running program has nothing to bind.
   if (services.runs.hasStarted(run))

@@ -1,7 +1,7 @@
-import { randomFillSync } from "node:crypto";
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
@@ -29,31 +29,13 @@ export interface MailDraft {
   attachments: Attachment[];
 }
 
-/** Twelve characters nobody can guess, easy to type. */
-export function mintId(): string {
-  if (randomAt + ID_CHARS > random.length) {
-    randomFillSync(random);
-    randomAt = 0;
-  }
-  let id = "";
-  for (const end = randomAt + ID_CHARS; randomAt < end; randomAt++)
-    id += LETTERS[(random[randomAt] ?? 0) % LETTERS.length];
-  return id;
-}
-
-const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
-const ID_CHARS = 12;
-/** Drawn for many at a time: each draw costs as much as the rest of the id. */
-const random = new Uint8Array(64 * ID_CHARS);
-let randomAt = random.length;
-
 /**
  * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
  * said before anything is changed.
  */
 export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
-  const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
+  const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
   const digest = digestOf({
     id: draft.id,
     from: sender.worker?.id ?? null,

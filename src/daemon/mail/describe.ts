@@ -1,4 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
 import { messageById, messagesByIdStart, stepsOf, type Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
@@ -15,7 +16,7 @@ export function describeMessage(services: Pick<BaseServices, "db">, message: Mes
     id: message.id,
     seq: message.seq,
     from: message.fromName,
-    to: worker && project ? `${project.slug}/${worker.name}` : OPERATOR,
+    to: worker && project ? formatAddress(project.slug, worker.name) : OPERATOR,
     body: message.body,
     state: message.state,
     attempt: message.attempt,

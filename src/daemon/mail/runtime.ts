@@ -9,6 +9,7 @@ import { spendAllowance, type SendAllowance, type WaitingAsk } from "../../core/
 import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
+import { MessageIds } from "./message-ids.ts";
 import { askKey } from "./waiting.ts";
 import { transition } from "./transition.ts";
 
@@ -24,6 +25,7 @@ export class MailRuntime {
   /** Asks that somebody waits for right now, on a live connection. */
   readonly #waiting = new Map<string, WaitingAsk & { connections: number }>();
   readonly #clock: MailClock;
+  readonly #ids = new MessageIds();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(services: MailRuntimeServices, clock: MailClock) {
@@ -44,6 +46,10 @@ export class MailRuntime {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  mintId(): string {
+    return this.#ids.mint();
   }
 
   /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */

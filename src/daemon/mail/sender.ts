@@ -1,10 +1,12 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import type { Message } from "../../store/messages.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { runById, type Run } from "../../store/runs.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent, assertOwn, type Actor } from "../permissions/actor.ts";
 import type { MailServices } from "./services.ts";
 
@@ -28,10 +30,9 @@ export function senderOf(
   const run = as === null ? (actor.kind === "worker" ? actor.run : null) : runById(services.db, as.run);
   if (run === null) return { worker: null, run: null, project: null, name: OPERATOR };
   assertCurrent(services, run.id, run.generation);
-  const worker = workerById(services.db, run.workerId);
-  const project = worker && projectById(services.db, worker.projectId);
-  if (!worker || !project) throw new Error(`run ${run.id} is current and has no worker`);
-  const address = `${project.slug}/${worker.name}`;
+  const worker = requirePresent(workerById(services.db, run.workerId), `the worker of run ${run.id}`);
+  const project = requirePresent(projectById(services.db, worker.projectId), `the project of run ${run.id}`);
+  const address = formatAddress(project.slug, worker.name);
   return { worker, run, project, name: nested ? `${address}${NESTED}` : address };
 }
 

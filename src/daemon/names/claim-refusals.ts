@@ -1,6 +1,7 @@
 import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Project } from "../../store/projects.ts";
 import type { Run } from "../../store/runs.ts";
@@ -14,7 +15,7 @@ export function heldError(
   processes: ProcessInfo[],
   because: "held" | "displacing",
 ): PerdureError {
-  const address = `${project.slug}/${worker.name}`;
+  const address = formatAddress(project.slug, worker.name);
   const since = new Date(run?.startedMs ?? 0).toISOString();
   const pid = processes[0]?.pid ?? run?.pid;
   const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";

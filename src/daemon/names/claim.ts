@@ -1,9 +1,9 @@
 import { nextEpoch } from "../../core/epoch.ts";
-import { claimLease as claimLease, leaseStanding } from "../../core/lease.ts";
+import { claimLease, leaseStanding } from "../../core/lease.ts";
 import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { nameKey } from "../../protocol/names.ts";
+import { nameKey, formatAddress } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/records/launch.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { epochKey, formatRunId } from "../../protocol/run-id.ts";
@@ -14,6 +14,7 @@ import type { Project } from "../../store/projects.ts";
 import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
@@ -48,7 +49,7 @@ export async function claim(
   if (claimed.registered) publishProjects(services);
   const { project, worker, run } = claimed;
   return {
-    address: `${project.slug}/${worker.name}`,
+    address: formatAddress(project.slug, worker.name),
     project: project.slug,
     name: worker.name,
     run: run.id,
@@ -183,9 +184,8 @@ function claimName(
   setLease(services.db, worker.id, decision.lease);
   const subject = { projectId: project.id, workerId: worker.id, run: id, generation: decision.lease.generation };
   recordEvent(services, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
-  const run = runById(services.db, id);
-  if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
-  const address = `${project.slug}/${worker.name}`;
+  const run = requirePresent(runById(services.db, id), `run ${id}`);
+  const address = formatAddress(project.slug, worker.name);
   const orders = spec && planLaunch(services, { address, worker, run, spec, fresh: params.fresh, probe });
   // What has yet to be minted may fail, and must not be what the next start runs.
   if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
@@ -210,7 +210,7 @@ function repeatedClaim(
     });
   }
   const spec = params.kind === "run" ? launchSpecOf(params, worker) : null;
-  const address = `${project.slug}/${worker.name}`;
+  const address = formatAddress(project.slug, worker.name);
   const orders = spec ? repeatedOrder(services, { address, worker, run, spec }) : NO_ORDERS;
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
 }

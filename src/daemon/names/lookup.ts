@@ -2,7 +2,7 @@ import { PROJECTS_MAX } from "../../limits/index.ts";
 import { chooseSlug } from "../../project/slug.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey, nearest } from "../../protocol/names.ts";
+import { checkName, nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import {
   allProjects,
   countProjects,
@@ -79,7 +79,7 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
   const key = nameKey(target.name);
   const worker = workerByName(services.db, project.id, key);
   const found = worker ?? workerOfRun(services, project, target.name);
-  if (found) return { project, worker: found, address: `${project.slug}/${found.name}` };
+  if (found) return { project, worker: found, address: formatAddress(project.slug, found.name) };
   throw unknownWorkerError(services, project, target.name);
 }
 
@@ -99,7 +99,7 @@ function unknownWorkerError(services: ChangeServices, project: Project, name: st
   const retired = lastRetiredByName(services.db, project.id, key);
   if (retired?.retiredMs) {
     const when = new Date(retired.retiredMs).toISOString();
-    return new PerdureError("not-found", `${project.slug}/${retired.name} was retired at ${when}.`, {
+    return new PerdureError("not-found", `${formatAddress(project.slug, retired.name)} was retired at ${when}.`, {
       hint: `perdure run ${name} -- COMMAND makes a new worker of that name`,
     });
   }
@@ -119,8 +119,12 @@ export function renamedTo(services: ChangeServices, projectId: number, key: stri
 }
 
 export function renamedError(project: Project, name: string, heir: Worker): PerdureError {
-  return new PerdureError("not-found", `${project.slug}/${name} is now ${project.slug}/${heir.name}.`, {
-    hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
-    details: { renamedTo: `${project.slug}/${heir.name}` },
-  });
+  return new PerdureError(
+    "not-found",
+    `${formatAddress(project.slug, name)} is now ${formatAddress(project.slug, heir.name)}.`,
+    {
+      hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
+      details: { renamedTo: formatAddress(project.slug, heir.name) },
+    },
+  );
 }

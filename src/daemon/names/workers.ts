@@ -3,6 +3,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import { countWorkers, insertWorker, workerByName, workersAtMost, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { renamedTo, renamedError } from "./lookup.ts";
@@ -29,7 +30,5 @@ export function findOrCreateWorker(
   const row = { projectId: project.id, name, nameKey: key, createdMs: services.now(), ephemeral: isEphemeral };
   const id = insertWorker(services.db, row);
   recordEvent(services, "worker.created", { projectId: project.id, workerId: id });
-  const created = workerByName(services.db, project.id, key);
-  if (created === null) throw new Error(`worker ${name} vanished in its own transaction`);
-  return created;
+  return requirePresent(workerByName(services.db, project.id, key), `worker ${name}`);
 }

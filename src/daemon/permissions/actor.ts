@@ -1,12 +1,17 @@
 import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
 import { runById, runByToken, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { BaseServices } from "../base-services.ts";
-import { isAllowed } from "./policy.ts";
+import type { AgentPolicy } from "./policy.ts";
+
+interface PermissionServices extends BaseServices {
+  readonly policy: AgentPolicy;
+}
 
 /** The caller: the person at the machine, or the worker whose token came with the hello. The transport says which. */
 export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
@@ -21,11 +26,11 @@ export function workerActor(services: BaseServices, token: string): Actor {
       hint: "unset PERDURE_TOKEN to act as the operator",
     });
   }
-  return { kind: "worker", run, address: `${project.slug}/${worker.name}`, root: project.root };
+  return { kind: "worker", run, address: formatAddress(project.slug, worker.name), root: project.root };
 }
 
 /** Refuses a call that the table does not give to agents. Every change is fenced here: a run that lost its name changes nothing. */
-export function authorise(services: BaseServices, actor: Actor, call: CallName): void {
+export function authorise(services: PermissionServices, actor: Actor, call: CallName): void {
   if (actor.kind === "operator") return;
   const { agentsMay, changes } = calls[call];
   if (agentsMay === false) {
@@ -37,7 +42,7 @@ export function authorise(services: BaseServices, actor: Actor, call: CallName):
       },
     );
   }
-  if (agentsMay !== true && !isAllowed(actor.root, agentsMay, services.monotonicMs())) {
+  if (agentsMay !== true && !services.policy.isAllowed(actor.root, agentsMay, services.monotonicMs())) {
     throw new PerdureError("refused", `perdure.toml does not allow ${actor.address} to use "${agentsMay}".`, {
       hint: `[policy] agents_may, in ${actor.root}/perdure.toml`,
     });

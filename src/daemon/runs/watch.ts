@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
-import { endLease as leaseEnded } from "../../core/lease.ts";
+import { endLease } from "../../core/lease.ts";
 import { endReason, parseExitCode } from "../../core/run-end.ts";
 import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
@@ -206,7 +206,7 @@ export class RunWatch {
     });
     endRun(db, run.id, this.#services.now(), exit, reason);
     const worker = workerById(db, run.workerId);
-    if (worker) setLease(db, worker.id, leaseEnded(worker.lease, run.id));
+    if (worker) setLease(db, worker.id, endLease(worker.lease, run.id));
     // The replacing claim still needs this worker.
     if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#services.now());
     const subject = { workerId: run.workerId, run: run.id, generation: run.generation };

@@ -1,6 +1,6 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -133,7 +133,7 @@ async function faultOf(
     return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
   }
   const asIfStopped = { ...worker, conversationId: conversationId, ...launchOf(entry) };
-  const { ok, reason, hint } = await drill(services, `${project.slug}/${worker.name}`, asIfStopped);
+  const { ok, reason, hint } = await drill(services, formatAddress(project.slug, worker.name), asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
 

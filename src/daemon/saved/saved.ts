@@ -1,7 +1,7 @@
 import { SAVED_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { SavedRecord } from "../../protocol/records/fleet.ts";
-import { nameKey, nearest } from "../../protocol/names.ts";
+import { nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -30,7 +30,7 @@ export function describeSaved(
       const conversation = conversationById(services.db, id);
       if (conversation === null) return [];
       const { vendor, vendorId: sessionId, launchCwd, configDir } = conversation;
-      return [{ name, address: `${project.slug}/${name}`, vendor, sessionId, launchCwd, configDir }];
+      return [{ name, address: formatAddress(project.slug, name), vendor, sessionId, launchCwd, configDir }];
     }),
   };
 }
@@ -52,7 +52,7 @@ export function findOrCreateSaved(services: ChangeServices, project: Project, na
 export function unknownSavedError(name: string, rows: readonly SavedSession[]): PerdureError {
   const [near] = nearest(
     name,
-    rows.map(({ name }) => name),
+    rows.map((saved) => saved.name),
   );
   return new PerdureError("not-found", `There is no saved session ${JSON.stringify(name)} here.`, {
     hint: near ? `did you mean ${near}?` : "perdure saved",

@@ -1,4 +1,5 @@
 import type { RunRecord } from "../../protocol/records/run.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
@@ -32,7 +33,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
   const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
   const summary: WorkerSummary = {
-    address: `${project.slug}/${worker.name}`,
+    address: formatAddress(project.slug, worker.name),
     project: project.slug,
     name: worker.name,
     vendor: worker.vendor,

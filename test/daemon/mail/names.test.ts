@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isAllowed } from "../../../src/daemon/permissions/policy.ts";
+import { AgentPolicy } from "../../../src/daemon/permissions/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
 import { mailHomes } from "./mail-home.ts";
 
@@ -130,8 +130,9 @@ it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing tha
   const { home } = mail;
   const file = join(home.project, "perdure.toml");
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\n');
+  const policy = new AgentPolicy();
   const allowed = (second: number): boolean[] =>
-    (["send", "inbox"] as const).map((word) => isAllowed(home.project, word, second * 1000));
+    (["send", "inbox"] as const).map((word) => policy.isAllowed(home.project, word, second * 1000));
   expect(allowed(0)).toEqual([false, true]);
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\noops\n');
   expect(allowed(60)).toEqual([false, true]);
