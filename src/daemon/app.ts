@@ -57,7 +57,7 @@ export class Daemon {
     this.#isService = isService;
     replaceStore(paths, beginAnew);
     const { db, unclean } = openStore(paths.database, {
-      beginAnew,
+      startEmpty: beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
     });
     const mark = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));

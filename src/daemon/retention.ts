@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RETENTION_EVERY_MS, RUN_FOLDERS_KEPT } from "../limits/index.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import { dropOldRows } from "../store/retention.ts";
-import { aliveRuns } from "../store/runs.ts";
+import { unendedRuns } from "../store/runs.ts";
 import type { Services } from "./services.ts";
 import { sweepAttachments } from "./mail/attachments.ts";
 import { rotateLog } from "./server/log.ts";
@@ -27,7 +27,7 @@ export function runRetention(services: Services): void {
 }
 
 function dropOldRunFolders(services: Services): void {
-  const alive = new Set(aliveRuns(services.db).map(({ id }) => fileNameOf(id)));
+  const alive = new Set(unendedRuns(services.db).map(({ id }) => fileNameOf(id)));
   const folders = readdirSync(services.paths.runs)
     .filter((name) => !alive.has(name))
     .map((name) => ({ path: join(services.paths.runs, name), at: statSync(join(services.paths.runs, name)).mtimeMs }))

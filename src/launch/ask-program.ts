@@ -5,7 +5,7 @@ import type { ProgramAnswer, AskProgram } from "../vendors/adapter.ts";
 import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
-export interface Asked {
+export interface ProgramContext {
   /** The program and what stands before its arguments. */
   command: readonly string[];
   cwd: string;
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** A vendor's own program, asked for something it alone knows. What cannot be started answers so, like one that failed. */
-export function asker({ command, cwd, environment, variables }: Asked): AskProgram {
+export function programAsker({ command, cwd, environment, variables }: ProgramContext): AskProgram {
   return async (args) => {
     const [word = "", ...before] = command;
     const program = findProgram(word, environment.PATH, cwd);

@@ -17,7 +17,7 @@ export function recordedEnvironment(env: Environment, alsoNames: readonly string
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && (also.has(entry[0]) || isRecorded(entry[0])),
   );
-  return Object.fromEntries(kept.filter(([name]) => !OURS.has(name)));
+  return Object.fromEntries(kept.filter(([name]) => !IDENTITY_VARIABLES.has(name)));
 }
 
 function isRecorded(name: string): boolean {
@@ -25,7 +25,7 @@ function isRecorded(name: string): boolean {
 }
 
 /** The variables that say who a worker is. Inherited ones belong to an outer run and are always replaced. */
-const OURS = new Set([
+const IDENTITY_VARIABLES = new Set([
   "PERDURE_PROJECT",
   "PERDURE_NAME",
   "PERDURE_RUN",
@@ -44,7 +44,7 @@ const OURS = new Set([
 /** What a process inherits from us if it is nobody's run. */
 export function workerlessEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !OURS.has(entry[0]),
+    (entry): entry is [string, string] => entry[1] !== undefined && !IDENTITY_VARIABLES.has(entry[0]),
   );
   return Object.fromEntries(kept);
 }

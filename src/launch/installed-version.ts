@@ -7,7 +7,7 @@ const LEVELS = 6;
 
 /** The version of an installed program, by the package it lies in; nothing is started. Null when its place does not tell. */
 export function installedVersion(program: string): string | null {
-  const file = followed(program);
+  const file = realProgram(program);
   if (file === null) return null;
   // A native install keeps its versions side by side: …/versions/2.1.325
   const [, beside] = /\/versions\/v?(\d+\.\d+\.\d+)(?:\/|$)/.exec(file) ?? [];
@@ -21,7 +21,7 @@ export function installedVersion(program: string): string | null {
   return null;
 }
 
-function followed(program: string): string | null {
+function realProgram(program: string): string | null {
   try {
     return realpathSync(program);
   } catch (error) {

@@ -11,7 +11,7 @@ const WALK_MAX = 256;
  * the caller is a nested agent: it inherited the environment, not the identity.
  */
 export function isNested(table: ProcessTable, callerPid: number, run: string): boolean {
-  const line = lineage(table, callerPid, run);
+  const line = agentsAbove(table, callerPid, run);
   const first = line.findIndex((agent) => agent !== null);
   if (first < 0) return false;
   let end = first + 1;
@@ -20,7 +20,7 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
 }
 
 /** From the topmost process that still carries the run down to the caller: which agent each one is. */
-function lineage(table: ProcessTable, callerPid: number, run: string): (AgentProcess | null)[] {
+function agentsAbove(table: ProcessTable, callerPid: number, run: string): (AgentProcess | null)[] {
   const line: (AgentProcess | null)[] = [];
   let pid = callerPid;
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
@@ -51,18 +51,18 @@ export function agentChain(table: ProcessTable, wrapperPid: number): number[] {
  * Goes down from a run's wrapper, through shells and launchers, until `found` is content with a process; never below an
  * agent and what it loads, because whatever is there is nested.
  */
-export function walkToAgent(table: ProcessTable, wrapperPid: number, found: (pid: number) => boolean): void {
+export function walkToAgent(table: ProcessTable, wrapperPid: number, visit: (pid: number) => boolean): void {
   const queue: { pid: number; agent: AgentProcess | null; depth: number }[] = [
     { pid: wrapperPid, agent: null, depth: 0 },
   ];
-  for (let looked = 0; looked < WALK_MAX; looked++) {
+  for (let visited = 0; visited < WALK_MAX; visited++) {
     const next = queue.shift();
     if (next === undefined) return;
     for (const pid of table.children(next.pid)) {
       const agent = agentOf(table.argv(pid));
       const depth = agent === null ? 0 : next.agent === null ? 1 : next.depth + 1;
       if (next.agent !== null && !isLoadedBy(agent, next.agent, next.depth)) continue;
-      if (!found(pid)) queue.push({ pid, agent, depth });
+      if (!visit(pid)) queue.push({ pid, agent, depth });
     }
   }
 }

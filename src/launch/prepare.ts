@@ -23,32 +23,37 @@ export interface PreparedLaunch {
 }
 
 /** For who starts several at once: a vendor's program that makes ids is not run twice at a time. */
-type InTurn = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
+type RunExclusive = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
 
 /** Gets everything ready for the start of a run that was claimed. `bind` tells the daemon which conversation was minted. */
 export async function prepareLaunch(
   grant: ClaimGrant,
   env: Environment,
   bind: (session: string) => Promise<LaunchOrder>,
-  inTurn: InTurn = (_vendor, act) => act(),
+  exclusively: RunExclusive = (_vendor, act) => act(),
 ): Promise<PreparedLaunch> {
-  const own = workerEnvironment(env, grant);
-  const given = grant.mint ? await bind(await mint(grant, grant.mint, own, inTurn)) : grant.launch;
-  if (given === null) throw new Error("a claim to run was granted without anything to run");
-  const order = given.freePort ? withPort(given, String(await freePort())) : given;
-  const ready = preparedLaunchOf({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
-  furnish(grant.runDir, order);
-  return { grant, ...ready, session: order.session, environment: withVariables(own, order.variables) };
+  const environment = workerEnvironment(env, grant);
+  const granted = grant.mint ? await bind(await mint(grant, grant.mint, environment, exclusively)) : grant.launch;
+  if (granted === null) throw new Error("a claim to run was granted without anything to run");
+  const order = granted.freePort ? withPort(granted, String(await freePort())) : granted;
+  const ready = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
+  writeRunFiles(grant.runDir, order);
+  return { grant, ...ready, session: order.session, environment: withVariables(environment, order.variables) };
 }
 
-async function mint(grant: ClaimGrant, order: MintOrder, own: Record<string, string>, inTurn: InTurn): Promise<string> {
+async function mint(
+  grant: ClaimGrant,
+  order: MintOrder,
+  workerEnv: Record<string, string>,
+  exclusively: RunExclusive,
+): Promise<string> {
   const identity = adapterOf(order.vendor)?.launch.identity;
   if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
-  const { command, cwd } = preparedLaunchOf({ ...grant, command: order.command, cwd: order.cwd }, own);
-  const environment = withVariables(own, order.variables);
+  const { command, cwd } = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, workerEnv);
+  const environment = withVariables(workerEnv, order.variables);
   const { args, from } = order;
   // codex fails when two of it make its database at once.
-  return inTurn(order.vendor, () => identity.mint({ command, args, name: grant.name, cwd, environment, from }));
+  return exclusively(order.vendor, () => identity.mint({ command, args, name: grant.name, cwd, environment, from }));
 }
 
 function withPort(order: LaunchOrder, port: string): LaunchOrder {
@@ -60,7 +65,7 @@ function withPort(order: LaunchOrder, port: string): LaunchOrder {
 }
 
 /** What the launch needs in the run's folder: files of ours, and links to what is the user's. */
-function furnish(runDir: string, { files, mirrors }: LaunchOrder): void {
+function writeRunFiles(runDir: string, { files, mirrors }: LaunchOrder): void {
   for (const { name, text } of files) {
     mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(runDir, name), text, { mode: 0o600 });
@@ -68,21 +73,21 @@ function furnish(runDir: string, { files, mirrors }: LaunchOrder): void {
   for (const mirror of mirrors) {
     const { name, of, leave = [] } = mirror;
     mkdirSync(join(runDir, name), { recursive: true, mode: 0o700 });
-    const ours = new Set([...files.map((file) => file.name), ...leave.map((entry) => join(name, entry))]);
-    const entries = [...mirrored(mirror)].filter((entry) => !ours.has(join(name, entry)));
+    const skipped = new Set([...files.map((file) => file.name), ...leave.map((entry) => join(name, entry))]);
+    const entries = [...entriesToLink(mirror)].filter((entry) => !skipped.has(join(name, entry)));
     for (const entry of entries) symlinkSync(join(of, entry), join(runDir, name, entry));
   }
 }
 
 /** What is to be linked, with what the program would make itself. */
-function mirrored({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"][number]): Set<string> {
+function entriesToLink({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"][number]): Set<string> {
   for (const folder of folders) mkdirSync(join(of, folder), { recursive: true, mode: 0o700 });
-  const there = readdirSync(of);
-  return new Set([...(only ? there.filter((entry) => only.includes(entry)) : there), ...files]);
+  const present = readdirSync(of);
+  return new Set([...(only ? present.filter((entry) => only.includes(entry)) : present), ...files]);
 }
 
 /** The command with its program's path, in its folder; or an error that says which of the two is gone. */
-export function preparedLaunchOf(
+export function resolveLaunch(
   worker: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">,
   env: Environment,
   session: { vendor: string; id: string } | null = null,

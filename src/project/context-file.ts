@@ -5,7 +5,7 @@ import { fileNameOf } from "../protocol/foreign-id.ts";
 import type { Config } from "./config/read.ts";
 import { findProject } from "./find.ts";
 
-// The anchor is the context file of one run: there after a crash, gone (archived) after a clean end.
+// The anchor is the context file of one run. It stays after a crash and is archived after a clean end.
 
 export interface AnchorSettings {
   /** A folder inside the project. */
@@ -16,7 +16,7 @@ export interface AnchorSettings {
 
 const DEFAULTS: AnchorSettings = { dir: ".ai", ext: "md" };
 
-/** Flags before the project's file before the user's. */
+/** Chooses the settings: flags win over the project's file, and that over the user's. */
 export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, user: Config): AnchorSettings {
   const dir = flags.dir ?? project.context?.dir ?? user.context?.dir ?? DEFAULTS.dir;
   const ext = flags.ext ?? project.context?.ext ?? user.context?.ext ?? DEFAULTS.ext;
@@ -25,13 +25,13 @@ export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, 
   return { dir, ext };
 }
 
-/** Without an id the project has one agent and one file; with one, each id has a file of its own. */
+/** Returns the context file of an agent: one per id, or one for the whole project without an id. */
 export function anchorFile(root: string, { dir, ext }: AnchorSettings, agentId: string | undefined): string {
   if (!agentId) return join(root, dir, `session-context.${ext}`);
   return join(anchorFolder(root, dir), `${fileNameOf(agentId)}.${ext}`);
 }
 
-/** The newest context file that an earlier run of a worker never archived. */
+/** Returns the newest context file that an earlier run of a worker never archived. */
 export function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
   const { here } = findProject(cwd);
   const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
@@ -46,17 +46,17 @@ export function archiveFolder(root: string, dir: string): string {
   return join(root, dir, "sessions");
 }
 
-/** `2026-11-15-21-07[-id]-description`, in local time, never longer than a file name may be. */
+/** Makes a name such as `2026-11-15-21-07[-id]-description`, in local time, never longer than a file name may be. */
 export function archiveName(now: Date, agentId: string | undefined, description: string): string {
-  const two = (number: number): string => String(number).padStart(2, "0");
+  const twoDigits = (number: number): string => String(number).padStart(2, "0");
   const stamp = [now.getFullYear(), now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes()]
-    .map(two)
+    .map(twoDigits)
     .join("-");
   return [stamp, ...(agentId ? [fileNameOf(agentId)] : []), slug(description)].join("-");
 }
 
-/** As a person in that folder would type it. */
-export function asSeenFrom(cwd: string, file: string): string {
+/** Returns the path as a person in that folder would type it. */
+export function relativeTo(cwd: string, file: string): string {
   return relative(cwd, file);
 }
 
@@ -69,17 +69,17 @@ function slug(description: string): string {
   return words.slice(0, 80).replace(/-+$/, "") || "session";
 }
 
-/** The file is somebody's repository: it must not name a folder outside it. */
+/** A repository's configuration must not name a folder outside the repository. */
 function checkDir(dir: string): void {
   if (dir !== "" && !dir.startsWith("/") && !dir.split("/").includes("..") && !dir.includes("\0")) return;
   throw new PerdureError("usage", `The context folder ${JSON.stringify(dir)} is not inside the project.`, {
-    hint: 'a relative path without "..", such as .ai',
+    hint: 'use a relative path without "..", such as .ai',
   });
 }
 
 function checkExt(ext: string): void {
   if (/^[A-Za-z0-9]{1,16}$/.test(ext)) return;
   throw new PerdureError("usage", `${JSON.stringify(ext)} is not a file extension.`, {
-    hint: "letters and digits, such as md or org",
+    hint: "use letters and digits, such as md or org",
   });
 }

@@ -6,13 +6,13 @@ import { isErrno, readIfThere } from "../state/files.ts";
 /** The folder a command was called from, as a project. */
 export interface FoundProject {
   kind: "repository" | "folder";
-  /** What makes it one project: the real path of the git common dir, or of the folder. All worktrees share it. */
+  /** The real path of the git common dir, which all worktrees share, or of the folder. */
   identity: string;
-  /** The main working tree (of a bare repository: the repository itself), or the folder. */
+  /** The main working tree, the repository itself if it is bare, or the folder. */
   root: string;
   /** The working tree the caller stands in. */
   here: string;
-  /** The slug it would like to have. */
+  /** The slug that the project gets if no other project has it. */
   base: string;
 }
 
@@ -23,17 +23,17 @@ export function findProject(cwd: string): FoundProject {
   return findRepository(start) ?? findFolder(start);
 }
 
-/** Where the one fleet file of the project lies. A bare repository has no main tree: there it is the one you stand in. */
+/** Returns the folder of the project's only fleet file: the main tree, or the caller's own for a bare repository. */
 export function fleetRoot({ kind, identity, root, here }: FoundProject): string {
   return kind === "repository" && root === identity ? here : root;
 }
 
-/** The place that stands for the repository, the same from all of its trees: the main one, else the repository itself. */
+/** Returns the folder that stands for the repository in all of its trees: the main tree, else the repository itself. */
 export function repositoryOf({ kind, identity, root }: FoundProject): string {
   return kind === "folder" ? root : rootOf(identity, identity, true);
 }
 
-/** Every working tree of the project that is there: the main one and git's linked ones. */
+/** Lists the existing working trees of the project: the main one and those that git has linked. */
 export function workingTrees({ kind, identity, root, here }: FoundProject): string[] {
   if (kind === "folder") return [root];
   const links = join(identity, "worktrees");
@@ -43,7 +43,7 @@ export function workingTrees({ kind, identity, root, here }: FoundProject): stri
 }
 
 function findRepository(start: string): FoundProject | null {
-  for (const folder of upwards(start)) {
+  for (const folder of selfAndAncestors(start)) {
     const git = gitDirs(folder);
     if (git === null) continue;
     const identity = realpathSync(git.common);
@@ -54,14 +54,14 @@ function findRepository(start: string): FoundProject | null {
   return null;
 }
 
-/** Without a repository: the nearest folder with a perdure.toml, else the folder itself. */
+/** Finds the project outside a repository: the nearest folder with a perdure.toml, else the folder itself. */
 function findFolder(start: string): FoundProject {
-  const configured = upwards(start).find((folder) => exists(join(folder, CONFIG_FILE)));
+  const configured = selfAndAncestors(start).find((folder) => exists(join(folder, CONFIG_FILE)));
   const root = configured ?? start;
   return { kind: "folder", identity: root, root, here: root, base: slugName(basename(root) || "root") };
 }
 
-/** Read like git reads it, without starting git: `.git` is a folder, or a file that points to one. */
+/** Reads `.git` like git does, without starting git: it is a folder, or a file that points to one. */
 function gitDirs(folder: string): GitDirs | null {
   const dotGit = join(folder, ".git");
   const kind = kindOf(dotGit);
@@ -72,7 +72,7 @@ function gitDirs(folder: string): GitDirs | null {
 
 interface GitDirs {
   common: string;
-  /** Other working trees use it too; a submodule's is its own, wherever it lies. */
+  /** Whether other working trees use the same folder; a submodule has one of its own. */
   shared: boolean;
 }
 
@@ -81,7 +81,7 @@ function rootOf(identity: string, here: string, shared: boolean): string {
   return shared ? (submoduleTree(identity) ?? identity) : here;
 }
 
-/** A submodule's git dir says where its main tree is: seen from its linked worktrees there is no other way to know. */
+/** Reads the main tree of a submodule from its git dir, which is the only place that tells its linked worktrees. */
 function submoduleTree(identity: string): string | null {
   const tree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readIfThere(join(identity, "config")) ?? "")?.[1];
   if (tree === undefined) return null;
@@ -102,7 +102,7 @@ function isBareRepository(folder: string): boolean {
   return exists(join(folder, "HEAD")) && exists(join(folder, "objects")) && exists(join(folder, "refs"));
 }
 
-function upwards(start: string): string[] {
+function selfAndAncestors(start: string): string[] {
   const folders = [start];
   for (let folder = start; dirname(folder) !== folder;) {
     folder = dirname(folder);
@@ -114,7 +114,7 @@ function upwards(start: string): string[] {
 function kindOf(path: string): "folder" | "file" | null {
   try {
     const stats = lstatSync(path);
-    if (isStrangers(stats.uid)) return null;
+    if (isForeignOwner(stats.uid)) return null;
     if (stats.isDirectory()) return "folder";
     return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
   } catch (error) {
@@ -123,8 +123,8 @@ function kindOf(path: string): "folder" | "file" | null {
   }
 }
 
-/** Somebody else's `/tmp/.git` must not make a project of everything below. Git looks away in the same way. */
-function isStrangers(uid: number): boolean {
+/** Another user's `/tmp/.git` must not turn everything below into a project; git ignores it for the same reason. */
+function isForeignOwner(uid: number): boolean {
   const own = process.getuid?.() ?? 0;
   return own !== 0 && uid !== 0 && uid !== own;
 }

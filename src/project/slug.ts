@@ -3,8 +3,8 @@ import { nameKey } from "../protocol/names.ts";
 import { sha256 } from "../util/sha256.ts";
 
 /**
- * The slug of a project on this machine. The first folder of a name gets it bare; the next one gets four hex
- * digits of its own identity behind it (more, should those be taken too), so they never share names or mail.
+ * Chooses the slug of a project on this machine. The first folder of a name gets the bare name; the next one gets four hex
+ * digits of its identity appended (more, if those are taken too), so they never share names or mail.
  */
 export function chooseSlug(base: string, identity: string, taken: (slug: string) => boolean): string {
   if (!taken(nameKey(base))) return base;

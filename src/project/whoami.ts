@@ -1,7 +1,7 @@
 import { checkName } from "../protocol/names.ts";
 import type { Config } from "./config/read.ts";
 
-/** Which of the five rules answered. */
+/** The rule that gave the answer. */
 type Source =
   | "flag"
   | "environment"
@@ -20,26 +20,26 @@ export interface Identity {
   durable: boolean;
   run: string | null;
   generation: number | null;
-  /** For a nested agent: the worker whose environment it inherited. */
+  /** The worker whose environment a nested agent inherited; null otherwise. */
   supervisor: string | null;
 }
 
 export interface WhoamiInputs {
   as: string | null;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether the caller is an agent that the run's own agent started. Asked only inside a run. */
+  /** Whether the caller is an agent that the run's own agent started; called only inside a run. */
   nested: () => boolean;
-  /** The slug of the folder the caller stands in. Asked only if no variable names the project. */
+  /** Returns the slug of the caller's folder; called only if no variable names the project. */
   projectHere: () => string;
   projectConfig: () => Config;
   userConfig: () => Config;
-  /** The name the vendor's own session carries, where the vendor reports one. */
+  /** Returns the name of the vendor's own session, where the vendor reports one. */
   sessionName: () => string | null;
-  /** Letters, digits and `-` that stay the same for one process tree and differ for every other alive. */
+  /** Returns letters, digits and `-` that stay the same for one process tree and differ from those of every other live one. */
   fingerprint: () => string;
 }
 
-/** Five rules, the first that matches wins; a name that is set but not legal is an error, not a miss. */
+/** Applies five rules, of which the first match wins; a name that is set but not legal is an error, not a miss. */
 export function whoami(inputs: WhoamiInputs): Identity {
   const { env } = inputs;
   if (inputs.as !== null) return named(inputs, inputs.as, "flag");
@@ -75,7 +75,7 @@ function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
   };
 }
 
-/** `~` is in no legal name: an alias can neither block a name nor be taken for one, and has no mail. */
+/** Makes an alias with a `~`, which no legal name contains: it can neither block a name nor be mistaken for one, and has no mail. */
 function alias(inputs: WhoamiInputs, source: "nested" | "fallback", parent: Identity | null): Identity {
   const project = parent?.project ?? projectOf(inputs);
   const name = `${parent?.name ?? "anon"}~${inputs.fingerprint()}`;

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Whole or not at all: a reader sees the old text or the new one. */
+/** Writes a file by rename, so that a reader sees the old text or the new one. */
 export function writeFileAtomic(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, text, { mode: 0o600 });

@@ -6,7 +6,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../util/sha256.ts";
 import { isErrno, readIfThere } from "./files.ts";
 
-/** `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. Not a runtime dir (gone at logout), never a temporary one. */
+/** Returns `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. A runtime dir is gone at logout, a temporary one is unsafe. */
 function stateDir(env: Environment): string {
   if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);
   if (env.XDG_STATE_HOME) return join(absolute("XDG_STATE_HOME", env.XDG_STATE_HOME), "perdure");
@@ -21,29 +21,29 @@ export function userConfigFile(env: Environment): string {
 export interface StatePaths {
   dir: string;
   database: string;
-  /** How far the store has come. */
+  /** Records how far the store has come. */
   highWater: string;
-  /** Held by the kernel for as long as the daemon lives. */
+  /** The kernel holds a lock on this file while the daemon is alive. */
   lock: string;
-  /** Left behind after an I/O error: the next daemon checks the whole store. */
+  /** An I/O error leaves this file behind, and the next daemon checks the whole store. */
   ioErrorMark: string;
-  /** For people and for `daemon status`: who serves, since when, on which socket. */
+  /** Tells people and `daemon status` which daemon serves, since when, on which socket. */
   daemonFile: string;
-  /** Which folder is which project, for readers that must not wait for a daemon. */
+  /** Maps folders to projects, for readers that must not wait for a daemon. */
   projectsFile: string;
   runs: string;
-  /** Copies of conversations. */
+  /** The copies of conversations. */
   custody: string;
-  /** Copies of files that were sent along with mail. */
+  /** The copies of files that were sent along with mail. */
   attachments: string;
   log: string;
   socket: string;
-  /** Of our own tmux server. */
+  /** The socket of our own tmux server. */
   tmux: string;
 }
 
 export function statePaths(env: Environment): StatePaths {
-  const dir = real(stateDir(env));
+  const dir = canonicalDir(stateDir(env));
   const socket = socketPath(dir, env);
   return {
     dir,
@@ -58,27 +58,27 @@ export function statePaths(env: Environment): StatePaths {
     attachments: join(dir, "attachments"),
     log: join(dir, "logs", "daemon.log"),
     socket,
-    // Beside it, wherever that had to be: the kernel cuts this path short, too.
+    // Beside our own socket: the kernel limits the length of this path, too.
     tmux: join(dirname(socket), "tmux"),
   };
 }
 
 /**
- * One folder, one spelling: a run's processes are told by the socket's path, so a linked home must not make two of it.
- * The folder itself is left as it is: whether it is a link is for the safety check to say.
+ * Resolves the links above the folder: a run's processes are recognised by the socket's path, so a linked home must not
+ * make two of it. The folder itself stays unresolved, because the safety check refuses a link.
  */
-function real(dir: string): string {
+function canonicalDir(dir: string): string {
   const parent = dirname(dir);
   if (parent === dir) return dir;
   try {
     return join(realpathSync.native(parent), basename(dir));
   } catch (error) {
     if (!isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) throw error;
-    return join(real(parent), basename(dir));
+    return join(canonicalDir(parent), basename(dir));
   }
 }
 
-/** With every link followed, as far as the path exists: two spellings of one folder must not be two. */
+/** Resolves every link as far as the path exists, so that two spellings of one folder are one. */
 export function realPath(path: string): string {
   try {
     return realpathSync.native(path);
@@ -88,12 +88,12 @@ export function realPath(path: string): string {
   }
 }
 
-/** The kernel cuts socket paths short: from a deep state dir the socket moves to a short folder in the home. */
+/** Returns the socket's path. The kernel limits its length, so a deep state dir has its socket in the home folder. */
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  const announced = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
-  if (announced !== undefined) return announced;
+  const recorded = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
+  if (recorded !== undefined) return recorded;
   const hash = sha256(dir).slice(0, 12);
   const short = join(homeDir(env), ".perdure", hash, "s");
   if (Buffer.byteLength(short) <= SOCKET_PATH_BYTES_MAX) return short;
@@ -102,7 +102,7 @@ function socketPath(dir: string, env: Environment): string {
   });
 }
 
-/** Without HOME, from the user's entry; that module is 1 ms of a start which hardly ever needs it. */
+/** Returns HOME, else the home of the user's passwd entry; `node:os` costs 1 ms, so it is loaded only then. */
 export function homeDir(env: Environment): string {
   return env.HOME ? absolute("HOME", env.HOME) : process.getBuiltinModule("node:os").homedir();
 }

@@ -1,6 +1,6 @@
 import { writeFileAtomic, readIfThere } from "./files.ts";
 
-/** Folder identity → slug. Published by the daemon so that `whoami` needs none. */
+/** Maps folder identities to slugs. The daemon publishes it so that `whoami` needs no daemon. */
 export type ProjectsIndex = Readonly<Record<string, string>>;
 
 export function readProjectsIndex(file: string): ProjectsIndex {
@@ -9,7 +9,7 @@ export function readProjectsIndex(file: string): ProjectsIndex {
   try {
     return JSON.parse(text) as ProjectsIndex;
   } catch {
-    // Only a cache: the daemon writes it anew at its next start, and resolves names without it meanwhile.
+    // The file is only a cache: the daemon rewrites it at its next start and resolves names without it.
     return {};
   }
 }

@@ -7,10 +7,10 @@ const WORLD_WRITABLE = 0o002;
 const GROUP_WRITABLE = 0o020;
 const STICKY = 0o1000;
 
-/** Makes the folder (0700, its parents too) and then trusts it no more than one that was there before. */
+/** Makes the folder (0700, its parents too) and then checks it like one that existed before. */
 export function makeSafeFolder(folder: string): void {
   if (!isThere(folder)) {
-    reaching(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+    withAccessErrors(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   }
   checkSafeFolder(folder);
 }
@@ -19,31 +19,32 @@ export function checkSafeFolderIfThere(folder: string): void {
   if (isThere(folder)) checkSafeFolder(folder);
 }
 
-/** A link to nowhere is there too: something was planted. */
+/** A dangling link counts as present: somebody may have planted it. */
 function isThere(folder: string): boolean {
-  return reaching(folder, () => lstatSync(folder, { throwIfNoEntry: false })) !== undefined;
+  return withAccessErrors(folder, () => lstatSync(folder, { throwIfNoEntry: false })) !== undefined;
 }
 
-function reaching<T>(folder: string, act: () => T): T {
+/** Runs an action and turns its access errors into ones that name the folder. */
+function withAccessErrors<T>(folder: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
     if (!isErrno(cause, "ENOTDIR", "EACCES", "EPERM", "EROFS", "ELOOP")) throw cause;
     const why = isErrno(cause, "ENOTDIR") ? `something above ${folder} is not a folder` : "permission denied";
-    throw unsafe(folder, why, "set PERDURE_HOME to a folder of yours");
+    throw unsafe(folder, why, "set PERDURE_HOME to a folder you own");
   }
 }
 
-/** Ours, a real folder, closed to everybody else, and nobody else can swap it for another. */
+/** Throws unless the folder is real, ours, closed to other users, and nobody else can replace it. */
 export function checkSafeFolder(folder: string): void {
   const stats = lstatSync(folder);
   if (stats.isSymbolicLink())
     throw unsafe(folder, "it is a symbolic link", `remove it, or set PERDURE_HOME to a real folder`);
   if (!stats.isDirectory()) throw unsafe(folder, "it is not a folder", `move it away`);
   if (stats.uid !== ownUid())
-    throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder of yours");
+    throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder you own");
   if ((stats.mode & 0o077) !== 0) {
-    throw unsafe(folder, `others may use it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
+    throw unsafe(folder, `other users have access to it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
   }
   checkAncestors(realpathSync(dirname(folder)));
 }
@@ -56,11 +57,11 @@ function checkAncestors(start: string): void {
       throw unsafe(folder, `it belongs to user ${stats.uid}`, "set PERDURE_HOME to a folder below your own home");
     }
     if ((stats.mode & STICKY) === 0 && (stats.mode & WORLD_WRITABLE) !== 0) {
-      throw unsafe(folder, `everybody may rename what is in it (mode ${octal(stats)})`, `chmod o-w ${folder}`);
+      throw unsafe(folder, `everybody may rename its contents (mode ${octal(stats)})`, `chmod o-w ${folder}`);
     }
-    // A user's own group has nobody else in it, where every user has one; any other group does.
+    // A user's own group has no other members where every user has one; any other group may have some.
     if ((stats.mode & STICKY) === 0 && (stats.mode & GROUP_WRITABLE) !== 0 && stats.gid !== process.getgid?.()) {
-      throw unsafe(folder, `group ${stats.gid} may rename what is in it (mode ${octal(stats)})`, `chmod g-w ${folder}`);
+      throw unsafe(folder, `group ${stats.gid} may rename its contents (mode ${octal(stats)})`, `chmod g-w ${folder}`);
     }
     if (folder === root) return;
   }

@@ -1,6 +1,6 @@
 import type { CheckResult } from "../protocol/records/admin.ts";
 
-/** On a connection of its own in a process of its own: a thread would leave 17 MB behind in an idle daemon. */
+/** The check runs in a process of its own: a thread would leave 17 MB behind in an idle daemon. */
 const SCRIPT = `
 const { DatabaseSync } = require("node:sqlite");
 const [file, pragma] = process.argv.slice(1);
@@ -8,12 +8,12 @@ try {
   const rows = new DatabaseSync(file, { readOnly: true, timeout: 5000 }).prepare("PRAGMA " + pragma).all();
   console.log(JSON.stringify(rows.map((row) => String(Object.values(row)[0]))));
 } catch (error) {
-  // Only these two speak of the file; a lock or a failing disk says nothing about it.
+  // Only SQLITE_CORRUPT and SQLITE_NOTADB are about the content; a lock or a failing disk says nothing about it.
   if (![11, 26].includes(error.errcode & 0xff)) throw error;
   console.log(JSON.stringify([error.message]));
 }`;
 
-/** `quick_check` after an unclean start; `integrity_check` (ten times slower) when somebody asks or the disk failed. */
+/** Runs `quick_check` after an unclean start; `integrity_check`, ten times slower, on request or after a disk error. */
 export function checkStore(file: string, pragma: "quick_check" | "integrity_check"): Promise<CheckResult> {
   const { execFile } = process.getBuiltinModule("node:child_process");
   const startedAt = performance.now();

@@ -3,13 +3,14 @@ import type { Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
 import type { Worker } from "./workers.ts";
 
+/** A vendor's conversation that a worker is or was in; the table is still called `sessions`. */
 export interface Conversation {
   id: number;
   workerId: number;
   vendor: string;
   vendorId: string;
   configDir: string;
-  /** Variables that lead the vendor's program to the config dir; null unsets one. */
+  /** The variables that lead the vendor's program to the config dir; null unsets one. */
   variables: Variables;
   launchCwd: string;
   provenance: Provenance;
@@ -20,7 +21,7 @@ export interface Conversation {
   transcript: string | null;
   transcriptBytes: number | null;
   transcriptBoot: string | null;
-  /** Whether anything was ever said in it. */
+  /** Whether anything was ever said in the conversation. */
   prompted: boolean;
   version: string | null;
 }
@@ -30,7 +31,7 @@ export type NewConversationRow = Omit<
   "id" | "releasedMs" | "transcript" | "transcriptBytes" | "transcriptBoot" | "prompted" | "version"
 >;
 
-/** The columns of a conversation as SQLite gives them: a truth value is 0 or 1, the variables are JSON. */
+/** The columns of a conversation as SQLite returns them: a boolean is 0 or 1, the variables are JSON. */
 type ConversationColumns = Omit<Conversation, "prompted" | "variables"> & { prompted: number; variables: string };
 
 const COLUMNS = `sessions.id, sessions.worker_id AS workerId, vendor, vendor_id AS vendorId, config_dir AS configDir,
@@ -51,20 +52,20 @@ function oneConversation(db: Db, sql: string, ...values: (string | number)[]): C
   return columns && conversationOf(columns);
 }
 
-export function insertConversation(db: Db, session: NewConversationRow): number {
+export function insertConversation(db: Db, conversation: NewConversationRow): number {
   return db.insert(
     `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
        rotated_from, forked_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.workerId,
-    session.vendor,
-    session.vendorId,
-    session.configDir,
-    JSON.stringify(session.variables),
-    session.launchCwd,
-    session.provenance,
-    session.rotatedFrom,
-    session.forkedFrom,
-    session.createdMs,
+    conversation.workerId,
+    conversation.vendor,
+    conversation.vendorId,
+    conversation.configDir,
+    JSON.stringify(conversation.variables),
+    conversation.launchCwd,
+    conversation.provenance,
+    conversation.rotatedFrom,
+    conversation.forkedFrom,
+    conversation.createdMs,
   );
 }
 
@@ -72,12 +73,12 @@ export function conversationById(db: Db, id: number): Conversation | null {
   return oneConversation(db, `SELECT ${COLUMNS} FROM sessions WHERE id = ?`, id);
 }
 
-/** The conversation that the worker's next start resumes; null for a worker that is in none. */
+/** Returns the conversation that the worker's next start resumes; null for a worker that is in none. */
 export function boundConversation(db: Db, worker: Pick<Worker, "conversationId"> | null): Conversation | null {
   return worker === null || worker.conversationId === null ? null : conversationById(db, worker.conversationId);
 }
 
-/** Whose it is now: at most one worker's. */
+/** Finds the conversation if a worker is bound to it; at most one worker is. */
 export function conversationInUse(db: Db, vendor: string, configDir: string, vendorId: string): Conversation | null {
   return oneConversation(
     db,
@@ -88,7 +89,7 @@ export function conversationInUse(db: Db, vendor: string, configDir: string, ven
   );
 }
 
-/** Newest first. */
+/** Lists the conversations of a worker, newest first. */
 export function conversationsOfWorker(db: Db, workerId: number, limit: number): Conversation[] {
   return db
     .all<ConversationColumns>(
@@ -99,12 +100,12 @@ export function conversationsOfWorker(db: Db, workerId: number, limit: number): 
     .map(conversationOf);
 }
 
-export function bindConversation(db: Db, workerId: number, sessionId: number | null): void {
-  db.run("UPDATE workers SET session_id = ? WHERE id = ?", sessionId, workerId);
+export function bindConversation(db: Db, workerId: number, conversationId: number | null): void {
+  db.run("UPDATE workers SET session_id = ? WHERE id = ?", conversationId, workerId);
 }
 
-/** It goes on in another folder than it began in. */
-export function setLocation(db: Db, id: number, launchCwd: string, variables: Variables): void {
+/** Records that the conversation continues in another folder than it began in. */
+export function moveConversation(db: Db, id: number, launchCwd: string, variables: Variables): void {
   db.run(
     "UPDATE sessions SET launch_cwd = ?, config_variables = ? WHERE id = ?",
     launchCwd,
@@ -117,15 +118,15 @@ export function releaseConversations(db: Db, workerId: number, nowMs: number): v
   db.run("UPDATE sessions SET released_ms = ? WHERE worker_id = ? AND released_ms IS NULL", nowMs, workerId);
 }
 
-export interface SeenTranscript {
+export interface TranscriptState {
   file: string;
   bytes: number;
   version: string | null;
-  /** The boot in which it was seen. */
+  /** The boot during which the file had this size. */
   boot: string;
 }
 
-export function setTranscript(db: Db, id: number, { file, bytes, version, boot }: SeenTranscript): void {
+export function setTranscript(db: Db, id: number, { file, bytes, version, boot }: TranscriptState): void {
   db.run(
     `UPDATE sessions SET transcript = ?, transcript_bytes = ?, transcript_boot = ?, version = coalesce(?, version)
      WHERE id = ?`,
@@ -156,7 +157,7 @@ export interface RunConversation {
 const ENTRY_COLUMNS = `run_id AS runId, seq, session_id AS conversationId, began, at_ms AS atMs, proved, evidence,
   proved_ms AS provedMs, bytes_before AS bytesBefore`;
 
-/** The run is in this session from now on; once more if it comes back to one. */
+/** Records that the run is in this conversation from now on; returning to one adds another entry. */
 export function enterConversation(db: Db, entry: Omit<RunConversation, "seq">): void {
   db.run(
     `INSERT INTO run_sessions (run_id, seq, session_id, began, at_ms, proved, evidence, proved_ms, bytes_before)
@@ -172,12 +173,12 @@ export function enterConversation(db: Db, entry: Omit<RunConversation, "seq">): 
   );
 }
 
-/** The one it entered last is the one it is in. */
+/** Returns the entry of the conversation that the run is in: the one it entered last. */
 export function lastEntryOfRun(db: Db, runId: string): RunConversation | null {
   return db.one(`SELECT ${ENTRY_COLUMNS} FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, runId);
 }
 
-/** The conversation the run is in; null for one that is in none. */
+/** Returns the conversation the run is in; null for a run that is in none. */
 export function conversationOfRun(db: Db, runId: string): Conversation | null {
   return oneConversation(
     db,
@@ -195,16 +196,16 @@ export function entriesOfRun(db: Db, runId: string): (RunConversation & { vendor
   );
 }
 
-/** How the last run that was in it came out. */
-export function lastEntryOfConversation(db: Db, sessionId: number): RunConversation | null {
+/** Returns the entry of the last run that was in the conversation. */
+export function lastEntryOfConversation(db: Db, conversationId: number): RunConversation | null {
   return db.one(
     `SELECT ${ENTRY_COLUMNS} FROM run_sessions JOIN runs ON runs.id = run_id
      WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`,
-    sessionId,
+    conversationId,
   );
 }
 
-/** Of the session the run is in now. */
+/** Records the proof for the conversation the run is in now. */
 export function setProof(db: Db, entry: Pick<RunConversation, "runId" | "proved" | "evidence" | "provedMs">): void {
   db.run(
     `UPDATE run_sessions SET proved = ?1, evidence = ?2, proved_ms = ?3
@@ -216,7 +217,7 @@ export function setProof(db: Db, entry: Pick<RunConversation, "runId" | "proved"
   );
 }
 
-/** The folders in which the conversations of a project's workers began, after the project itself was moved. */
+/** Moves the launch folders of a project's conversations along after the project itself was moved. */
 export function rebaseConversations(db: Db, projectId: number, from: string, to: string): void {
   db.run(
     `UPDATE sessions SET launch_cwd = ?1 || substr(launch_cwd, length(?2) + 1)

@@ -6,15 +6,15 @@ export interface CustodyCopy {
   sha256: string;
   keptMs: number;
   sourceBytes: number;
-  /** Its time of change, in nanoseconds: more than a number holds. */
+  /** The modification time of the source in nanoseconds, as text: a number cannot hold it. */
   sourceChanged: string;
 }
 
 const COLUMNS = `session_id AS conversationId, bytes, sha256, kept_ms AS keptMs, source_bytes AS sourceBytes,
   source_changed AS sourceChanged`;
 
-export function custodyOf(db: Db, sessionId: number): CustodyCopy | null {
-  return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, sessionId);
+export function custodyOf(db: Db, conversationId: number): CustodyCopy | null {
+  return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, conversationId);
 }
 
 export function setCustody(db: Db, row: CustodyCopy): void {
@@ -31,8 +31,8 @@ export function setCustody(db: Db, row: CustodyCopy): void {
   );
 }
 
-export function dropCustody(db: Db, sessionId: number): void {
-  db.run("DELETE FROM custody WHERE session_id = ?", sessionId);
+export function dropCustody(db: Db, conversationId: number): void {
+  db.run("DELETE FROM custody WHERE session_id = ?", conversationId);
 }
 
 export function custodyIds(db: Db): number[] {
@@ -40,11 +40,11 @@ export function custodyIds(db: Db): number[] {
 }
 
 /**
- * Copies that nobody needs now: of conversations that are neither a worker's current one nor in a saved session. Those
- * older than the time, and of the rest the oldest, until all copies together have room.
+ * Returns the copies that may be dropped. Candidates belong to conversations that are neither a worker's current one
+ * nor in a saved session; dropped are those older than `beforeMs`, then the oldest until all copies fit `bytesMax`.
  */
 export function custodyToDrop(db: Db, beforeMs: number, bytesMax: number): number[] {
-  const spare = db.all<{ session_id: number; bytes: number; kept_ms: number }>(
+  const candidates = db.all<{ session_id: number; bytes: number; kept_ms: number }>(
     `SELECT session_id, bytes, kept_ms FROM custody
      WHERE session_id NOT IN (SELECT session_id FROM workers WHERE session_id IS NOT NULL AND retired_ms IS NULL)
        AND session_id NOT IN (SELECT session_id FROM saved_sessions)
@@ -52,7 +52,7 @@ export function custodyToDrop(db: Db, beforeMs: number, bytesMax: number): numbe
   );
   let excess =
     (db.one<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM custody")?.bytes ?? 0) - bytesMax;
-  return spare.flatMap(({ session_id: id, bytes, kept_ms: at }) => {
+  return candidates.flatMap(({ session_id: id, bytes, kept_ms: at }) => {
     if (at >= beforeMs && excess <= 0) return [];
     excess -= bytes;
     return [id];

@@ -11,7 +11,7 @@ export interface StoredEvent {
   data: string;
 }
 
-/** With the names as they are today. */
+/** An event with the names that its project and worker have today. */
 export interface NamedEvent extends StoredEvent {
   project: string | null;
   worker: string | null;
@@ -28,12 +28,12 @@ export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
     event.generation,
     event.data,
   );
-  // Asked for after every commit.
-  db.primeCache("events", LAST, [], { seq });
-  if (!event.type.startsWith("mail.")) lastOther.set(db, seq);
+  // Every commit asks for the last number.
+  db.primeCache("events", LAST_SEQ, [], { seq });
+  if (!event.type.startsWith("mail.")) lastOtherThanMail.set(db, seq);
 }
 
-const LAST = "SELECT max(seq) AS seq FROM events";
+const LAST_SEQ = "SELECT max(seq) AS seq FROM events";
 
 export interface EventFilter {
   projectId: number | null;
@@ -57,15 +57,18 @@ export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEve
     .toReversed();
 }
 
-/** Asked after every commit, and most are mail. When an event was rolled back, it may be looked for in vain. */
+/**
+ * Whether all events after `seq` are about mail, as most are; every commit asks. An event that was rolled back may make
+ * the answer false, which costs one search in vain.
+ */
 export function isOnlyMailAfter(db: Db, seq: number): boolean {
-  return (lastOther.get(db) ?? 0) <= seq;
+  return (lastOtherThanMail.get(db) ?? 0) <= seq;
 }
 
-/** The newest event of this process that is not about mail. */
-const lastOther = new WeakMap<Db, number>();
+/** The newest event of this process that is not about mail, by connection. */
+const lastOtherThanMail = new WeakMap<Db, number>();
 
-/** The projects in which something else than mail happened. */
+/** Returns the projects in which something other than mail happened. */
 export function projectsChanged(db: Db, after: number): number[] {
   return db
     .all<{ project_id: number }>(
@@ -76,5 +79,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST)?.seq ?? 0;
+  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST_SEQ)?.seq ?? 0;
 }

@@ -1,6 +1,6 @@
 import { PerdureError } from "../protocol/errors.ts";
 
-/** A file system that was remounted read-only after an error. */
+/** The code of a file system that was remounted read-only after an error. */
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
@@ -11,7 +11,7 @@ const SQLITE_IOERR_SHMSIZE = 4874;
 
 export type FailureKind = "disk-full" | "io" | "damaged";
 
-/** What a failed statement means for the store as a whole; null when only that statement was wrong. */
+/** Tells what a failed statement means for the whole store; null when only that statement was wrong. */
 export function failureKind(error: unknown): FailureKind | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
   if (error.errcode === SQLITE_IOERR_SHMSIZE) return "disk-full";
@@ -29,17 +29,17 @@ export function failureKind(error: unknown): FailureKind | null {
   }
 }
 
-/** What a row says does not fit what was put into it: somebody or something has changed the file. */
+/** A row holds something that perdure never wrote: somebody or something has changed the file. */
 export class DamagedRow extends Error {
   readonly errcode = SQLITE_CORRUPT;
 }
 
-/** A column that holds JSON; text that is none was not written by us. */
+/** Parses a column that holds JSON; text that is not JSON was not written by us. */
 export function parseColumn<T>(column: string, text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new DamagedRow(`${column} holds no JSON`);
+    throw new DamagedRow(`${column} does not hold JSON`);
   }
 }
 
@@ -54,7 +54,7 @@ export function failureError(kind: FailureKind, cause: unknown): PerdureError {
     return new PerdureError("damaged", "The store is damaged; nothing was changed.", { hint: "perdure doctor", cause });
   }
   return new PerdureError("unavailable", "The disk reported an I/O error; nothing was acknowledged.", {
-    hint: "look at the disk, then run perdure doctor",
+    hint: "check the disk, then run perdure doctor",
     cause,
   });
 }

@@ -1,8 +1,8 @@
 import type { Db } from "./db.ts";
 import type { FleetSettings, OnHold } from "./workers.ts";
 
-/** From now on it should run; what stood in the way is looked at anew. */
-export function desire(db: Db, workerId: number, settings: FleetSettings): void {
+/** Records that the worker should run from now on, and clears what kept it from running before. */
+export function setDesired(db: Db, workerId: number, settings: FleetSettings): void {
   db.run(
     "UPDATE workers SET desired = 1, fleet_settings = ?, on_hold = NULL, unresumable = NULL, restarts = 0 WHERE id = ?",
     JSON.stringify(settings),
@@ -10,7 +10,7 @@ export function desire(db: Db, workerId: number, settings: FleetSettings): void 
   );
 }
 
-export function undesire(db: Db, workerId: number): void {
+export function clearDesired(db: Db, workerId: number): void {
   db.run("UPDATE workers SET desired = 0, on_hold = NULL WHERE id = ?", workerId);
 }
 
@@ -30,14 +30,14 @@ export interface TrustedFleet {
   atMs: number;
 }
 
-export function trustedOf(db: Db, projectId: number): TrustedFleet | null {
+export function trustedFleetOf(db: Db, projectId: number): TrustedFleet | null {
   return db.one(
     "SELECT project_id AS projectId, digest, text, prompts, at_ms AS atMs FROM trusted WHERE project_id = ?",
     projectId,
   );
 }
 
-export function setTrusted(db: Db, row: TrustedFleet): void {
+export function setTrustedFleet(db: Db, row: TrustedFleet): void {
   db.run(
     `INSERT INTO trusted (project_id, digest, text, prompts, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
      ON CONFLICT (project_id) DO UPDATE SET digest = ?2, text = ?3, prompts = ?4, at_ms = ?5`,

@@ -17,13 +17,13 @@ interface CounterDb {
 
 interface CounterEntry extends MailboxCount {
   projectId: number;
-  /** 0 for the operator's. */
+  /** The worker's id; 0 for the operator's mailbox. */
   worker: number;
 }
 
 /**
- * What is on its way to each, counted, so that a full box is known without reading it. What a commit adds and takes is
- * summed up, and written once before it ends: many messages to one box change its row once.
+ * Counts the mail on its way to each mailbox, so that a full mailbox is known without reading it. Changes are summed up
+ * and written once before the commit ends: many messages to one mailbox update its row once.
  */
 export class MailboxCounters {
   readonly #db: CounterDb;
@@ -34,26 +34,26 @@ export class MailboxCounters {
     this.#db = db;
   }
 
-  /** With what the change under way has added. `to` is null for the operator's. */
+  /** Returns the count of a mailbox, uncommitted changes included; `to` is null for the operator's. */
   count(projectId: number, to: number | null): MailboxCount {
     const stored = this.#stored(projectId, to ?? 0);
-    const since = this.#sums.get(keyOf(projectId, to ?? 0));
-    return since ? { messages: stored.messages + since.messages, bytes: stored.bytes + since.bytes } : stored;
+    const pending = this.#sums.get(keyOf(projectId, to ?? 0));
+    return pending ? { messages: stored.messages + pending.messages, bytes: stored.bytes + pending.bytes } : stored;
   }
 
-  /** Inside a change. */
+  /** Adds, inside a change, to the count of a mailbox; negative numbers take away. */
   add(projectId: number, to: number | null, messages: number, bytes: number): void {
     const entry = { projectId, worker: to ?? 0, messages, bytes };
     this.#entries.push(entry);
     this.#sum(entry);
   }
 
-  /** For `undo`. */
+  /** How many changes are not written yet; `undo` takes this number. */
   get length(): number {
     return this.#entries.length;
   }
 
-  /** A change was rolled back: back to how many there were before it. */
+  /** Drops the changes after the first `length`, because they were rolled back. */
   undo(length: number): void {
     if (length === this.#entries.length) return;
     this.#entries.length = length;
@@ -61,9 +61,9 @@ export class MailboxCounters {
     for (const entry of this.#entries) this.#sum(entry);
   }
 
-  /** Before the commit. */
+  /** Writes the sums to the store, right before the commit. */
   write(): void {
-    // The next message to it asks how full it is; of several, each one's row would have to be read for that.
+    // The next message asks how full the mailbox is, so a single one is cached; several would need a read each.
     const only = this.#sums.size === 1 ? this.#entries[0] : undefined;
     const now = only && this.count(only.projectId, only.worker);
     for (const { projectId, worker, messages, bytes } of this.#sums.values()) {
@@ -76,7 +76,7 @@ export class MailboxCounters {
         bytes,
       );
     }
-    if (only && now) this.#db.primeCache("mailboxes", STORED, [only.projectId, only.worker], { ...now });
+    if (only && now) this.#db.primeCache("mailboxes", SELECT_COUNT, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 
@@ -92,12 +92,12 @@ export class MailboxCounters {
   }
 
   #stored(projectId: number, worker: number): MailboxCount {
-    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, STORED, projectId, worker) ?? NONE;
+    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, SELECT_COUNT, projectId, worker) ?? EMPTY;
   }
 }
 
-const STORED = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
-const NONE: MailboxCount = { messages: 0, bytes: 0 };
+const SELECT_COUNT = "SELECT messages, bytes FROM mailboxes WHERE project_id = ? AND worker_id = ?";
+const EMPTY: MailboxCount = { messages: 0, bytes: 0 };
 
 function keyOf(projectId: number, worker: number): number {
   return projectId * 2 ** 32 + worker;

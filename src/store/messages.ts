@@ -26,7 +26,7 @@ export interface Message {
 
 export type NewMessage = Omit<Message, "seq" | "state" | "attempt" | "changedMs" | "offerRun" | "offerGeneration">;
 
-/** The columns of a message as SQLite gives them: a truth value is 0 or 1, the list of attachments is JSON or null. */
+/** The columns of a message as SQLite returns them: a boolean is 0 or 1, the list of attachments is JSON or null. */
 type MessageColumns = Omit<Message, "expectsReply" | "attachments"> & {
   expectsReply: number;
   attachments: string | null;
@@ -84,17 +84,17 @@ export function messageBySeq(db: Db, seq: number): Message | null {
   return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE seq = ?`, seq);
 }
 
-/** Those whose id begins so: two are enough to know that it is not unique. */
-export function messagesByIdStart(db: Db, start: string): Message[] {
+/** Returns the messages whose id has this prefix, two at most: that is enough to see that it is not unique. */
+export function messagesByIdPrefix(db: Db, prefix: string): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE id >= ?1 AND id < ?1 || '\u{10FFFF}' ORDER BY id LIMIT 2`,
-    start,
+    prefix,
   );
 }
 
-/** In the order they were taken in. `to` is null for the operator's. */
-export function onTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+/** Lists the unsettled messages of a mailbox, oldest first; `to` is null for the operator's. */
+export function messagesOnTheWay(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
@@ -105,8 +105,8 @@ export function onTheWay(db: Db, projectId: number, to: number | null, limit: nu
   );
 }
 
-/** By the same index. */
-export function countOnTheWay(db: Db, projectId: number, to: number | null): number {
+/** Counts the same messages by the same index. */
+export function countMessagesOnTheWay(db: Db, projectId: number, to: number | null): number {
   const row = db.one<{ count: number }>(
     `SELECT count(*) AS count FROM messages INDEXED BY messages_on_the_way
      WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')`,
@@ -116,8 +116,8 @@ export function countOnTheWay(db: Db, projectId: number, to: number | null): num
   return row?.count ?? 0;
 }
 
-/** The next ones to offer. An earlier one that is on offer to somebody else does not hold them up. */
-export function queuedFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+/** Returns the next messages to offer. An earlier message that is offered to another run does not hold them up. */
+export function queuedMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND to_worker IS ? AND state IN ('queued', 'offered', 'injected')
@@ -128,7 +128,7 @@ export function queuedFor(db: Db, projectId: number, to: number | null, limit: n
   );
 }
 
-/** Everything of a box, settled mail too, newest first. */
+/** Lists all messages of a mailbox, settled ones included, newest first. */
 export function recentMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
@@ -139,8 +139,8 @@ export function recentMessages(db: Db, projectId: number, to: number | null, lim
   );
 }
 
-/** Asked and not answered, oldest first. */
-export function unansweredFor(db: Db, projectId: number, to: number | null, limit: number): Message[] {
+/** Lists the questions in a mailbox that have no answer yet, oldest first. */
+export function unansweredMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE to_worker IS ?2 AND project_id = ?1 AND expects_reply = 1
@@ -155,7 +155,7 @@ export function firstReplyTo(db: Db, id: string): Message | null {
   return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE reply_to = ? ORDER BY seq LIMIT 1`, id);
 }
 
-export function offersOf(db: Db, runId: string): Message[] {
+export function offersOfRun(db: Db, runId: string): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE offer_run = ? AND state IN ('offered', 'injected') ORDER BY seq`,
@@ -163,12 +163,12 @@ export function offersOf(db: Db, runId: string): Message[] {
   );
 }
 
-/** Every offer there is: after a restart of the daemon each gets its time anew. */
+/** Lists every offer: a restarted daemon starts their timeouts again. */
 export function allOffers(db: Db): Message[] {
   return allMessages(db, `SELECT ${COLUMNS} FROM messages WHERE offer_run IS NOT NULL AND state = 'offered'`);
 }
 
-export function expiredBy(db: Db, nowMs: number, limit: number): Message[] {
+export function messagesExpiredBy(db: Db, nowMs: number, limit: number): Message[] {
   return allMessages(
     db,
     `SELECT ${COLUMNS} FROM messages WHERE expires_ms IS NOT NULL AND state IN ('queued', 'offered') AND expires_ms <= ?
@@ -178,7 +178,7 @@ export function expiredBy(db: Db, nowMs: number, limit: number): Message[] {
   );
 }
 
-/** Every file that was sent along with a message. */
+/** Lists every file that was sent along with a message. */
 export function allAttachments(db: Db): Attachment[] {
   return db
     .all<{ attachments: string }>("SELECT attachments FROM messages WHERE attachments IS NOT NULL")
@@ -192,10 +192,10 @@ export interface MessageChange {
   reason: string | null;
 }
 
-/** One step, and what the message is from now on. An offer counts an attempt; any other state ends the offer. */
+/** Changes the state of a message and records the step. An offer counts as an attempt; any other state ends the offer. */
 export function changeMessage(db: Db, seq: number, change: MessageChange, offerGeneration: number | null = null): void {
   const isOffer = change.state === "offered" ? 1 : 0;
-  const stays = change.state === "injected" ? 1 : 0;
+  const keepsOffer = change.state === "injected" ? 1 : 0;
   db.run(
     `UPDATE messages SET state = ?1, changed_ms = ?2, attempt = attempt + ?3,
        offer_run = CASE WHEN ?3 = 1 THEN ?4 WHEN ?6 = 1 THEN offer_run END,
@@ -206,7 +206,7 @@ export function changeMessage(db: Db, seq: number, change: MessageChange, offerG
     isOffer,
     change.run,
     offerGeneration,
-    stays,
+    keepsOffer,
     seq,
   );
   db.run(
@@ -220,7 +220,7 @@ export function changeMessage(db: Db, seq: number, change: MessageChange, offerG
   );
 }
 
-/** Without a limit on its life from now on, and as if it had never been offered. */
+/** Clears the expiry and the attempts of a message, as if it had never been offered. */
 export function resetDelivery(db: Db, seq: number): void {
   db.run("UPDATE messages SET expires_ms = NULL, attempt = 0 WHERE seq = ?", seq);
 }

@@ -3,7 +3,7 @@ import type { Db } from "./db.ts";
 interface Meta {
   clean: number;
   epoch_floor: number;
-  /** The wall's time at the machine's start, by which mail expires, and the boot it is for. */
+  /** The wall-clock time of the machine's boot, by which mail expires, and the id of that boot. */
   mail_clock: string;
 }
 

@@ -5,7 +5,7 @@ export function schemaVersion(db: Db): number {
   return db.one<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
 }
 
-/** Each migration and its version number in one transaction: killed at any point, it is there whole or not at all. */
+/** Applies the missing migrations, each with its version number in one transaction, so a kill leaves none half done. */
 export function migrate(db: Db, migrations: readonly string[]): void {
   const version = schemaVersion(db);
   if (version > migrations.length) throw newerSchema(version, migrations.length);

@@ -8,36 +8,36 @@ import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
-/** Before it, SQLite could lose committed data when a WAL was reset at the wrong moment. */
+/** Older versions of SQLite can lose committed data when a WAL is reset at the wrong moment. */
 const SQLITE_OLDEST = "3.51.3";
-const DAMAGED = ".damaged-";
+const DAMAGED_SUFFIX = ".damaged-";
 
 export interface OpenedStore {
   db: Db;
-  /** The last daemon did not close it: worth a check while serving. */
+  /** Whether the last daemon ended without closing the store, which is then checked while serving. */
   unclean: boolean;
 }
 
 export interface OpenOptions {
   migrations?: readonly string[];
-  /** The operator asked to begin anew beside a damaged store that was set aside. */
-  beginAnew?: boolean;
-  /** Something else says that there are names: then a store that is empty or gone was damaged. */
+  /** The operator asked for an empty store after a damaged one was set aside. */
+  startEmpty?: boolean;
+  /** Another file says that names exist, so a store that is empty or missing was damaged. */
   namesKnown?: boolean;
 }
 
 export function openStore(file: string, options: OpenOptions = {}): OpenedStore {
   checkSqlite(process.versions.sqlite ?? "0");
-  if (!options.beginAnew) refuseSilentEmptyStore(file, options.namesKnown ?? false);
+  if (!options.startEmpty) refuseSilentEmptyStore(file, options.namesKnown ?? false);
   let db: Db | undefined;
   try {
     db = new Db(file);
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
       PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;`);
-    beginLog(db);
+    checkpointLeftoverLog(db);
     migrate(db, options.migrations ?? MIGRATIONS);
-    return { db, unclean: beginUse(db) };
+    return { db, unclean: markInUse(db) };
   } catch (error) {
     db?.close();
     const kind = failureKind(error);
@@ -47,24 +47,24 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
 }
 
 /**
- * A log that a killed daemon left is emptied into the store before more is written. Where a sync had failed, the kernel may
- * hold pages of it for written that are not: whatever is appended after them is lost with them when the power goes.
+ * Empties a log that a killed daemon left into the store before anything is appended. After a failed sync the kernel may
+ * consider pages of the log written that are not: data appended behind them would be lost with them at a power failure.
  */
-function beginLog(db: Db): void {
-  unlessFull(() => db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+function checkpointLeftoverLog(db: Db): void {
+  ignoringDiskFull(() => db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
 }
 
-/** Whether the last daemon left without closing. */
-function beginUse(db: Db): boolean {
+/** Marks the store as in use; returns whether the last daemon ended without closing it. */
+function markInUse(db: Db): boolean {
   const unclean = readMeta(db, "clean") === 0;
-  unlessFull(() => writeMeta(db, "clean", 0));
+  ignoringDiskFull(() => writeMeta(db, "clean", 0));
   return unclean;
 }
 
-/** On a full disk it cannot be done: reading goes on all the same. */
-function unlessFull(act: () => void): void {
+/** Runs a statement that a full disk may refuse: the store can still be read then. */
+function ignoringDiskFull(statement: () => void): void {
   try {
-    act();
+    statement();
   } catch (error) {
     if (failureKind(error) !== "disk-full") throw error;
   }
@@ -76,54 +76,50 @@ export function closeStore(db: Db): void {
   db.close();
 }
 
-/** Moves a damaged store out of the way, whole, and says where it is. It is never deleted by us. */
+/** Moves a damaged store out of the way as a whole and returns the error that says where it is; it is never deleted. */
 export function setAside(file: string, cause: unknown): PerdureError {
-  const aside = `${file}${DAMAGED}${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  const damagedFile = `${file}${DAMAGED_SUFFIX}${new Date().toISOString().replace(/[:.]/g, "-")}`;
   for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+    if (existsSync(file + suffix)) renameSync(file + suffix, damagedFile + suffix);
   }
-  return damagedError(aside, cause);
+  return damagedError(damagedFile, cause);
 }
 
-/** With the damaged store set aside, starting empty would lose every name without a word. */
+/** Throws if an empty store would silently replace a damaged or missing one, which would lose every name. */
 function refuseSilentEmptyStore(file: string, namesKnown: boolean): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size > 0) return;
-  const aside = stats === undefined ? damagedFiles(file).at(-1) : undefined;
-  if (aside !== undefined) throw damagedError(aside, undefined);
-  if (namesKnown) throw stats === undefined ? goneError(file) : setAside(file, undefined);
+  const damagedFile = stats === undefined ? damagedFiles(file).at(-1) : undefined;
+  if (damagedFile !== undefined) throw damagedError(damagedFile, undefined);
+  if (namesKnown) throw stats === undefined ? missingStoreError(file) : setAside(file, undefined);
 }
 
 function damagedFiles(file: string): string[] {
   const folder = dirname(file);
-  const prefix = basename(file) + DAMAGED;
+  const prefix = basename(file) + DAMAGED_SUFFIX;
   if (!existsSync(folder)) return [];
   const found = readdirSync(folder).filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name));
   return found.toSorted().map((name) => join(folder, name));
 }
 
-function goneError(file: string): PerdureError {
-  return new PerdureError("damaged", `The store is gone: ${file} does not exist, although there are names.`, {
-    hint: RECOVER,
+function missingStoreError(file: string): PerdureError {
+  return new PerdureError("damaged", `The store is missing: ${file} does not exist, but names are registered.`, {
+    hint: RECOVERY_HINT,
   });
 }
 
-const RECOVER =
-  "put a backup back: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
+const RECOVERY_HINT =
+  "restore a backup: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
 
-function damagedError(aside: string, cause: unknown): PerdureError {
-  return new PerdureError(
-    "damaged",
-    `The store is damaged. It was set aside, whole, as ${aside}; nothing was deleted.`,
-    {
-      hint: RECOVER,
-      cause,
-    },
-  );
+function damagedError(damagedFile: string, cause: unknown): PerdureError {
+  return new PerdureError("damaged", `The store is damaged. It was set aside as ${damagedFile}; nothing was deleted.`, {
+    hint: RECOVERY_HINT,
+    cause,
+  });
 }
 
 export function checkSqlite(version: string): void {
-  if (!older(version, SQLITE_OLDEST)) return;
+  if (!isOlder(version, SQLITE_OLDEST)) return;
   throw new PerdureError(
     "version",
     `SQLite ${version} can lose committed data; perdure needs ${SQLITE_OLDEST} or newer.`,
@@ -133,7 +129,7 @@ export function checkSqlite(version: string): void {
   );
 }
 
-function older(version: string, than: string): boolean {
+function isOlder(version: string, than: string): boolean {
   const a = version.split(".").map(Number);
   const b = than.split(".").map(Number);
   for (let i = 0; i < b.length; i++) {

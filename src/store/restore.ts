@@ -1,48 +1,48 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
-import { aliveRuns } from "./runs.ts";
+import { unendedRuns } from "./runs.ts";
 
-/** The pids of each run that lives, by run. */
+/** The pids of each live run, by run id. */
 export type LiveRuns = ReadonlyMap<string, readonly number[]>;
 
-/** Puts a backup in the store's place; what was there is kept beside it. Only with the daemon's lock held. */
+/** Replaces the store with a backup and keeps the previous one beside it. The caller holds the daemon's lock. */
 export function restoreStore(backup: string, file: string, live: LiveRuns): void {
-  refuseUnknownRuns(live, runsIn(backup));
+  refuseUnknownRuns(live, runsIn(backup), "the backup");
   const incoming = `${file}.restoring`;
   copyFileSync(backup, incoming);
-  sync(incoming);
-  const kept = `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  syncFile(incoming);
+  const previous = `${file}.before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
   for (const suffix of ["-wal", "-shm", ""]) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+    if (existsSync(file + suffix)) renameSync(file + suffix, previous + suffix);
   }
   renameSync(incoming, file);
 }
 
-/** A store that does not know a run which lives would give its name to a second owner. */
-export function refuseUnknownRuns(live: LiveRuns, known: ReadonlySet<string>): void {
+/** Throws if a live run is missing from the store, which would give the run's name to a second owner. */
+export function refuseUnknownRuns(live: LiveRuns, known: ReadonlySet<string>, store: string): void {
   const unknown = [...live].filter(([run]) => !known.has(run));
   if (unknown.length === 0) return;
   const runs = unknown.map(([run]) => run).join(", ");
-  throw new PerdureError("conflict", `These runs live, and that store would not know them: ${runs}.`, {
-    hint: `end them first: kill ${unknown.flatMap(([, pids]) => pids).join(" ")}`,
+  throw new PerdureError("conflict", `These running workers are missing from ${store}: ${runs}.`, {
+    hint: `stop them first: kill ${unknown.flatMap(([, pids]) => pids).join(" ")}`,
   });
 }
 
-function sync(file: string): void {
+function syncFile(file: string): void {
   const fd = openSync(file, "r+");
   fsyncSync(fd);
   closeSync(fd);
 }
 
-/** Those that had not ended when the backup was made. */
+/** Returns the runs that had not ended when the backup was made. */
 function runsIn(backup: string): Set<string> {
   if (!existsSync(backup)) {
-    throw new PerdureError("not-found", `There is no file ${backup}.`, { hint: "perdure daemon start --restore FILE" });
+    throw new PerdureError("not-found", `${backup} does not exist.`, { hint: "perdure daemon start --restore FILE" });
   }
   try {
     const db = new Db(backup, { readOnly: true });
-    const runs = new Set(aliveRuns(db).map(({ id }) => id));
+    const runs = new Set(unendedRuns(db).map(({ id }) => id));
     db.close();
     return runs;
   } catch (cause) {

@@ -12,7 +12,7 @@ import {
 import type { Db } from "./db.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
-/** Every table has a bound; what a live run or a worker in use needs is never dropped. */
+/** Drops rows beyond the bound of each table, but none that a live run or an active worker needs. */
 export function dropOldRows(db: Db, nowMs: number): void {
   dropOldEvents(db);
   dropOldRuns(db);
@@ -21,7 +21,7 @@ export function dropOldRows(db: Db, nowMs: number): void {
   dropOldTombstones(db);
   dropSettledMail(db, nowMs - SETTLED_MAIL_KEPT_MS);
   dropRetiredWorkers(db, nowMs - RETIRED_WORKERS_KEPT_MS);
-  forgetEpochs(db);
+  dropOldEpochs(db);
 }
 
 function dropOldEvents(db: Db): void {
@@ -35,7 +35,7 @@ function dropOldRuns(db: Db): void {
   db.run(`DELETE FROM runs WHERE id IN (${old})`, RUNS_KEPT_PER_WORKER);
 }
 
-/** A run that goes to and fro keeps its last conversations. */
+/** Keeps the last conversations of a run that switches between them again and again. */
 function dropOldEntries(db: Db): void {
   db.run(
     `DELETE FROM run_sessions WHERE seq <=
@@ -44,7 +44,7 @@ function dropOldEntries(db: Db): void {
   );
 }
 
-/** The newest of each worker, and always the one it is in and those in a saved session. */
+/** Keeps the newest conversations of each worker, the current one, and those in a saved session. */
 function dropOldSessions(db: Db): void {
   const old = `SELECT id FROM (
       SELECT sessions.id, row_number() OVER (PARTITION BY worker_id ORDER BY sessions.id DESC) AS age,
@@ -67,7 +67,7 @@ function dropOldTombstones(db: Db): void {
   );
 }
 
-/** What was read, answered or given up; a question that was read and not answered in all that time, too. */
+/** Drops mail that was read, answered or given up, and questions that were read long ago and never answered. */
 function dropSettledMail(db: Db, beforeMs: number): void {
   const settled = "state NOT IN ('queued', 'offered', 'injected')";
   db.run(`DELETE FROM messages WHERE ${settled} AND changed_ms < ?`, beforeMs);
@@ -81,21 +81,21 @@ function dropSettledMail(db: Db, beforeMs: number): void {
 function dropRetiredWorkers(db: Db, beforeMs: number): void {
   const old = `SELECT id FROM workers WHERE retired_ms < ?1 OR id IN
     (SELECT id FROM workers WHERE retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT -1 OFFSET ?2)`;
-  // Hardly ever is there one, and looking for its mail reads all that is stored.
+  // There is hardly ever one, and searching for its mail reads the whole table.
   if (db.one(`${old} LIMIT 1`, beforeMs, RETIRED_WORKERS_KEPT) === null) return;
-  const theirs = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
-  db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  const theirConversations = `SELECT id FROM sessions WHERE worker_id IN (${old})`;
+  db.run(`DELETE FROM run_sessions WHERE session_id IN (${theirConversations})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM messages WHERE to_worker IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM mailboxes WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
-  db.run(`DELETE FROM custody WHERE session_id IN (${theirs})`, beforeMs, RETIRED_WORKERS_KEPT);
+  db.run(`DELETE FROM custody WHERE session_id IN (${theirConversations})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM sessions WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM runs WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM tombstones WHERE worker_id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
   db.run(`DELETE FROM workers WHERE id IN (${old})`, beforeMs, RETIRED_WORKERS_KEPT);
 }
 
-/** The highest forgotten epoch stays behind as a floor, so a forgotten name cannot repeat an id. */
-function forgetEpochs(db: Db): void {
+/** Keeps the highest dropped epoch as a floor, so that a run id never repeats. */
+function dropOldEpochs(db: Db): void {
   const count = db.one<{ count: number }>("SELECT count(*) AS count FROM epochs")?.count ?? 0;
   if (count <= EPOCHS_KEPT) return;
   const row = db.one<{ last: number }>(

@@ -26,7 +26,7 @@ const COLUMNS = `id, worker_id AS workerId, generation, kind, token_hash AS toke
   boot_id AS bootId, started_ms AS startedMs, ended_ms AS endedMs, exit, reason, displaced_ms AS displacedMs,
   displaced_by AS displacedBy, pane, stopped_by AS stoppedBy`;
 
-/** Of a run whose pane is yet to be made. */
+/** The `pane` of a run whose pane does not exist yet. */
 export const PENDING_PANE = "?";
 
 export function insertRun(db: Db, run: NewRun): void {
@@ -50,7 +50,7 @@ export function runById(db: Db, id: string): Run | null {
   return db.cachedOne("runs", asRead<Run>, `SELECT ${COLUMNS} FROM runs WHERE id = ?`, id);
 }
 
-/** The run that holds the worker's name, living or not; null while the name is free. */
+/** Returns the run that holds the worker's name, alive or not; null while the name is free. */
 export function holderOf(db: Db, worker: Pick<Worker, "holderRun"> | null): Run | null {
   return worker === null || worker.holderRun === null ? null : runById(db, worker.holderRun);
 }
@@ -59,7 +59,7 @@ export function runByToken(db: Db, tokenHash: string): Run | null {
   return db.one(`SELECT ${COLUMNS} FROM runs WHERE token_hash = ?`, tokenHash);
 }
 
-export function aliveRuns(db: Db): Run[] {
+export function unendedRuns(db: Db): Run[] {
   return db.all(`SELECT ${COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY id`);
 }
 
@@ -67,16 +67,16 @@ export function runsOfWorker(db: Db, workerId: number, limit: number): Run[] {
   return db.all(`SELECT ${COLUMNS} FROM runs WHERE worker_id = ? ORDER BY generation DESC LIMIT ?`, workerId, limit);
 }
 
-/** All whose id begins so: a range of the key, which knows only ASCII. */
-export function runsByIdStart(db: Db, start: string): Run[] {
-  return db.all(`SELECT ${COLUMNS} FROM runs WHERE id >= ? AND id < ?`, start, `${start}\u{10ffff}`);
+/** Returns the runs whose id has this prefix, by a range of the key: run ids are ASCII. */
+export function runsByIdPrefix(db: Db, prefix: string): Run[] {
+  return db.all(`SELECT ${COLUMNS} FROM runs WHERE id >= ? AND id < ?`, prefix, `${prefix}\u{10ffff}`);
 }
 
 export function markDisplaced(db: Db, id: string, nowMs: number, by: string): void {
   db.run("UPDATE runs SET displaced_ms = ?, displaced_by = ? WHERE id = ?", nowMs, by, id);
 }
 
-/** Its wrapper was started in a pane: from now on that is the process that holds the name. */
+/** Records the wrapper that was started in a pane as the process that holds the name. */
 export function setHolder(db: Db, id: string, holder: { pid: number; startedAt: string }, pane: string): void {
   db.run("UPDATE runs SET pid = ?, process_started = ?, pane = ? WHERE id = ?", holder.pid, holder.startedAt, pane, id);
 }
@@ -85,7 +85,7 @@ export function markStopped(db: Db, id: string, by: string): void {
   db.run("UPDATE runs SET stopped_by = ? WHERE id = ? AND ended_ms IS NULL", by, id);
 }
 
-/** Returns false if it had ended before: an end is recorded once. */
+/** Records the end of a run, once; returns false if the run had ended before. */
 export function endRun(db: Db, id: string, nowMs: number, exit: number | null, reason: string): boolean {
   return (
     db.run(

@@ -1,5 +1,6 @@
 import type { Db } from "./db.ts";
 
+/** A saved session: one name for the conversations of a whole fleet. */
 export interface SavedSession {
   id: number;
   projectId: number;
@@ -52,13 +53,13 @@ export function activeSaved(db: Db, projectId: number): SavedSession | null {
   );
 }
 
-export function setSavedConversation(db: Db, savedId: number, workerId: number, sessionId: number): void {
+export function setSavedConversation(db: Db, savedId: number, workerId: number, conversationId: number): void {
   db.run(
     `INSERT INTO saved_sessions (saved_id, worker_id, session_id) VALUES (?, ?, ?)
      ON CONFLICT (saved_id, worker_id) DO UPDATE SET session_id = excluded.session_id`,
     savedId,
     workerId,
-    sessionId,
+    conversationId,
   );
 }
 
@@ -66,7 +67,7 @@ export function dropSavedConversations(db: Db, savedId: number): void {
   db.run("DELETE FROM saved_sessions WHERE saved_id = ?", savedId);
 }
 
-/** Its worker was retired: its name is free, and its conversations are nobody's. */
+/** Removes a retired worker from all saved sessions: its name is free, and its conversations belong to nobody. */
 export function dropSavedOfWorker(db: Db, workerId: number): void {
   db.run("DELETE FROM saved_sessions WHERE worker_id = ?", workerId);
 }

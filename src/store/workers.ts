@@ -20,48 +20,48 @@ export interface Worker {
   cwd: string | null;
   /** The environment recorded at the last start. */
   environment: Record<string, string>;
-  /** Retired by itself when its run ends. */
+  /** The worker is retired when its run ends. */
   ephemeral: boolean;
   vendor: string | null;
   /** The word of the command after which the vendor's arguments follow. */
   programAt: number | null;
-  /** The conversation its next start resumes. */
+  /** The conversation that the next start resumes. */
   conversationId: number | null;
-  /** Why its last start was refused. */
+  /** The reason why the last start was refused. */
   unresumable: string | null;
-  /** The conversation its next start is to branch; null once it has. */
+  /** The conversation that the next start branches; null once it has. */
   forkOf: number | null;
   declared: Declared | null;
-  /** The worker that started it last; null for the operator. */
+  /** The worker that started this one last; null for the operator. */
   startedBy: number | null;
   paused: boolean;
-  /** Brought up and not brought down since: it should run. */
+  /** The worker was brought up and not brought down since, so it should run. */
   desired: boolean;
-  /** Null for a worker that no fleet ever brought up. */
+  /** The settings of the fleet; null for a worker that no fleet ever brought up. */
   fleet: FleetSettings | null;
   onHold: OnHold | null;
   restarts: number;
 }
 
-/** How the fleet keeps a worker. */
+/** The settings with which the fleet runs a worker. */
 export interface FleetSettings {
   group: string | null;
   restart: RestartPolicy;
   /** The first turn of a new conversation. */
   prompt: string | null;
-  /** The soft limit of the shell that brought the worker up; the daemon's own is another. */
+  /** The soft limit of open files in the shell that brought the worker up; the daemon has another one. */
   openFiles: number | null;
   /** The generation the worker had when it was brought up: with no later run, it is still owed a start. */
   after: number;
 }
 
-/** Why a worker is not started again before a person has looked. */
+/** The reason why a worker is not started again until a person intervenes. */
 export interface OnHold {
   state: "on-hold" | "crash-looping";
   reason: string;
 }
 
-/** The columns of a worker as SQLite gives them: a truth value is 0 or 1; lists and records are JSON. */
+/** The columns of a worker as SQLite returns them: a boolean is 0 or 1; lists and records are JSON. */
 interface WorkerColumns {
   id: number;
   project_id: number;
@@ -90,7 +90,7 @@ interface WorkerColumns {
   restarts: number;
 }
 
-/** JSON is parsed when it is asked for: most readers want a name or a lease, and an environment can be long. */
+/** Maps the columns; JSON is parsed on access, because most readers want a name or a lease and an environment can be long. */
 function workerOf(columns: WorkerColumns): Worker {
   return {
     id: columns.id,
@@ -132,15 +132,15 @@ function workerOf(columns: WorkerColumns): Worker {
   };
 }
 
-const PLAIN: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
+const DEFAULT_SETTINGS: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
 
 function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): LeaseState {
   return phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run };
 }
 
-/** How the fleet keeps this worker; one that was never brought up is kept as an entry without settings would be. */
+/** Returns the fleet settings of a worker; the defaults for one that was never brought up. */
 export function fleetSettingsOf({ fleet }: Pick<Worker, "fleet">): FleetSettings {
-  return fleet ?? PLAIN;
+  return fleet ?? DEFAULT_SETTINGS;
 }
 
 export function workerByName(db: Db, projectId: number, nameKey: string): Worker | null {
@@ -189,8 +189,8 @@ export function desiredWorkers(db: Db): Worker[] {
     .map(workerOf);
 }
 
-/** At least as many as any project has; without counting, because each new name asks. */
-export function workersAtMost(db: Db): number {
+/** Returns an upper bound for the workers of any project without counting, because each new name asks for it. */
+export function workerCountUpperBound(db: Db): number {
   return db.one<{ last: number | null }>("SELECT max(id) AS last FROM workers")?.last ?? 0;
 }
 
@@ -237,12 +237,12 @@ export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void 
   );
 }
 
-/** The conversation its next start is to branch; null once it has. */
-export function setForkOf(db: Db, workerId: number, sessionId: number | null): void {
-  db.run("UPDATE workers SET fork_of = ? WHERE id = ?", sessionId, workerId);
+/** Sets the conversation that the worker's next start branches; null once it has. */
+export function setForkOf(db: Db, workerId: number, conversationId: number | null): void {
+  db.run("UPDATE workers SET fork_of = ? WHERE id = ?", conversationId, workerId);
 }
 
-/** Who started it last: a worker, or null for the operator. */
+/** Records who started the worker last: another worker, or null for the operator. */
 export function setStartedBy(db: Db, workerId: number, startedBy: number | null): void {
   db.run("UPDATE workers SET started_by = ? WHERE id = ?", startedBy, workerId);
 }
@@ -255,7 +255,7 @@ export function setUnresumable(db: Db, workerId: number, why: string | null): vo
   db.run("UPDATE workers SET unresumable = ? WHERE id = ?", why, workerId);
 }
 
-/** The folders of a project's workers, after the project itself was moved. */
+/** Moves the folders of a project's workers along after the project itself was moved. */
 export function rebaseFolders(db: Db, projectId: number, from: string, to: string): void {
   db.run(
     `UPDATE workers SET cwd = ?1 || substr(cwd, length(?2) + 1)

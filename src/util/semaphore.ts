@@ -1,39 +1,39 @@
-/** One at a time for each key. */
-export class Turns {
-  readonly #gates = new Map<string, Gate>();
+/** Runs one task at a time for each key. */
+export class KeyedMutex {
+  readonly #semaphores = new Map<string, Semaphore>();
 
-  take<T>(key: string, act: () => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new Gate(1);
-    this.#gates.set(key, gate);
-    return gate.pass(act);
+  run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const semaphore = this.#semaphores.get(key) ?? new Semaphore(1);
+    this.#semaphores.set(key, semaphore);
+    return semaphore.run(task);
   }
 }
 
-/** So many at once; the others wait for their turn, in order. */
-export class Gate {
+/** Lets a number of tasks run at once; the others wait, in order. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(width: number) {
-    this.#free = width;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  async pass<T>(act: () => Promise<T>): Promise<T> {
-    const leave = await this.enter();
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
     try {
-      return await act();
+      return await task();
     } finally {
-      leave();
+      release();
     }
   }
 
-  /** Resolves to how to leave again, once. */
-  async enter(): Promise<() => void> {
+  /** Waits for a permit and resolves to the function that returns it, which is called once. */
+  async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return () => {
       const next = this.#waiting.shift();
-      // Whoever waits takes this place; it never becomes free in between.
+      // The permit goes straight to the next waiter, so nobody can take it in between.
       if (next) next();
       else this.#free++;
     };

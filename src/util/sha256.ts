@@ -1,4 +1,4 @@
-/** In hexadecimal. The crypto module is loaded by the first call: most cold starts and an idle daemon need none. */
+/** Hashes a text, in hexadecimal. The first call loads the crypto module, which most cold starts do not need. */
 export function sha256(text: string): string {
   return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
 }

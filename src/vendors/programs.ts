@@ -1,3 +1,5 @@
+import { isName } from "../protocol/names.ts";
+import type { Environment } from "../util/environment.ts";
 import { claudeProgram } from "./claude/program.ts";
 import { codexProgram } from "./codex/program.ts";
 import { copilotProgram } from "./copilot/program.ts";
@@ -19,3 +21,12 @@ export const VENDOR_PROGRAMS: readonly VendorProgram[] = [
   opencodeProgram,
   qwenProgram,
 ];
+
+/** Returns the name that its user gave to the surrounding vendor session (rule 4 of `whoami`), if it is a legal one. */
+export function sessionName(env: Environment): string | null {
+  for (const program of VENDOR_PROGRAMS) {
+    const name = program.sessionName?.(env) ?? null;
+    if (name !== null && isName(name)) return name;
+  }
+  return null;
+}

@@ -27,7 +27,7 @@ test("a folder is made for its owner alone, parents too, whatever the umask", ()
 test.each([0o777, 0o770, 0o701, 0o740])("a folder of mode %o is refused, not mended", (mode) => {
   mkdirSync(join(base, "a"));
   chmodSync(join(base, "a"), mode);
-  expect(() => makeSafeFolder(join(base, "a"))).toThrow(unsafe(/others may use it/));
+  expect(() => makeSafeFolder(join(base, "a"))).toThrow(unsafe(/other users have access to it/));
   expect(statSync(join(base, "a")).mode & 0o777).toBe(mode);
 });
 

@@ -99,7 +99,7 @@ test("a file that is no store is set aside whole, and an empty one is begun only
   expect(existsSync(file)).toBe(false);
   const [aside = ""] = readdirSync(folder);
   expect(readFileSync(join(folder, aside)).equals(bytes)).toBe(true);
-  closeStore(openStore(file, { beginAnew: true }).db);
+  closeStore(openStore(file, { startEmpty: true }).db);
   expect(readdirSync(folder)).toEqual(["perdure.db", aside]);
 });
 

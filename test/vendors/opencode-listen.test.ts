@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Sign } from "../../src/protocol/records/conversation.ts";
-import { firstFile, listen, serverFile } from "../../src/vendors/opencode/listen.ts";
+import { firstPromptFile, listen, serverFile } from "../../src/vendors/opencode/listen.ts";
 import { until } from "../terminal/tmux.ts";
 import { folder, put } from "./fixtures.ts";
 
@@ -101,7 +101,7 @@ test("a prompt is the proof, and the turn is followed to its end", async () => {
 
 test("the first prompt is sent when the server is there, and once", async () => {
   const dir = folder();
-  const { name, text } = firstFile("go", "fake/some/model", "plan");
+  const { name, text } = firstPromptFile("go", "fake/some/model", "plan");
   expect(JSON.parse(text)).toEqual({
     parts: [{ type: "text", text: "go" }],
     model: { providerID: "fake", modelID: "some/model" },

@@ -1,6 +1,6 @@
 import { copyFileSync, constants, existsSync, linkSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { archiveFolder, archiveName, asSeenFrom, type AnchorSettings } from "../../project/context-file.ts";
+import { archiveFolder, archiveName, relativeTo, type AnchorSettings } from "../../project/context-file.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
@@ -17,14 +17,14 @@ export async function contextArchive({ words, values, out }: Invocation): Promis
   if (!existsSync(file)) {
     throw new PerdureError(
       "not-found",
-      `There is no context to archive: ${asSeenFrom(process.cwd(), file)} does not exist.`,
+      `There is no context to archive: ${relativeTo(process.cwd(), file)} does not exist.`,
       {
         hint: "perdure context log TEXT begins one",
       },
     );
   }
   const to = moveToArchive(file, root, settings, archiveName(new Date(), agentId, words.join(" ")));
-  out.result({ from: file, to }, () => printable(asSeenFrom(process.cwd(), to)));
+  out.result({ from: file, to }, () => printable(relativeTo(process.cwd(), to)));
 }
 
 /** A nested agent has inherited its supervisor's id: the file is the supervisor's to close. */

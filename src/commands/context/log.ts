@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PerdureError } from "../../protocol/errors.ts";
-import { asSeenFrom } from "../../project/context-file.ts";
+import { relativeTo } from "../../project/context-file.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
@@ -18,7 +18,7 @@ export async function contextLog({ words, values, out }: Invocation): Promise<vo
   mkdirSync(dirname(file), { recursive: true });
   assertInside(root, dirname(file));
   append(file, entry(new Date(), text));
-  out.result({ path: file }, () => printable(asSeenFrom(process.cwd(), file)));
+  out.result({ path: file }, () => printable(relativeTo(process.cwd(), file)));
 }
 
 /** One write to a file opened for appending: two writers' entries never mix. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { anchorFile, anchorFolder, asSeenFrom } from "../../project/context-file.ts";
+import { anchorFile, anchorFolder, relativeTo } from "../../project/context-file.ts";
 import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
@@ -37,7 +37,7 @@ export async function contextRecover({ values, out }: Invocation): Promise<void>
       String(anchor.generation),
       anchor.reason ?? "",
       age(anchor.modifiedAt),
-      asSeenFrom(process.cwd(), anchor.path),
+      relativeTo(process.cwd(), anchor.path),
     ]);
     return rows.length > 0 ? table(["WORKER", "GEN", "ENDED", "AGE", "CONTEXT"], rows, out.paint.dim) : "";
   });

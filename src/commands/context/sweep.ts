@@ -1,5 +1,5 @@
 import { ANCHOR_SWEEP_DAYS } from "../../limits/index.ts";
-import { archiveName, asSeenFrom } from "../../project/context-file.ts";
+import { archiveName, relativeTo } from "../../project/context-file.ts";
 import type { Invocation } from "../shared/command.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable } from "../shared/output.ts";
@@ -21,7 +21,7 @@ export async function contextSweep({ values, out }: Invocation): Promise<void> {
     return { path, run, to: dryRun ? null : moveToArchive(path, tree, place.settings, name) };
   });
   out.result({ dryRun, swept, kept: orphaned.length - old.length }, () =>
-    swept.map(({ path, to }) => printable(asSeenFrom(process.cwd(), to ?? path))).join("\n"),
+    swept.map(({ path, to }) => printable(relativeTo(process.cwd(), to ?? path))).join("\n"),
   );
   const what = `${swept.length} ${dryRun ? "would be swept (--dry-run)" : "swept"}, ${orphaned.length - old.length} younger than ${days} days kept`;
   out.note(what);

@@ -31,7 +31,7 @@ export const attach: Command = {
     const insideTmux = process.env.TMUX;
     const outerPrefix = insideTmux ? prefixAround(file) : null;
     const plan = attachPlan({ insideTmux, outerPrefix, file, socket, session, pane: id, worker, where });
-    if (plan.tell !== null) out.note(plan.tell);
+    if (plan.notice !== null) out.note(plan.notice);
     const env = Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && !plan.unset.includes(entry[0]),
     );

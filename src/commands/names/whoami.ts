@@ -8,7 +8,7 @@ import { processTable } from "../../runtime/process/index.ts";
 import { readIfThere } from "../../state/files.ts";
 import { statePaths, userConfigFile } from "../../state/paths.ts";
 import { readProjectsIndex } from "../../state/projects-file.ts";
-import { sessionName } from "../../vendors/session-name.ts";
+import { sessionName } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
 import { foundHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";

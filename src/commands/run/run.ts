@@ -10,7 +10,7 @@ import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
-import { preparedLaunchOf, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
+import { resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import { adapterNames, adapterOf, provedVendors } from "../../vendors/index.ts";
 import { ask } from "../shared/call.ts";
@@ -75,7 +75,8 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      deafLoader: launch.session !== null && adapterOf(launch.session.vendor)?.launch.loaderSwallowsSignals === true,
+      loaderSwallowsSignals:
+        launch.session !== null && adapterOf(launch.session.vendor)?.launch.loaderSwallowsSignals === true,
     });
   },
 };
@@ -164,7 +165,7 @@ function assertStartable(command: string[] | null, stored: WorkerDetail | null, 
   // A name nobody has: the claim says what is missing.
   else if (stored !== null && stored.command !== null) {
     const { conversation } = stored;
-    preparedLaunchOf({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
+    resolveLaunch({ ...stored, cwd: conversation?.launchCwd ?? stored.cwd }, process.env, conversation);
   }
 }
 

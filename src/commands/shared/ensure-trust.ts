@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { fleetChanges, whatItRuns } from "../../project/fleet/diff.ts";
+import { fleetChanges, commandSummary } from "../../project/fleet/diff.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
@@ -27,7 +27,7 @@ export async function ensureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, 
 /** What would run, and what would be said first. */
 function whatRuns(fleet: Fleet): string[] {
   const told = fleet.workers.filter(({ prompt }) => prompt !== null);
-  return [...whatItRuns(fleet), ...told.flatMap(promptLines)];
+  return [...commandSummary(fleet), ...told.flatMap(promptLines)];
 }
 
 /** Never nothing: a change that changes no setting is one, too. */

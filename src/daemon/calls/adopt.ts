@@ -4,9 +4,9 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import { holderOf } from "../../store/runs.ts";
-import { conversationById, conversationInUse, setLocation, type Conversation } from "../../store/conversations.ts";
+import { conversationById, conversationInUse, moveConversation, type Conversation } from "../../store/conversations.ts";
 import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { describeConversation } from "../status/describe.ts";
@@ -29,7 +29,7 @@ export async function adoptCall(params: CallParams<"adopt">, { services }: CallC
   const transcript = await adapter.storage.probe(
     location,
     null,
-    asker({ command: adapter.command, cwd, environment, variables }),
+    programAsker({ command: adapter.command, cwd, environment, variables }),
   );
   assertAdoptable(params, transcript, adapter.liveness.holders(location, services.processes)[0] ?? null);
   const adopted = await services.writer.write(() => {
@@ -68,7 +68,7 @@ function bindExisting(
     });
   }
   bindWorker(services, worker, known.id);
-  setLocation(services.db, known.id, location.launchCwd, variables);
+  moveConversation(services.db, known.id, location.launchCwd, variables);
   recordEvent(
     services,
     "session.bound",

@@ -1,7 +1,7 @@
 import type { AnchorOwner } from "../../protocol/records/run.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
-import { runById, runsByIdStart, type Run } from "../../store/runs.ts";
+import { runById, runsByIdPrefix, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { Services } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
@@ -38,5 +38,5 @@ function ownerOf(services: Services, projectId: number, file: string): AnchorOwn
 function runOfFile(services: Services, file: string): Run | null {
   const [start = "", hash] = file.split("~");
   if (hash === undefined) return runById(services.db, file);
-  return runsByIdStart(services.db, start).find(({ id }) => fileNameOf(id) === file) ?? null;
+  return runsByIdPrefix(services.db, start).find(({ id }) => fileNameOf(id) === file) ?? null;
 }

@@ -3,7 +3,7 @@ import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { realPath } from "../../state/paths.ts";
 import { projectById } from "../../store/projects.ts";
@@ -45,7 +45,7 @@ async function listConversations(
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];
   const { dir, variables } = adapter.storage.configDirOf(environment);
   const configDir = realPath(resolve(cwd, dir));
-  const ask = asker({ command: adapter.command, cwd, environment, variables });
+  const ask = programAsker({ command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
     const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };

@@ -2,7 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
-import { undesire } from "../../store/fleet.ts";
+import { clearDesired } from "../../store/fleet.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { workersOfProject } from "../../store/workers.ts";
@@ -50,7 +50,7 @@ async function bringDown(
 ): Promise<DownItem> {
   const subject = { projectId: project.id, workerId: worker.id };
   await services.writer.write(() => {
-    undesire(services.db, worker.id);
+    clearDesired(services.db, worker.id);
     if (worker.desired) recordEvent(services, "worker.down", subject, { by: how.by });
   });
   await services.fleet.suspendRestarts(worker.id);

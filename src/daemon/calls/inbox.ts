@@ -1,7 +1,7 @@
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { onTheWay, recentMessages, unansweredFor } from "../../store/messages.ts";
+import { messagesOnTheWay, recentMessages, unansweredMessages } from "../../store/messages.ts";
 import { assertNoneMissing } from "../mail/integrity.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { projectFor } from "../mail/recipients.ts";
@@ -27,7 +27,7 @@ export async function peekMailCall(
   const to = other?.worker.id ?? sender.worker?.id ?? null;
   const rows = params.all
     ? recentMessages(services.db, project.id, to, params.limit).toReversed()
-    : onTheWay(services.db, project.id, to, params.limit);
+    : messagesOnTheWay(services.db, project.id, to, params.limit);
   if (!params.all && rows.length < params.limit) await assertNoneMissing(services, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(services, row));
   return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
@@ -42,7 +42,7 @@ export async function pendingCall(
   const sender = senderOf(services, actor, params);
   assertNotNested(params, sender);
   const project = projectFor(services, sender, { ...params, declared: [] });
-  const rows = unansweredFor(services.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
+  const rows = unansweredMessages(services.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
   for (const row of rows) await context.send(describeMessage(services, row));
   return { count: rows.length };
 }

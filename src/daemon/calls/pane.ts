@@ -4,7 +4,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
 import { startCommand } from "../../protocol/names.ts";
 import { readIfThere } from "../../state/files.ts";
-import { desire } from "../../store/fleet.ts";
+import { setDesired } from "../../store/fleet.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
@@ -23,7 +23,7 @@ export async function restartCall(
   if (worker.fleet === null) throw notUpError(worker);
   // Owed a start from now on: should this daemon die in between, the next one gives it.
   const keeping = { ...fleetSettingsOf(worker), after: worker.lease.generation };
-  await services.writer.write(() => desire(services.db, worker.id, keeping));
+  await services.writer.write(() => setDesired(services.db, worker.id, keeping));
   await services.fleet.suspendRestarts(worker.id);
   const run = services.fleet.liveRun(worker.id);
   if (run) await stopRun(services, run, params);

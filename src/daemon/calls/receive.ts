@@ -1,6 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
-import { countOnTheWay, messageById } from "../../store/messages.ts";
+import { countMessagesOnTheWay, messageById } from "../../store/messages.ts";
 import { assertNoneMissing } from "../mail/integrity.ts";
 import { offerNext, returnUnarrived, type MailboxReader } from "../mail/offer.ts";
 import { projectFor } from "../mail/recipients.ts";
@@ -35,7 +35,7 @@ export async function takeMailCall(
       change.stop();
       return { messages };
     }
-    await assertNoneMissing(services, projectId, to, countOnTheWay(services.db, projectId, to));
+    await assertNoneMissing(services, projectId, to, countMessagesOnTheWay(services.db, projectId, to));
     if ((await change.outcome) === "too late") return { messages };
     // Nobody is there to take an offer any more.
     if (closed.aborted) return { messages: [] };

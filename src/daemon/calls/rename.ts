@@ -3,7 +3,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { holderOf } from "../../store/runs.ts";
-import { undesire } from "../../store/fleet.ts";
+import { clearDesired } from "../../store/fleet.ts";
 import { releaseConversations } from "../../store/conversations.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
 import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneByName } from "../../store/tombstones.ts";
@@ -108,7 +108,7 @@ function retireWorkerNow(services: Services, { target }: CallParams<"retire">): 
   }
   if (run) services.runs.recordEnd(run);
   retireWorker(services.db, worker.id, services.now());
-  undesire(services.db, worker.id);
+  clearDesired(services.db, worker.id);
   deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
   releaseConversations(services.db, worker.id, services.now());
   dropSavedOfWorker(services.db, worker.id);

@@ -2,7 +2,7 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
-import { messageById, unansweredFor, type Message } from "../../store/messages.ts";
+import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import type { Services } from "../services.ts";
@@ -57,7 +57,7 @@ function repliedMessage(services: Services, sender: Sender, params: CallParams<"
     if (found.toWorker === to && (to !== null || found.projectId === project.id)) return found;
     throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: "perdure pending" });
   }
-  const [only, another] = unansweredFor(services.db, project.id, to, LIST_ROWS_MAX);
+  const [only, another] = unansweredMessages(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
   if (!only) {
     throw new PerdureError("not-found", `Nobody waits for an answer of ${sender.name}.`, { hint: "perdure inbox" });

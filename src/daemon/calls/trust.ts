@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { setTrusted, trustedOf } from "../../store/fleet.ts";
+import { setTrustedFleet, trustedFleetOf } from "../../store/fleet.ts";
 import type { CallContext } from "./context.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
@@ -15,7 +15,7 @@ export async function trustCall(params: CallParams<"trust">, { services }: CallC
   assertFolder(params.here.root);
   const trusted = await services.writer.write(() => {
     const project = registerProject(services, params.here);
-    setTrusted(services.db, {
+    setTrustedFleet(services.db, {
       projectId: project.id,
       digest,
       text: params.text,
@@ -53,9 +53,9 @@ export function assertTrusted(services: Services, params: FleetText & Pick<CallP
   });
 }
 
-function lastTrusted(services: Services, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedOf> {
+function lastTrusted(services: Services, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedFleetOf> {
   const project = projectOf(services, { here, project: null });
-  return project && trustedOf(services.db, project.id);
+  return project && trustedFleetOf(services.db, project.id);
 }
 
 type FleetText = Pick<CallParams<"up">, "text" | "prompts">;

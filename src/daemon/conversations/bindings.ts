@@ -18,7 +18,7 @@ import {
   conversationById,
   conversationInUse,
   conversationOfRun,
-  setLocation,
+  moveConversation,
   setPrompted,
   setProof,
   setTranscript,
@@ -157,7 +157,7 @@ export function recordTranscript(
   const { file, bytes, version, cwd } = found;
   setTranscript(services.db, conversation.id, { file, bytes, version, boot: services.processes.bootId() });
   if (conversation.provenance !== "rotated" || cwd === undefined || cwd === conversation.launchCwd) return;
-  setLocation(services.db, conversation.id, cwd, conversation.variables);
+  moveConversation(services.db, conversation.id, cwd, conversation.variables);
 }
 
 /** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */

@@ -1,5 +1,5 @@
 import type { SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { AskProgram } from "../../vendors/adapter.ts";
@@ -33,7 +33,7 @@ export function askProgramOf(services: Pick<BaseServices, "db">, conversation: C
   const worker = workerById(services.db, conversation.workerId);
   const adapter = adapterOf(conversation.vendor);
   const stored = worker?.vendor === conversation.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
-  return asker({
+  return programAsker({
     command: stored ?? adapter?.command ?? [],
     cwd: conversation.launchCwd,
     environment: worker?.environment ?? {},

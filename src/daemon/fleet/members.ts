@@ -2,7 +2,7 @@ import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
-import { desire } from "../../store/fleet.ts";
+import { setDesired } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
@@ -49,7 +49,7 @@ export function desireMember(services: FleetServices, { worker, entry }: FleetMe
   if (run !== null && run.pane === null) return;
   const { group, restart, prompt, openFiles } = entry;
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
-  desire(services.db, worker.id, { group, restart, prompt, openFiles, after });
+  setDesired(services.db, worker.id, { group, restart, prompt, openFiles, after });
   // For the first time: a daemon that is killed before its turn leaves the next one something to start.
   if (worker.command === null) storeFirstLaunch(services, worker, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });

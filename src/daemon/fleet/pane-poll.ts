@@ -1,7 +1,7 @@
 import { PANE_LOOK_MS, PANE_LOOKS_SELDOM } from "../../limits/index.ts";
-import { looksSuspended } from "../../runtime/tmux/suspended.ts";
+import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
-import type { Pane } from "../../runtime/tmux/panes.ts";
+import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import { runById } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SCREEN_KEPT_LINES } from "../../limits/index.ts";
-import { looksSuspended } from "../../runtime/tmux/suspended.ts";
+import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { failureKind } from "../../store/failure.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { carries } from "../../runtime/process/index.ts";
-import type { Pane } from "../../runtime/tmux/panes.ts";
+import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 

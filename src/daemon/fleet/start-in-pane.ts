@@ -18,7 +18,7 @@ import { bindMinted } from "../launch/bind.ts";
 import { claim } from "../names/claim.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
-import type { Turns } from "../../util/semaphore.ts";
+import type { KeyedMutex } from "../../util/semaphore.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
@@ -29,7 +29,7 @@ export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environm
 export interface PaneStarter {
   tmux: TmuxHandle;
   /** One vendor's program at a time makes ids of conversations. */
-  minting: Turns;
+  minting: KeyedMutex;
   /** Resolves when the worker may start. */
   ready: () => Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function startInPane(
       const { run, generation, token } = grant;
       return bindMinted(services, { run, generation, token, session, ...launchParams(params) });
     };
-    const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.take(vendor, act));
+    const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
     addPredecessorNotice(project, launch);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
@@ -150,7 +150,7 @@ function scriptOf(
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    deafLoader: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
+    loaderSwallowsSignals: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
   });
 }
 

@@ -11,7 +11,7 @@ import { failureKind } from "../../store/failure.ts";
 import { countRestart, setOnHold } from "../../store/fleet.ts";
 import { holderOf, runById, runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, desiredWorkers, workerById, type OnHold, type Worker } from "../../store/workers.ts";
-import { Turns } from "../../util/semaphore.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { SupervisionStates, clearTimer } from "./worker-state.ts";
@@ -34,7 +34,7 @@ export class FleetSupervisor {
   readonly tmux: TmuxHandle;
   readonly #services: LaunchServices;
   readonly #startBatch = new StartBatch(STARTS_AT_ONCE);
-  readonly #minting = new Turns();
+  readonly #minting = new KeyedMutex();
   readonly #states: SupervisionStates;
   /** What runs were blocked by when they ended, until it was decided about them. */
   readonly #dialogs = new Map<string, string>();

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { findTmux } from "../../runtime/tmux/find.ts";
-import type { Pane } from "../../runtime/tmux/panes.ts";
+import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
-import { Gate } from "../../util/semaphore.ts";
+import { Semaphore } from "../../util/semaphore.ts";
 
 /** Our tmux server. Nothing of it is looked for before it is needed: most who use perdure have one worker in a terminal. */
 export class TmuxHandle {
@@ -16,7 +16,7 @@ export class TmuxHandle {
   #ending: Promise<void> | null = null;
   #listing: Promise<Pane[]> | null = null;
   /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
-  readonly #removing = new Gate(1);
+  readonly #removing = new Semaphore(1);
 
   constructor(paths: StatePaths, log: (line: string) => void, prepare: (server: TmuxServer) => void = () => undefined) {
     this.#paths = paths;
@@ -75,7 +75,7 @@ export class TmuxHandle {
 
   /** Only if it is still that run's: another server numbers its panes anew. */
   async removePane({ id, run }: Pane): Promise<void> {
-    await this.#removing.pass(async () => this.existingServer()?.removePane(id, run ?? undefined));
+    await this.#removing.run(async () => this.existingServer()?.removePane(id, run ?? undefined));
   }
 
   /** Its path, once it was needed. */

@@ -1,7 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
-import { asker } from "../../launch/ask-program.ts";
+import { programAsker } from "../../launch/ask-program.ts";
 import { runById, type Run } from "../../store/runs.ts";
 import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
@@ -49,7 +49,7 @@ function initialTranscript(services: LaunchServices, params: CallParams<"bindCon
   const place = newLocation(spec, vendor, forkSourceOf(services, worker));
   const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
-  const ask = asker({ command: program, cwd, environment, variables: place.variables });
+  const ask = programAsker({ command: program, cwd, environment, variables: place.variables });
   return vendor.adapter.storage.probe({ ...place, id: params.session }, null, ask);
 }
 

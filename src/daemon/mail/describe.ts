@@ -1,7 +1,7 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
-import { messageById, messagesByIdStart, stepsOf, type Message } from "../../store/messages.ts";
+import { messageById, messagesByIdPrefix, stepsOf, type Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
@@ -41,7 +41,7 @@ export function describeSteps(services: Pick<BaseServices, "db">, message: Messa
 export function findMessage(services: Pick<BaseServices, "db">, idOrStart: string): Message {
   const exact = messageById(services.db, idOrStart);
   if (exact) return exact;
-  const [only, another] = messagesByIdStart(services.db, idOrStart);
+  const [only, another] = messagesByIdPrefix(services.db, idOrStart);
   if (only && !another) return only;
   if (only && another) {
     throw new PerdureError("usage", `${idOrStart} is the beginning of more than one message's id.`, {

@@ -1,6 +1,6 @@
 import { OFFER_BYTES_PER_CALL, OFFERS_MAX } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
-import { messageById, offersOf, queuedFor } from "../../store/messages.ts";
+import { messageById, offersOfRun, queuedMessages } from "../../store/messages.ts";
 import { describeMessage } from "./describe.ts";
 import type { MailServices } from "./services.ts";
 import { transition } from "./transition.ts";
@@ -22,7 +22,7 @@ export function offerNext(services: MailServices, reader: MailboxReader, max: nu
   const { run, generation } = reader;
   const messages: MessageRecord[] = [];
   let bytes = 0;
-  const next = queuedFor(services.db, reader.projectId, reader.to, max);
+  const next = queuedMessages(services.db, reader.projectId, reader.to, max);
   for (const message of next) {
     if (message.attempt >= OFFERS_MAX) {
       transition(services, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
@@ -45,7 +45,7 @@ export function offerNext(services: MailServices, reader: MailboxReader, max: nu
  * the offer and before the answer, and such a message must not come after a later one.
  */
 export function returnUnarrived(services: MailServices, reader: MailboxReader, inHand: ReadonlySet<string>): void {
-  for (const message of offersOf(services.db, reader.run)) {
+  for (const message of offersOfRun(services.db, reader.run)) {
     const ofThisBox = message.projectId === reader.projectId && message.toWorker === reader.to;
     if (message.state !== "offered" || inHand.has(message.id) || !ofThisBox) continue;
     transition(services, message, "return", { run: reader.run, reason: "it never arrived" });

@@ -6,7 +6,7 @@ import {
   SENDER_PER_SECOND,
 } from "../../limits/index.ts";
 import { spendAllowance, type SendAllowance, type WaitingAsk } from "../../core/mail.ts";
-import { allOffers, expiredBy, messageBySeq } from "../../store/messages.ts";
+import { allOffers, messagesExpiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
 import { MessageIds } from "./message-ids.ts";
@@ -119,7 +119,7 @@ export class MailRuntime {
 
   async #expire(): Promise<void> {
     for (;;) {
-      const due = expiredBy(this.#services.db, this.now(), EVENT_ROWS_DEFAULT);
+      const due = messagesExpiredBy(this.#services.db, this.now(), EVENT_ROWS_DEFAULT);
       if (due.length === 0) return;
       await this.#services.writer.write(() => {
         // Read again: somebody may have read it in the very change before this one.

@@ -1,6 +1,13 @@
 import { nextState, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/records/mail.ts";
-import { resetDelivery, changeMessage, offersOf, onTheWay, unansweredFor, type Message } from "../../store/messages.ts";
+import {
+  resetDelivery,
+  changeMessage,
+  offersOfRun,
+  messagesOnTheWay,
+  unansweredMessages,
+  type Message,
+} from "../../store/messages.ts";
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
@@ -62,7 +69,7 @@ function updateCounters(
 
 /** Its run is over, or lost its name: what it was offered is offered to the next one. */
 export function returnOffers(services: TransitionServices, runId: string): void {
-  for (const message of offersOf(services.db, runId)) {
+  for (const message of offersOfRun(services.db, runId)) {
     // What the model has seen is not offered again: it may have acted on it.
     if (message.state === "injected") transition(services, message, "read", { run: runId, reason: "its run ended" });
     else transition(services, message, "return", { run: runId, reason: "its run ended first" });
@@ -73,9 +80,9 @@ export function returnOffers(services: TransitionServices, runId: string): void 
 export function deadLetterAll(services: TransitionServices, projectId: number, workerId: number, reason: string): void {
   for (;;) {
     const left = [
-      ...onTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
+      ...messagesOnTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
       // Read, and never to be answered.
-      ...unansweredFor(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
+      ...unansweredMessages(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
     ];
     if (left.length === 0) return;
     for (const message of left) transition(services, message, "die", { run: null, reason });

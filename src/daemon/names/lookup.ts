@@ -11,7 +11,7 @@ import {
   projectBySlug,
   type Project,
 } from "../../store/projects.ts";
-import { runsByIdStart } from "../../store/runs.ts";
+import { runsByIdPrefix } from "../../store/runs.ts";
 import { tombstoneByName } from "../../store/tombstones.ts";
 import { lastRetiredByName, workerById, workerByName, workersOfProject, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
@@ -86,7 +86,7 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
 /** By a run's id, or the beginning of ids that all belong to one worker. */
 function workerOfRun(services: ChangeServices, project: Project, idOrStart: string): Worker | null {
   if (!idOrStart.includes(".")) return null;
-  const workers = new Set(runsByIdStart(services.db, idOrStart).map((run) => run.workerId));
+  const workers = new Set(runsByIdPrefix(services.db, idOrStart).map((run) => run.workerId));
   const [only] = workers.size === 1 ? workers : [];
   const worker = only === undefined ? null : workerById(services.db, only);
   return worker?.projectId === project.id && worker.retiredMs === null ? worker : null;

@@ -2,7 +2,7 @@ import { WORKERS_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
-import { countWorkers, insertWorker, workerByName, workersAtMost, type Worker } from "../../store/workers.ts";
+import { countWorkers, insertWorker, workerByName, workerCountUpperBound, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
@@ -21,7 +21,7 @@ export function findOrCreateWorker(
   if (known) return known;
   const heir = renamedTo(services, project.id, key);
   if (heir) throw renamedError(project, name, heir);
-  const few = workersAtMost(services.db) < WORKERS_PER_PROJECT_MAX;
+  const few = workerCountUpperBound(services.db) < WORKERS_PER_PROJECT_MAX;
   if (!few && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
     throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
       hint: "perdure retire NAME",

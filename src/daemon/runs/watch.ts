@@ -20,7 +20,7 @@ import {
   type ProcessInfo,
   type RunMark,
 } from "../../runtime/process/index.ts";
-import { aliveRuns, endRun, runById, type Run } from "../../store/runs.ts";
+import { unendedRuns, endRun, runById, type Run } from "../../store/runs.ts";
 import { retireWorker, setLease, workerById } from "../../store/workers.ts";
 import type { BaseServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
@@ -87,7 +87,7 @@ export class RunWatch {
 
   /** Begins with what the store knows: runs that ended while no daemon was there are ended now. */
   start(): void {
-    for (const run of aliveRuns(this.#services.db)) {
+    for (const run of unendedRuns(this.#services.db)) {
       this.#track(run);
       this.#listener?.adopted(run);
     }

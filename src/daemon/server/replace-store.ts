@@ -9,7 +9,7 @@ export function replaceStore(paths: StatePaths, newStore: boolean): void {
   const backup = argumentAfter("--restore");
   const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
   if (backup !== null) restoreStore(backup, paths.database, live());
-  else if (newStore && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set());
+  else if (newStore && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set(), "the new store");
   else return;
   new HighWater(paths.highWater).remove();
   for (const folder of [paths.custody, paths.attachments]) setFolderAside(folder, backup !== null);

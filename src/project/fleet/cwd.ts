@@ -3,16 +3,16 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
 import { pathInside } from "../path-inside.ts";
 
-/** Right before a start, when the worktree is there: what git checked out may have a link in the folder's place. */
+/** Checks a worker's folder right before a start: git may have checked out a link in its place. */
 export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWorker): void {
   const folder = worktree?.path ?? root;
   if (pathInside(folder, cwd) === null) {
-    throw new PerdureError("refused", `The folder of ${name} leads out of ${folder}: ${cwd}.`, {
+    throw new PerdureError("refused", `The folder of ${name} is outside ${folder}: ${cwd}.`, {
       hint: `ls -ld ${cwd}`,
     });
   }
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new PerdureError("refused", `The folder of ${name} is not there: ${cwd}.`, {
-    hint: `make it, or edit ${file}`,
+  throw new PerdureError("refused", `The folder of ${name} does not exist: ${cwd}.`, {
+    hint: `create it, or edit ${file}`,
   });
 }

@@ -6,18 +6,18 @@ import { CONFIG_FILE } from "../find.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
 import { isTable } from "../../util/fields.ts";
 
-// What a person sees before a fleet file is trusted. Made from what the file says, not from how it is written: a value of `env`
-// is found in whatever way it was put there, and a layout meant to deceive is gone. Whoever prints it makes it `printable`.
+// The changes that a person sees before a fleet file is trusted. They are made from the parsed file, not from its text: so every
+// value of `env` is found however it is written, and no layout can deceive. The caller passes the lines through `printable`.
 
 export interface ChangedLine {
-  /** With a blank: the table that the lines below are in. */
+  /** A blank marks the table that the lines below are in. */
   sign: "+" | "-" | " ";
   text: string;
 }
 
-/** Every setting that came, went or changed; nothing if only comments and layout did. Values of `env` are `…`. */
+/** Lists every added, removed or changed setting; comments and layout do not count. Values of `env` are shown as `…`. */
 export function fleetChanges(trusted: string | null, present: string): ChangedLine[] {
-  const before = tablesBefore(trusted);
+  const before = trustedTables(trusted);
   const after = tablesOf(present);
   return [...new Set([...after.keys(), ...before.keys()])].flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)];
@@ -29,8 +29,8 @@ export function fleetChanges(trusted: string | null, present: string): ChangedLi
   });
 }
 
-/** A line for each worker: its command line with the names of its variables, and where it runs. */
-export function whatItRuns({ root, workers }: Fleet): string[] {
+/** Describes each worker on a line: its command line with the names of its variables, and its folder. */
+export function commandSummary({ root, workers }: Fleet): string[] {
   const line = (worker: FleetWorker): string =>
     `${worker.name}: ${commandLine(worker)} in ${relative(root, worker.cwd) || "."}`;
   // A line break in a word would make a line that looks like another worker's.
@@ -48,9 +48,9 @@ const HIDDEN = "…";
 /** The settings of a table by their keys. */
 type Table = Map<string, Setting>;
 interface Setting {
-  /** As it is shown. */
+  /** The line that is shown. */
   text: string;
-  /** As it is compared. */
+  /** The full value that is compared. */
   value: string;
 }
 
@@ -60,13 +60,13 @@ function tableChanges(before: Table, after: Table): ChangedLine[] {
     if (old?.value === now?.value) return [];
     const lines: ChangedLine[] = [];
     if (old) lines.push({ sign: "-", text: old.text });
-    if (now) lines.push({ sign: "+", text: old?.text === now.text ? `${now.text} (another value)` : now.text });
+    if (now) lines.push({ sign: "+", text: old?.text === now.text ? `${now.text} (changed value)` : now.text });
     return lines;
   });
 }
 
-/** Nothing, if it was never trusted or can no longer be read: then everything is shown as new. */
-function tablesBefore(text: string | null): Map<string, Table> {
+/** Reads the trusted file; no tables if there was none or it cannot be parsed any more, so that everything is new. */
+function trustedTables(text: string | null): Map<string, Table> {
   try {
     return text === null ? new Map<string, Table>() : tablesOf(text);
   } catch (error) {
@@ -75,7 +75,7 @@ function tablesBefore(text: string | null): Map<string, Table> {
   }
 }
 
-/** What stands above all tables is in one without a name; each worker is a table of its own. */
+/** Reads a file into tables: settings above all tables are in one without a name, each worker is a table of its own. */
 function tablesOf(text: string): Map<string, Table> {
   const top: Table = new Map();
   const tables = new Map([["", top]]);
@@ -108,20 +108,20 @@ function addSettings(table: Table, path: string[], value: Record<string, unknown
 }
 
 function addSetting(table: Table, path: string[], value: unknown): void {
-  const shown = path.some(isSecret) ? HIDDEN : written(value, true);
-  table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: written(value, false) });
+  const shown = path.some(isSecret) ? HIDDEN : asToml(value, true);
+  table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: asToml(value, false) });
 }
 
 function isSecret(key: string): boolean {
   return key.toLowerCase() === "env";
 }
 
-/** As TOML on one line; control characters are escaped on the way. */
-function written(value: unknown, hiding: boolean): string {
-  if (Array.isArray(value)) return `[${value.map((item) => written(item, hiding)).join(", ")}]`;
+/** Formats a value as TOML on one line, with control characters escaped. */
+function asToml(value: unknown, hideSecrets: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((item) => asToml(item, hideSecrets)).join(", ")}]`;
   if (!isTable(value)) return typeof value === "string" ? JSON.stringify(value) : String(value);
   const pairs = Object.entries(value).map(
-    ([key, inner]) => `${dotted([key])} = ${hiding && isSecret(key) ? HIDDEN : written(inner, hiding)}`,
+    ([key, inner]) => `${dotted([key])} = ${hideSecrets && isSecret(key) ? HIDDEN : asToml(inner, hideSecrets)}`,
   );
   return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
 }

@@ -8,7 +8,7 @@ import { isErrno } from "../../state/files.ts";
 import { entryError, type FleetFileEntry } from "./entry.ts";
 import { pathInside } from "../path-inside.ts";
 
-/** What `{{…}}` in a prompt stands for. */
+/** The values of the `{{…}}` placeholders in a prompt. */
 export interface PromptWords {
   readonly name: string;
   readonly project: string;
@@ -16,9 +16,9 @@ export interface PromptWords {
   readonly root: string;
 }
 
-/** A prompt's text, from a file inside the project. */
+/** The text of a prompt, read from a file inside the project. */
 export interface Prompt {
-  /** As a person would type it. */
+  /** The path as a person would type it. */
   file: string;
   text: string;
 }
@@ -33,10 +33,10 @@ export function readPrompt(entry: FleetFileEntry, path: string, root: string): P
   try {
     const stats = statSync(file);
     if (!stats.isFile()) throw bad("is not a file");
-    if (stats.size > PROMPT_BYTES_MAX) throw bad(`has ${stats.size} bytes; at most ${PROMPT_BYTES_MAX} are taken`);
+    if (stats.size > PROMPT_BYTES_MAX) throw bad(`has ${stats.size} bytes; the limit is ${PROMPT_BYTES_MAX}`);
     const text = readFileSync(file, "utf8");
     if (text.trim() === "") throw bad("is empty");
-    if (text.includes("\0")) throw bad("has a NUL character in it");
+    if (text.includes("\0")) throw bad("contains a NUL character");
     return { file: relative(process.cwd(), file), text };
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) throw bad("does not exist");
@@ -45,7 +45,7 @@ export function readPrompt(entry: FleetFileEntry, path: string, root: string): P
   }
 }
 
-/** Once over the text: what a word stands for is not looked at again. */
+/** Replaces the placeholders in one pass: a value that contains `{{…}}` is not expanded again. */
 export function renderPrompt({ file, text }: Prompt, words: PromptWords): string {
   const table: Readonly<Record<string, string>> = { ...words };
   const rendered = text.replace(/\{\{([^{}\n]*)\}\}/g, (whole, word: string, at: number) => {
@@ -53,7 +53,7 @@ export function renderPrompt({ file, text }: Prompt, words: PromptWords): string
     if (value !== undefined) return value;
     const [best] = nearest(word.trim(), Object.keys(table));
     const line = text.slice(0, at).split("\n").length;
-    throw new PerdureError("usage", `${file}:${line}: unknown ${whole}.`, {
+    throw new PerdureError("usage", `${file}:${line}: unknown placeholder ${whole}.`, {
       hint: best
         ? `did you mean {{${best}}}?`
         : `known: ${Object.keys(table)
@@ -63,7 +63,7 @@ export function renderPrompt({ file, text }: Prompt, words: PromptWords): string
   });
   const bytes = Buffer.byteLength(rendered);
   if (bytes <= PROMPT_BYTES_MAX) return rendered;
-  throw new PerdureError("usage", `${file} becomes ${bytes} bytes; at most ${PROMPT_BYTES_MAX} are taken.`, {
+  throw new PerdureError("usage", `${file} expands to ${bytes} bytes; the limit is ${PROMPT_BYTES_MAX}.`, {
     hint: `edit ${file}`,
   });
 }

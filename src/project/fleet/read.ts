@@ -10,20 +10,20 @@ import { configError, type ConfigSource } from "../config/shape.ts";
 import { isCopyable } from "../worktree/copy.ts";
 import { worktreeBranch, worktreePath, type Worktree } from "../worktree/paths.ts";
 
-// The fleet file as it is meant: every worker with its defaults, its place and its first prompt. Whether its vendor exists is
-// for those to say who know the vendors.
+// Reads the fleet file: every worker with its defaults, its folder and its first prompt. Whether a vendor exists is checked by
+// the callers, because this room knows no vendors.
 
 export interface FleetWorker {
   name: string;
-  /** Its key in the file: several workers come from one entry with a `count`. */
+  /** The key of the entry in the file: one entry with a `count` makes several workers. */
   entry: string;
-  /** Null for a plain program. */
+  /** The vendor; null for a plain program. */
   vendor: string | null;
-  /** Only of a plain program and of one with declared words; `args` follow it. */
+  /** The command of a plain program or one with declared words, followed by `args`; null for a vendor's. */
   command: string[] | null;
   args: string[];
   declared: Declared | null;
-  /** Absolute, in its worktree if it has one; there or not yet. */
+  /** The absolute path of the folder, inside the worktree if there is one; it may not exist yet. */
   cwd: string;
   worktree: Worktree | null;
   group: string | null;
@@ -35,23 +35,23 @@ export interface FleetWorker {
 }
 
 export interface Fleet {
-  /** As a person would type it. */
+  /** The path as a person would type it. */
   file: string;
-  /** What was read, to be trusted. */
+  /** The text of the file, which the operator has to trust. */
   text: string;
-  /** The main working tree: all paths are meant from here. */
+  /** The main working tree, to which all paths are relative. */
   root: string;
   project: string | null;
   workers: FleetWorker[];
 }
 
 /**
- * The fleet of the project's main tree, wherever one stands: two files would fight for the same names, and a worktree has an old
- * one. Null without a file or without workers in it. The slug is what prompts call the project, if it is known to be another.
+ * Reads the fleet file of the project's main tree, from whichever tree: two files would compete for the same names, and a worktree
+ * has an old one. Returns null without a file or without workers in it. The slug, where it is known, is the project's name in prompts.
  */
 export function readFleet(found: FoundProject, slug?: string): Fleet | null {
   const root = fleetRoot(found);
-  const ground = { root, repository: repositoryOf(found) };
+  const roots = { root, repository: repositoryOf(found) };
   const read = readConfigText(root);
   if (read === null || Object.keys(read.config.workers ?? {}).length === 0) return null;
   const { config, source } = read;
@@ -63,17 +63,17 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
     const program = programOf(entry);
     const prompt = promptOf(entry, program.vendor, root);
     return made.map((name) => {
-      const place = placeOf(entry, name, ground);
+      const folders = foldersOf(entry, name, roots);
       return {
         name,
         entry: key,
         ...program,
-        ...place,
+        ...folders,
         group: entry.own.group ?? entry.defaults.group ?? null,
         env: variablesOf(entry),
         mode: modeOf(entry, program.vendor),
         restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),
-        prompt: prompt && render(prompt, name, peers, project, place.worktree?.path ?? root),
+        prompt: prompt && render(prompt, name, peers, project, folders.worktree?.path ?? root),
       };
     });
   });
@@ -81,81 +81,86 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
     throw configError(
       source,
       ["defaults", "copy"],
-      "defaults.copy is for worktrees, and no worker has one.",
+      "defaults.copy needs a worktree, and no worker has one.",
       COPY_HINT,
     );
   }
   return { file: source.file, text: source.text, root, project: config.project ?? null, workers };
 }
 
-/** At the line of an entry's key: for what only others can judge. What is said goes on after the entry's name. */
+/** Makes an error at the line of an entry's key, for checks that callers make; the message continues the entry's name. */
 export function fleetError(
   { root, file }: Fleet,
   key: string,
-  ...about: [key: string, said: string, hint: string]
+  ...about: [key: string, message: string, hint: string]
 ): Error {
   const read = readConfigText(root);
-  if (read === null) return new PerdureError("not-found", `${file} is gone.`, { hint: "put it back" });
+  if (read === null) return new PerdureError("not-found", `${file} no longer exists.`, { hint: "restore it" });
   return entryError(entryOf(key, read.config, read.source), ...about);
 }
 
-const COPY_HINT = "worktree = true, or take copy out";
+const COPY_HINT = "set worktree = true, or remove copy";
 
 function entryOf(key: string, config: Config, source: ConfigSource): FleetFileEntry {
   return { key, own: config.workers?.[key] ?? {}, defaults: config.defaults ?? {}, source };
 }
 
-/** The tree that the file's paths are meant in, and the repository beside which worktrees are made. */
+/** The tree to which the file's paths are relative, and the repository beside which worktrees are made. */
 interface FleetRoots {
   root: string;
   repository: string;
 }
 
-function placeOf(entry: FleetFileEntry, name: string, ground: FleetRoots): Pick<FleetWorker, "cwd" | "worktree"> {
-  const worktree = worktreeOf(entry, name, ground);
-  const folder = worktree?.path ?? ground.root;
-  const wanted = entry.own.cwd ?? entry.defaults.cwd ?? ".";
-  const cwd = pathInside(folder, wanted);
+function foldersOf(entry: FleetFileEntry, name: string, roots: FleetRoots): Pick<FleetWorker, "cwd" | "worktree"> {
+  const worktree = worktreeOf(entry, name, roots);
+  const folder = worktree?.path ?? roots.root;
+  const path = entry.own.cwd ?? entry.defaults.cwd ?? ".";
+  const cwd = pathInside(folder, path);
   if (cwd !== null) return { cwd, worktree };
-  const hint = 'a relative path without "..", such as "services/api"';
-  throw entryError(entry, "cwd", `.cwd ${JSON.stringify(wanted)} is not inside ${folder}.`, hint);
+  const hint = 'use a relative path without "..", such as "services/api"';
+  throw entryError(entry, "cwd", `.cwd ${JSON.stringify(path)} is not inside ${folder}.`, hint);
 }
 
 function worktreeOf(entry: FleetFileEntry, name: string, { root, repository }: FleetRoots): Worktree | null {
   const { own, defaults } = entry;
   if (!(own.worktree ?? defaults.worktree ?? false)) {
-    if (own.copy !== undefined) throw entryError(entry, "copy", ".copy is for worktrees, and it has none.", COPY_HINT);
+    if (own.copy !== undefined) throw entryError(entry, "copy", ".copy needs a worktree, and it has none.", COPY_HINT);
     return null;
   }
   const copy = own.copy ?? defaults.copy ?? [];
   for (const file of copy) {
     if (isCopyable(root, file)) continue;
-    const hint = 'a relative path without "..", such as ".env"';
+    const hint = 'use a relative path without "..", such as ".env"';
     throw entryError(entry, "copy", `.copy ${JSON.stringify(file)} is not a file inside the project.`, hint);
   }
   return { path: worktreePath(repository, name), branch: worktreeBranch(name), copy };
 }
 
-/** Only an agent takes a prompt. */
+/** Reads the entry's first prompt; only an agent takes one. */
 function promptOf(entry: FleetFileEntry, vendor: string | null, root: string): Prompt | null {
   const { own, defaults } = entry;
   if (vendor === null && own.prompt !== undefined) {
-    throw entryError(entry, "prompt", ".prompt is for agents, and this is a plain program.", "take it out");
+    throw entryError(entry, "prompt", ".prompt is only for agents, and this is a plain program.", "remove it");
   }
   const path = vendor === null ? undefined : (own.prompt ?? defaults.prompt);
   return path === undefined ? null : readPrompt(entry, path, root);
 }
 
-/** Only an agent has turns. */
+/** Returns the entry's mode; only an agent has turns. */
 function modeOf(entry: FleetFileEntry, vendor: string | null): FleetWorker["mode"] {
   const { own, defaults } = entry;
   if (vendor === null && own.mode === "turn") {
-    throw entryError(entry, "mode", '.mode "turn" is for agents, and this is a plain program.', 'mode = "tmux"');
+    throw entryError(
+      entry,
+      "mode",
+      '.mode "turn" is only for agents, and this is a plain program.',
+      'set mode = "tmux"',
+    );
   }
   return own.mode ?? (vendor === null ? undefined : defaults.mode) ?? "tmux";
 }
 
-function render(prompt: Prompt, name: string, everybody: string[], project: string, root: string): string {
-  const peers = everybody.filter((each) => each !== name).join(", ") || "nobody";
+function render(prompt: Prompt, name: string, allNames: string[], project: string, root: string): string {
+  const peers = allNames.filter((each) => each !== name).join(", ") || "nobody";
   return renderPrompt(prompt, { name, project, peers, root });
 }

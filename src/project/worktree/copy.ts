@@ -5,26 +5,27 @@ import { isErrno } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
 import { pathInside } from "../path-inside.ts";
 
-/** A relative path to something below the tree, and not to git's own. */
+/** True for a relative path to something below the tree that is not part of git itself. */
 export function isCopyable(root: string, path: string): boolean {
   const full = path.startsWith("/") ? null : pathInside(root, path);
   if (full === null || full === root) return false;
   return ![full, realPath(full)].some((each) => each.split(sep).includes(".git"));
 }
 
-/** Before anything is made: what is wrong with a file must not leave half a worktree behind. */
+/** Checks the files before anything is made, so that a bad one does not leave half a worktree behind. */
 export function checkCopies(root: string, copy: readonly string[]): void {
   for (const path of copy) {
     const bad = (why: string, hint: string): Error =>
       new PerdureError("refused", `${path} cannot be copied into a new worktree: ${why}.`, { hint });
-    if (!isCopyable(root, path)) throw bad("it is not inside the project", "take it out of copy in perdure.toml");
+    if (!isCopyable(root, path)) throw bad("it is not inside the project", "remove it from copy in perdure.toml");
     const stats = statSync(join(root, path), { throwIfNoEntry: false });
-    if (stats === undefined) throw bad(`there is none in ${root}`, "make it, or take it out of copy in perdure.toml");
+    if (stats === undefined)
+      throw bad(`it does not exist in ${root}`, "create it, or remove it from copy in perdure.toml");
     if (!stats.isFile()) throw bad("it is not a file", "name the files in it");
   }
 }
 
-/** What the tree has already, from git or from somebody, stays as it is. */
+/** Copies the files into a new tree; a file that the tree has already stays as it is. */
 export function copyInto(tree: string, root: string, copy: readonly string[]): void {
   for (const path of copy) {
     const target = join(tree, relative(root, join(root, path)));
@@ -37,7 +38,7 @@ export function copyInto(tree: string, root: string, copy: readonly string[]): v
   }
 }
 
-/** One by one: a link in the tree that git checked out could lead out of it. */
+/** Makes the folders one by one: a link that git checked out could lead out of the tree. */
 function makeFolders(tree: string, folder: string): void {
   if (folder === tree) return;
   makeFolders(tree, dirname(folder));
@@ -45,7 +46,7 @@ function makeFolders(tree: string, folder: string): void {
   if (stats === undefined) mkdirSync(folder);
   else if (!stats.isDirectory()) {
     throw new PerdureError("refused", `${folder} is not a folder; nothing is copied through it.`, {
-      hint: "take the file below it out of copy in perdure.toml",
+      hint: "remove the file below it from copy in perdure.toml",
     });
   }
 }

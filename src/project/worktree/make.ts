@@ -11,20 +11,20 @@ import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
 
 /**
- * Made once, from what is checked out in `root`, on a branch of its own (which is used again if it is there); kept from then on,
- * whatever state it is in. Nothing is ever deleted, reset or written over. Only one that is new gets the files of `copy`.
+ * Makes a worktree once, from what is checked out in `root`, on a branch of its own, which is reused if it exists. An existing
+ * worktree is kept in whatever state it is: nothing is ever deleted, reset or overwritten. Only a new one gets the files of `copy`.
  */
 export async function makeWorktree(root: string, worktree: Worktree): Promise<{ created: boolean }> {
   const { path, branch, copy } = worktree;
-  assertRepository(root);
+  requireRepository(root);
   const unfinished = join(dirname(path), `.${basename(path)}.new`);
-  const kept = isThere(root, path);
+  const kept = isExistingWorktree(root, path);
   if (kept && !existsSync(unfinished)) return { created: false };
   checkCopies(root, copy);
   if (!kept) {
-    await assertCommits(root);
-    makeHome(dirname(path));
-    // Until the copies are there, too: whoever comes after a crash goes on from here.
+    await requireCommit(root);
+    makeWorktreesFolder(dirname(path));
+    // The mark stays until the copies are made, so that the next call after a crash continues here.
     writeFileSync(unfinished, "");
     try {
       await addWorktree(root, path, branch);
@@ -38,56 +38,56 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
   return { created: true };
 }
 
-function assertRepository(root: string): void {
+function requireRepository(root: string): void {
   if (findProject(root).kind === "repository") return;
   throw new PerdureError("refused", `${root} is not a git repository, so it has no worktrees.`, {
-    hint: "git init, and a first commit; or take worktree out of perdure.toml",
+    hint: "git init and make a first commit, or remove worktree from perdure.toml",
   });
 }
 
-async function assertCommits(root: string): Promise<void> {
-  const ended = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-  if (ended.status === 0) return;
-  // 1 is a question answered; anything else is git in trouble, with a reason of its own.
-  if (ended.status !== 1) throw new PerdureError("refused", `git refuses ${root}: ${reasonOf(ended)}.`);
-  throw new PerdureError("refused", `${root} has no commit yet that a worktree could begin with.`, {
+async function requireCommit(root: string): Promise<void> {
+  const result = await git(root, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  if (result.status === 0) return;
+  // 1 is an answer; any other status is a failure of git, with a reason of its own.
+  if (result.status !== 1) throw new PerdureError("refused", `git failed in ${root}: ${reasonOf(result)}.`);
+  throw new PerdureError("refused", `${root} has no commit yet for a worktree to start from.`, {
     hint: "git commit --allow-empty -m first",
   });
 }
 
-/** Whether it is this repository's worktree already; an error if something else is in its place. */
-function isThere(root: string, path: string): boolean {
+/** Tells whether the path is a worktree of this repository already; throws if something else is there. */
+function isExistingWorktree(root: string, path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined || (stats.isDirectory() && readdirSync(path).length === 0)) return false;
   const found = stats.isDirectory() ? findProject(path) : null;
   if (found === null || found.here !== realPath(path) || found.identity !== findProject(root).identity) {
     const moved = found?.kind === "folder" && existsSync(join(path, ".git"));
-    throw new PerdureError("conflict", `${path} is taken by something that is not a worktree of ${root}.`, {
+    throw new PerdureError("conflict", `${path} exists and is not a worktree of ${root}.`, {
       hint: moved
-        ? `if it is one, and was moved: git -C ${root} worktree repair ${path}`
-        : `look at it, and move it away: ls -la ${path}`,
+        ? `if it is a worktree that was moved: git -C ${root} worktree repair ${path}`
+        : `inspect it and move it away: ls -la ${path}`,
     });
   }
   const gitDir = /^gitdir: (.+)$/m.exec(readIfThere(join(path, ".git")) ?? "")?.[1] ?? "";
   if (readIfThere(join(gitDir, "locked"))?.trim() !== "initializing") return true;
-  throw new PerdureError("refused", `${path} is being made by another git, or was cut off in the middle of it.`, {
-    hint: `if nobody is at it: git -C ${root} worktree remove -f -f ${path}`,
+  throw new PerdureError("refused", `Another git is creating ${path}, or was interrupted while creating it.`, {
+    hint: `if no git is running: git -C ${root} worktree remove -f -f ${path}`,
   });
 }
 
-/** The folder of all worktrees. In somebody else's repository (a submodule's parent) it keeps out of their `git status`. */
-function makeHome(folder: string): void {
+/** Makes the folder of all worktrees. In another repository (a submodule's parent) it stays out of `git status`. */
+function makeWorktreesFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     if (!isErrno(error, "EACCES", "EPERM", "EROFS")) throw error;
-    throw new PerdureError("refused", `The folder for worktrees cannot be made: ${folder}.`, {
-      hint: `make it yours once: sudo install -d -o "$USER" ${folder}`,
+    throw new PerdureError("refused", `The folder for worktrees cannot be created: ${folder}.`, {
+      hint: `create it once with you as the owner: sudo install -d -o "$USER" ${folder}`,
       cause: error,
     });
   }
   if (!lstatSync(folder).isDirectory()) {
-    throw new PerdureError("refused", `${folder} is a link; worktrees are not made through it.`, {
+    throw new PerdureError("refused", `${folder} is a symbolic link; no worktree is created through it.`, {
       hint: `ls -ld ${folder}`,
     });
   }
@@ -96,55 +96,55 @@ function makeHome(folder: string): void {
 }
 
 async function addWorktree(root: string, path: string, branch: string): Promise<void> {
-  const there = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
-  const what = there.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
-  const ended = await git(root, ["worktree", "add", "--quiet", ...what]);
-  if (ended.status === 0) return;
-  const gone = ended.stderr.includes("missing but already registered");
-  throw new PerdureError("refused", `git could not make the worktree ${path}: ${reasonOf(ended)}.`, {
-    hint: gone
-      ? `put the folder back, or let git forget it: git -C ${root} worktree prune`
+  const branchLookup = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
+  const target = branchLookup.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
+  const result = await git(root, ["worktree", "add", "--quiet", ...target]);
+  if (result.status === 0) return;
+  const isRegistered = result.stderr.includes("missing but already registered");
+  throw new PerdureError("refused", `git could not create the worktree ${path}: ${reasonOf(result)}.`, {
+    hint: isRegistered
+      ? `restore the folder, or let git forget it: git -C ${root} worktree prune`
       : `git -C ${root} worktree list`,
   });
 }
 
-function reasonOf({ status, stderr }: Ended): string {
-  return /^(?:fatal|error): (.+)$/m.exec(stderr)?.[1] ?? (shorten(stderr.trim()) || `it ended with ${status}`);
+function reasonOf({ status, stderr }: GitResult): string {
+  return /^(?:fatal|error): (.+)$/m.exec(stderr)?.[1] ?? (shorten(stderr.trim()) || `it exited with ${status}`);
 }
 
-interface Ended {
+interface GitResult {
   status: number;
   stderr: string;
 }
 
-/** Not synchronous: a big checkout takes its time, and whoever asks has others to answer. */
-async function git(cwd: string, args: string[]): Promise<Ended> {
+/** Runs git asynchronously: a big checkout takes time, and the caller has others to answer. */
+async function git(cwd: string, args: string[]): Promise<GitResult> {
   return new Promise((done, fail) => {
     const limits = { timeout: WORKTREE_WAIT_MS, maxBuffer: ASK_PROGRAM_BYTES_MAX };
     execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {
       if (error === null) return done({ status: 0, stderr });
       if (typeof error.code === "number") return done({ status: error.code, stderr });
-      fail(notRun(error));
+      fail(gitNotRun(error));
     });
   });
 }
 
-function notRun(error: ExecFileException): PerdureError {
+function gitNotRun(error: ExecFileException): PerdureError {
   if (error.killed) return new PerdureError("timed-out", `git took longer than ${WORKTREE_WAIT_MS / 1000} s.`);
   const reason = error.code === "ENOENT" ? "it is not on PATH" : error.message;
   return new PerdureError("unavailable", `git cannot be run: ${reason}.`, {
-    hint: "install git, or take worktree out of perdure.toml",
+    hint: "install git, or remove worktree from perdure.toml",
     cause: error,
   });
 }
 
-/** Inside a git hook or alias these point at whatever git is at work on there. Messages are read, so in one language. */
+/** Drops variables that, inside a git hook or alias, point at another repository. Messages are parsed, so LC_ALL is C. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !PLACES_OF_GIT.has(name));
+  const kept = Object.entries(process.env).filter(([name]) => !GIT_LOCATION_VARIABLES.has(name));
   return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
 }
 
-const PLACES_OF_GIT: ReadonlySet<string> = new Set([
+const GIT_LOCATION_VARIABLES: ReadonlySet<string> = new Set([
   "GIT_DIR",
   "GIT_WORK_TREE",
   "GIT_INDEX_FILE",

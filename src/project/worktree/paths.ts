@@ -1,23 +1,23 @@
 import { basename, dirname, join } from "node:path";
 
-/** A working tree of a worker's own. */
+/** A git working tree that belongs to one worker. */
 export interface Worktree {
   path: string;
   branch: string;
-  /** Files that git ignores, copied once when the tree is made. */
+  /** The files that git ignores and that are copied once when the tree is made. */
   copy: string[];
 }
 
 /**
- * `api.worktrees/coder-1` beside `api`: out of the main tree, where it would dirty `git status` or need an entry in somebody's
- * ignore file, be searched and built along with everything, and be lost to `git clean -ffdx`; not in `.git` or the state folder,
- * where tools look away and nobody finds the work. Named after the repository, so that it is the same from every tree.
+ * Returns `api.worktrees/coder-1` beside `api`. Inside the main tree a worktree would show in `git status`, be searched and built
+ * along with everything, and be lost to `git clean -ffdx`; in `.git` or the state folder tools would skip it and nobody would find
+ * the work. The path is made from the repository, so that it is the same from every tree.
  */
 export function worktreePath(repository: string, name: string): string {
   return join(dirname(repository), `${basename(repository).replace(/(.)\.git$/, "$1")}.worktrees`, name);
 }
 
-/** Git takes no branch that ends in `.lock`, but a worker may; no name ends in `-`, so the branch is nobody else's. */
+/** Returns the worker's branch. Git refuses one that ends in `.lock`; no name ends in `-`, so an appended one is unique. */
 export function worktreeBranch(name: string): string {
   return `perdure/${name.toLowerCase().endsWith(".lock") ? `${name}-` : name}`;
 }

@@ -43,10 +43,11 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
     argv,
     // Of all its threads: whichever of them forked is the parent's task.
     children(pid) {
-      const told = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
+      const childLists = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
       // Some kernels do not tell: then everybody is asked for its parent.
-      if (told.every((text) => text === null)) return pids(proc).filter((each) => inspect(each)?.parentPid === pid);
-      return told.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
+      if (childLists.every((text) => text === null))
+        return pids(proc).filter((each) => inspect(each)?.parentPid === pid);
+      return childLists.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
     },
     openFiles: (pid) => openFiles(`${proc}/${pid}/fd`),
     lockHolders(file) {
@@ -59,19 +60,19 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       const named = [...new Set(held.map((lock) => lock.pid))].filter(opened);
       if (named.length > 0) return named;
       // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
-      const sharing = new Set(pids(proc).filter((pid) => isOurs(`${proc}/${pid}`) && opened(pid)));
+      const sharing = new Set(pids(proc).filter((pid) => isOwnProcess(`${proc}/${pid}`) && opened(pid)));
       return [...sharing].filter((pid) => !sharing.has(inspect(pid)?.parentPid ?? 0));
     },
     commandLines: () =>
       pids(proc)
-        .filter((pid) => isOurs(`${proc}/${pid}`))
+        .filter((pid) => isOwnProcess(`${proc}/${pid}`))
         .map((pid) => ({ pid, argv: argv(pid) }))
         .filter((line) => line.argv.length > 0), // one that has ended has none, nor has the kernel's own
     withVariable(name, value) {
       const wanted = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];
       for (const pid of pids(proc)) {
-        if (!isOurs(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
+        if (!isOwnProcess(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
         const info = inspect(pid);
         if (info) found.push(info);
       }
@@ -149,7 +150,7 @@ function pids(proc: string): number[] {
 }
 
 /** Other users' environments cannot be read anyway; asking first saves a failed open each. */
-function isOurs(folder: string): boolean {
+function isOwnProcess(folder: string): boolean {
   try {
     return statSync(folder).uid === process.getuid?.() || process.getuid?.() === 0;
   } catch (error) {

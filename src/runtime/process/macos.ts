@@ -15,7 +15,7 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
   return {
     bootId,
     inspect: (pid) => list(["-p", String(pid)])[0] ?? null,
-    variable: (pid, name) => variables(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
+    variable: (pid, name) => variableIn(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     argv: (pid) =>
       run("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)])
         .trim()
@@ -39,7 +39,7 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
       const rows = run("/bin/ps", ["-E", "-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]).split(
         "\n",
       );
-      const pids = rows.filter((row) => variables(row, name) === value).map((row) => String(parseInt(row, 10)));
+      const pids = rows.filter((row) => variableIn(row, name) === value).map((row) => String(parseInt(row, 10)));
       return pids.length === 0 ? [] : list(["-p", pids.join(",")]);
     },
   };
@@ -66,7 +66,7 @@ function parseLine(line: string, bootId: string): ProcessInfo | null {
 }
 
 /** `ps -E` puts the environment behind the command, separated by spaces: a value ends where the next name begins. */
-function variables(text: string, name: string): string | null {
+function variableIn(text: string, name: string): string | null {
   const match = new RegExp(`(?:^|\\s)${name}=(.*?)(?=\\s[A-Za-z_][A-Za-z0-9_]*=|\\s*$)`).exec(text);
   return match?.[1] ?? null;
 }

@@ -24,46 +24,47 @@ export interface AttachPlan {
   /** Variables that the program must not see. */
   unset: string[];
   /** To be said before it starts. */
-  tell: string | null;
+  notice: string | null;
 }
 
 /** What `attach` turns into, by where the caller is: at a plain terminal, in our own server, or in a tmux of theirs. */
 export function attachPlan(request: AttachRequest): AttachPlan {
   const { insideTmux, file, socket, where, worker } = request;
   // `socket,pid,session`; a path may contain a comma.
-  const around = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
-  if (around === socket)
-    return { argv: [file, "-S", socket, ...show(request, "switch-client")], unset: [], tell: null };
-  if (around === null && where !== "here") {
+  const outerSocket = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
+  if (outerSocket === socket)
+    return { argv: [file, "-S", socket, ...showPane(request, "switch-client")], unset: [], notice: null };
+  if (outerSocket === null && where !== "here") {
     throw new PerdureError("usage", `There is no tmux around you to open a ${where} in.`, {
       hint: `perdure attach ${worker}`,
     });
   }
-  const keys = around === null ? [] : keysWithin(request);
-  const attach = [file, "-u", "-S", socket, ...keys, ...show(request, "attach-session")];
-  if (where === "here") return { argv: attach, unset: NESTING, tell: around === null ? null : nested(worker) };
-  const inner = `exec ${anyShellWords(["env", ...NESTING.flatMap((name) => ["-u", name]), ...attach])}`;
+  const keys = outerSocket === null ? [] : nestedPrefixOption(request);
+  const attach = [file, "-u", "-S", socket, ...keys, ...showPane(request, "attach-session")];
+  if (where === "here")
+    return { argv: attach, unset: NESTING_VARIABLES, notice: outerSocket === null ? null : nestedNotice(worker) };
+  const inner = `exec ${anyShellWords(["env", ...NESTING_VARIABLES.flatMap((name) => ["-u", name]), ...attach])}`;
   const open =
     where === "popup"
       ? ["display-popup", "-E", "-w", "90%", "-h", "90%"]
       : ["new-window", "-n", worker.replaceAll("#", "##")];
-  return { argv: [file, ...open, inner], unset: [], tell: null };
+  return { argv: [file, ...open, inner], unset: [], notice: null };
 }
 
 /** tmux refuses to start inside another as long as it sees these. */
-const NESTING = ["TMUX", "TMUX_PANE"];
+const NESTING_VARIABLES = ["TMUX", "TMUX_PANE"];
 
 /** The pane's id finds it wherever it was moved to; the session's name is exact. */
-function show({ session, pane }: AttachRequest, command: string): string[] {
+function showPane({ session, pane }: AttachRequest, command: string): string[] {
   return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
 }
 
 /** A tmux with our prefix takes the first one for itself; a popup of it takes none. */
-function keysWithin({ outerPrefix, where }: AttachRequest): string[] {
+function nestedPrefixOption({ outerPrefix, where }: AttachRequest): string[] {
   return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
 }
 
-function nested(worker: string): string {
+function nestedNotice(worker: string): string {
   return [
     "You are inside a tmux of your own, and this one opens in it: press your prefix twice to reach the inner one (twice, then d: leave).",
     `Or open it beside: perdure attach ${worker} --popup, or --window.`,

@@ -30,12 +30,12 @@ export function findTmux(path: string | undefined): Tmux {
 
 function versionOf(file: string): string {
   try {
-    const said = execFileSync(file, ["-V"], {
+    const output = execFileSync(file, ["-V"], {
       encoding: "utf8",
       timeout: TMUX_ANSWER_MS,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    return said.replace(/^tmux\s+/, "").trim();
+    return output.replace(/^tmux\s+/, "").trim();
   } catch (cause) {
     throw new PerdureError(
       "unavailable",
@@ -53,9 +53,9 @@ function versionOf(file: string): string {
 export function isOlder(version: string, than: string): boolean {
   if (/^[a-z]+bsd/i.test(version)) return false;
   const [major, minor] = numbers(version);
-  const [wantedMajor, wantedMinor] = numbers(than);
-  if (major === null || wantedMajor === null) return false;
-  return major < wantedMajor || (major === wantedMajor && (minor ?? 0) < (wantedMinor ?? 0));
+  const [minMajor, minMinor] = numbers(than);
+  if (major === null || minMajor === null) return false;
+  return major < minMajor || (major === minMajor && (minor ?? 0) < (minMinor ?? 0));
 }
 
 function numbers(version: string): [number | null, number | null] {

@@ -1,15 +1,14 @@
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal, type ControlClient } from "./control.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
-import { CONTROL_SESSION, TmuxLink } from "./link.ts";
-import { listPanes } from "./list.ts";
-import { ALL_PANES, endUnknown, parsePanes, type Pane } from "./panes.ts";
+import { CONTROL_SESSION, TmuxConnection } from "./connection.ts";
+import { ALL_PANES, isEndUnknown, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { literal } from "./quote.ts";
-import { checkStart, groupMember, type StartRequest } from "./start.ts";
-import { Starter, type StartedPane } from "./starter.ts";
-import { PaneWatch, type PaneEnd } from "./watch.ts";
+import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
+import { PaneStarter, type StartedPane } from "./pane-starter.ts";
+import { PaneWatch, type PaneEnd } from "./pane-watch.ts";
 
 export interface TmuxServerOptions {
   /** Its own; short enough for the kernel. */
@@ -24,32 +23,32 @@ export interface TmuxServerOptions {
  * It outlives the daemon. Panes are known by marks that we put on them, never by what somebody called them.
  */
 export class TmuxServer {
-  readonly #link: TmuxLink;
-  readonly #starter: Starter;
+  readonly #connection: TmuxConnection;
+  readonly #starter: PaneStarter;
   readonly #watch = new PaneWatch();
   readonly #log: (line: string) => void;
 
   constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
-    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#see(parsePanes(value ?? "")) };
-    this.#link = new TmuxLink({ socket, file: tmux.file, environment, log, watch });
-    this.#starter = new Starter(log);
+    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(parsePanes(value ?? "")) };
+    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch });
+    this.#starter = new PaneStarter(log);
     this.#log = log;
   }
 
   /** Starts the server if none answers. Whatever needs it does that by itself. */
   async ensure(): Promise<void> {
-    await this.#link.ensure();
+    await this.#connection.ensure();
   }
 
   /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
   async start(request: StartRequest): Promise<StartedPane> {
     checkStart(request);
-    return this.#starter.start(await this.#link.ensure(), request);
+    return this.#starter.start(await this.#connection.ensure(), request);
   }
 
   /** Every pane there is, ours or not; none if there is no server. */
   async panes(): Promise<Pane[]> {
-    const client = await this.#link.find();
+    const client = await this.#connection.find();
     if (client === null) return [];
     return listPanes(client);
   }
@@ -64,12 +63,12 @@ export class TmuxServer {
    * gives the old one's numbers again.
    */
   async capture(pane: string, { lines, run }: { lines: number; run?: string }): Promise<string> {
-    const client = await this.#link.find();
-    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) throw noPane(pane);
-    const wanted = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
+    const client = await this.#connection.find();
+    if (client === null || (run !== undefined && !(await isPaneOfRun(client, pane, run)))) throw noPane(pane);
+    const count = Math.max(1, Math.min(lines, PANE_HISTORY_LINES));
     try {
-      const said = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${wanted}`, "-t", pane]);
-      return lastLines(said, wanted);
+      const captured = await client.sendGuarded(["capture-pane", "-p", "-J", "-S", `-${count}`, "-t", pane]);
+      return lastLines(captured, count);
     } catch (error) {
       throw isRefusal(error, /can't find pane/) ? noPane(pane) : error;
     }
@@ -77,8 +76,8 @@ export class TmuxServer {
 
   /** With its process, if that lives. One that is gone already, or is another run's by now, is no error. */
   async removePane(pane: string, run?: string): Promise<void> {
-    const client = await this.#link.find();
-    if (client === null || (run !== undefined && !(await isOf(client, pane, run)))) return;
+    const client = await this.#connection.find();
+    if (client === null || (run !== undefined && !(await isPaneOfRun(client, pane, run)))) return;
     await client.send(["kill-pane", "-t", pane]).catch((error: unknown) => {
       if (!isRefusal(error, /can't find pane/)) throw error;
     });
@@ -86,12 +85,12 @@ export class TmuxServer {
 
   /** What people see a worker called from now on. */
   async rename(workerId: string, name: string): Promise<void> {
-    const client = await this.#link.find();
+    const client = await this.#connection.find();
     if (client === null) return;
     const panes = await listPanes(client);
     const own = panes.filter((pane) => pane.workerId === workerId);
     const commands = own.flatMap(({ id, group }) =>
-      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : groupMember(name, id),
+      group === null ? [["rename-window", "-t", id, "--", literal(name)]] : nameGroupPane(name, id),
     );
     if (commands.length > 0) await client.send(...commands);
   }
@@ -107,31 +106,31 @@ export class TmuxServer {
 
   /** Ends the server with everything in it. */
   async kill(): Promise<void> {
-    await this.#link.kill();
+    await this.#connection.kill();
   }
 
   /** Lets go of the server, which lives on with its workers. */
   close(): void {
-    this.#link.close();
+    this.#connection.close();
   }
 
-  #see(panes: Pane[]): void {
-    this.#watch.see(panes);
+  #onPanes(panes: Pane[]): void {
+    this.#watch.update(panes);
     // Looking makes tmux learn how it ended; that is then seen as a change.
-    if (panes.some(endUnknown)) this.panes().catch((error: unknown) => this.#log(String(error)));
+    if (panes.some(isEndUnknown)) this.panes().catch((error: unknown) => this.#log(String(error)));
   }
 }
 
 /** Numbers are given once by one server, and one client talks to one server. */
-async function isOf(client: ControlClient, pane: string, run: string): Promise<boolean> {
+async function isPaneOfRun(client: ControlClient, pane: string, run: string): Promise<boolean> {
   return (await listPanes(client)).some((each) => each.id === pane && each.run === run);
 }
 
 /** A joined line keeps the blanks that filled it up, and an ended pane's note stands at the bottom of an empty screen. */
-function lastLines(said: string[], wanted: number): string {
-  const lines = said.map((line) => line.trimEnd());
+function lastLines(captured: string[], count: number): string {
+  const lines = captured.map((line) => line.trimEnd());
   const kept = lines.filter((line, index) => line !== "" || (index > 0 && lines[index - 1] !== ""));
-  return kept.join("\n").trimEnd().split("\n").slice(-wanted).join("\n").slice(-CAPTURE_CHARS_MAX);
+  return kept.join("\n").trimEnd().split("\n").slice(-count).join("\n").slice(-CAPTURE_CHARS_MAX);
 }
 
 function noPane(pane: string): PerdureError {

@@ -8,7 +8,7 @@ export interface WrapperExec {
   environment: Record<string, string>;
   inherited: Inherited;
   /** The program is a loader that swallows TERM and HUP. */
-  deafLoader?: boolean;
+  loaderSwallowsSignals?: boolean;
 }
 
 /**
@@ -22,7 +22,7 @@ export function execWrapper(launch: WrapperExec): never {
     launch.runDir,
     launch.command,
     launch.inherited,
-    launch.deafLoader,
+    launch.loaderSwallowsSignals,
   );
   process.chdir(launch.cwd);
   // Node ignores these two, and ignored signals survive exec; with a handler, exec puts the default back.

@@ -33,11 +33,11 @@ export function wrapperCommand(
   runDir: string,
   command: string[],
   inherited: Inherited,
-  deafLoader = false,
+  loaderSwallowsSignals = false,
 ): WrapperCommand {
   const file = form === "bash" ? "/bin/bash" : "/bin/sh";
   const flags = form === "bash" ? ["-p"] : [];
-  const text = script(form, inherited, command[0] ?? "", deafLoader);
+  const text = script(form, inherited, command[0] ?? "", loaderSwallowsSignals);
   return {
     file,
     args: ["perdure-run", ...flags, "-c", text, "perdure-run", runDir, ...command],
@@ -51,14 +51,19 @@ export function detectWrapperForm(): WrapperForm {
   return existsSync("/bin/bash") ? "bash" : "plain";
 }
 
-function script(form: WrapperForm, { ignored, openFiles }: Inherited, program: string, deafLoader: boolean): string {
+function script(
+  form: WrapperForm,
+  { ignored, openFiles }: Inherited,
+  program: string,
+  loaderSwallowsSignals: boolean,
+): string {
   // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
     "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p=",
     FUNCTIONS,
-    ...(deafLoader ? [KILL_LOADED] : []),
+    ...(loaderSwallowsSignals ? [KILL_LOADED] : []),
     "exec 3<&0",
     `if perdure_fg; then perdure_g=$(${tool("stty")} -g 2>/dev/null); fi`,
     ...(openFiles === null ? [] : [`ulimit -S -n ${openFiles}`]),

@@ -6,7 +6,7 @@ import { eventsNoAutoincrement } from "./005-events-no-autoincrement.ts";
 import { fleet } from "./006-fleet.ts";
 import { plainWords } from "./007-plain-words.ts";
 
-/** In order; the schema's version is how many of them a store has. */
+/** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
   initial,
   sessions,

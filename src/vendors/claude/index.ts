@@ -110,11 +110,11 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
-  const known = lastSeen === null ? null : await judge(lastSeen);
+  const probeFile = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
+  const known = lastSeen === null ? null : await probeFile(lastSeen);
   if (known !== null && known.state !== "absent") return known;
   const file = await findFile(join(configDir, "projects"), 1, (name) => name === `${id}.jsonl`);
-  return file === null ? { state: "absent" } : judge(file);
+  return file === null ? { state: "absent" } : probeFile(file);
 }
 
 function idOfFile(path: string): string | null {
@@ -162,12 +162,12 @@ function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
   const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
-  const given = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
+  const hasOne = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
   // Later the title is the user's: /rename.
-  if (step !== "resume" && !given("--name", "-n")) identity.push("--name", name);
-  const said = asWord(firstPrompt(request, given(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
+  if (step !== "resume" && !hasOne("--name", "-n")) identity.push("--name", name);
+  const said = asWord(firstPrompt(request, hasOne(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
   // Two --settings do not add up; without our hooks the registry still tells.
-  if (given("--settings")) return { args: [...identity, ...args, ...said], files: [] };
+  if (hasOne("--settings")) return { args: [...identity, ...args, ...said], files: [] };
   const hook = (event: string): object[] => [
     { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
   ];

@@ -1,5 +1,9 @@
+import { join } from "node:path";
+import { readIfThere } from "../../state/files.ts";
+import { homeDir } from "../../state/paths.ts";
+import type { Environment } from "../../util/environment.ts";
+import { parseObject } from "../../util/fields.ts";
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
-import { sessionName } from "./session-name.ts";
 
 export const claudeProgram: VendorProgram = {
   vendor: "claude",
@@ -13,3 +17,13 @@ export const claudeEnvironment: VendorEnvironment = {
   recorded: [/^(ANTHROPIC|CLAUDE)_[A-Z0-9_]+$/],
   session: [/^CLAUDE_([A-Z0-9_]+_)?(CHILD_SESSION|SESSION_ATTENDED|ENV_FILE)$/],
 };
+
+/** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */
+function sessionName(env: Environment): string | null {
+  if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
+  const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
+  // A file that claude is in the middle of writing reports no name right now.
+  const entry = parseObject(readIfThere(join(folder, "sessions", `${env.CLAUDE_PID}.json`)) ?? "");
+  if (env.CLAUDE_CODE_SESSION_ID && entry?.sessionId !== env.CLAUDE_CODE_SESSION_ID) return null;
+  return typeof entry?.name === "string" ? entry.name : null;
+}

@@ -51,7 +51,7 @@ class AppServer {
     this.#child = child;
     child.stderr?.on("data", (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-2_000)));
     child.stdin?.on("error", () => undefined); // it ended early, which `failed` reports
-    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
+    if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#onLine(line));
   }
 
   call(method: string, params: object): Promise<RpcResult> {
@@ -80,7 +80,7 @@ class AppServer {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
-  #hear(line: string): void {
+  #onLine(line: string): void {
     const message = parseObject(line);
     const waiting = typeof message?.id === "number" ? this.#waiting.get(message.id) : undefined;
     if (!message || !waiting) return; // a notification

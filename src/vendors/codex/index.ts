@@ -106,10 +106,10 @@ function readArgs(args: readonly string[]): ArgsInfo {
   const subcommand = first?.kind === "word" ? first.text : "";
   const choosing = Object.hasOwn(CHOOSING, subcommand) ? `${subcommand}: ${CHOOSING[subcommand]}` : null;
   const options = tokens.filter(({ kind }) => kind === "option").map(({ text }) => text);
-  const aside =
+  const noConversation =
     exec === null ? ARGUMENTS.noConversation.has(subcommand) : subcommand === "review" || subcommand === "help";
   return {
-    converses: !aside && !options.some((option) => ARGUMENTS.noConversation.has(option)),
+    converses: !noConversation && !options.some((option) => ARGUMENTS.noConversation.has(option)),
     headless: exec !== null,
     conflict: choosing ?? conflictOf(tokens, ARGUMENTS),
   };
@@ -179,14 +179,14 @@ function spelled({ text, kind, option }: Token): string[] {
  * the id.
  */
 async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const known = lastSeen === null ? null : await judge(lastSeen, id);
+  const known = lastSeen === null ? null : await probeFile(lastSeen, id);
   if (known !== null && known.state !== "absent") return known;
-  const isIt = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
-  const file = await findFile(join(configDir, "sessions"), 3, isIt);
-  return file === null ? { state: "absent" } : judge(file, id);
+  const isTranscript = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
+  const file = await findFile(join(configDir, "sessions"), 3, isTranscript);
+  return file === null ? { state: "absent" } : probeFile(file, id);
 }
 
-function judge(file: string, id: string): Promise<Transcript> {
+function probeFile(file: string, id: string): Promise<Transcript> {
   return probeLines(file, id, FORM);
 }
 

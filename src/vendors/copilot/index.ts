@@ -196,14 +196,14 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.sessionId);
   if (session === null || "parentAgentId" in event) return null;
   if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };
-  const heard = (evidence: string, activity: Sign["activity"], blocked?: BlockedReason): Sign => {
+  const signOf = (evidence: string, activity: Sign["activity"], blocked?: BlockedReason): Sign => {
     return { session, evidence, activity, ...(blocked ? { blocked } : {}), stays: true };
   };
-  if ("stopReason" in event) return heard("agentStop hook", "idle");
-  if ("prompt" in event) return heard("userPromptSubmitted hook", "busy");
-  if ("toolResult" in event) return heard("postToolUse hook", "busy");
+  if ("stopReason" in event) return signOf("agentStop hook", "idle");
+  if ("prompt" in event) return signOf("userPromptSubmitted hook", "busy");
+  if ("toolResult" in event) return signOf("postToolUse hook", "busy");
   const asks = own(ASKS, textOf(event.notification_type) ?? "");
-  return asks ? heard("notification hook", "blocked", asks) : null;
+  return asks ? signOf("notification hook", "blocked", asks) : null;
 }
 
 const ASKS: Readonly<Record<string, BlockedReason>> = {

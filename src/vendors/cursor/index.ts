@@ -99,16 +99,16 @@ async function mint({ command, cwd, environment }: MintRequest): Promise<string>
     stdio: ["ignore", "pipe", "pipe"],
     timeout: MINT_WAIT_MS,
   });
-  let said = "";
-  let complained = "";
-  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (complained += chunk.toString()));
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  const id = said.trim().split(/\s+/).at(-1) ?? "";
+  const id = output.trim().split(/\s+/).at(-1) ?? "";
   if (code === 0 && isSessionId(id)) return id;
   throw new PerdureError(
     "unavailable",
-    `cursor-agent create-chat could not open a chat: ${complained.trim() || said.trim() || `exit ${code}`}.`,
+    `cursor-agent create-chat could not open a chat: ${errors.trim() || output.trim() || `exit ${code}`}.`,
     {
       hint: "cursor-agent login; cursor-agent create-chat",
     },

@@ -47,9 +47,9 @@ function configDirOf(env: Environment): ConfigDir {
 function plan({ step, session, name, args, prompt: said, declared }: PlanRequest): LaunchPlan {
   const words = (step === "resume" ? declared?.resume : declared?.new) ?? [];
   const prompt = step === "new" ? said : null;
-  const wanted = prompt === null ? words.filter((word) => !word.includes("{prompt}")) : words;
+  const declaredWords = prompt === null ? words.filter((word) => !word.includes("{prompt}")) : words;
   return {
-    args: [...wanted.map((word) => filled(word, { id: session, name, prompt: prompt ?? "" })), ...args],
+    args: [...declaredWords.map((word) => filled(word, { id: session, name, prompt: prompt ?? "" })), ...args],
     files: [],
   };
 }

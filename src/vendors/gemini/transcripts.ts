@@ -16,9 +16,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
 export async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const known: Transcript = lastSeen === null ? { state: "absent" } : await judge(lastSeen, id);
+  const known: Transcript = lastSeen === null ? { state: "absent" } : await probeFile(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
-  const found = await Promise.all((await filesOf(configDir, id)).map((file) => judge(file, id)));
+  const found = await Promise.all((await filesOf(configDir, id)).map((file) => probeFile(file, id)));
   const good = found.filter((each) => each.state === "good");
   if (good.length > 1) return latest(good);
   // Where there was one in which something was said, a stub does not mean that it was never begun.
@@ -42,7 +42,7 @@ async function latest(transcripts: readonly Extract<Transcript, { state: "good" 
   return dated.toSorted((a, b) => b.atMs - a.atMs)[0]?.each ?? { state: "absent" };
 }
 
-async function judge(file: string, id: string): Promise<Transcript> {
+async function probeFile(file: string, id: string): Promise<Transcript> {
   const found = await probeLines(file, id, FORM);
   if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_LOOK_BYTES) {
     // No stub is that long: what was said is in a line that is longer than the look.

@@ -20,7 +20,7 @@ import {
   type Token,
 } from "../shared/arguments.ts";
 import { firstPrompt } from "../shared/first-prompt.ts";
-import { firstFile, listen, serverFile } from "./listen.ts";
+import { firstPromptFile, listen, serverFile } from "./listen.ts";
 import { mintSession } from "./mint.ts";
 import { opencodeEnvironment } from "./program.ts";
 
@@ -102,10 +102,10 @@ function parse(args: readonly string[]): Parsed {
 function readArgs(args: readonly string[]): ArgsInfo {
   const { tokens, run, first } = parse(args);
   const options = tokens.flatMap((word) => optionsOf(word, ARGUMENTS));
-  const aside = run === null && first?.kind === "word" && ARGUMENTS.noConversation.has(first.text);
-  const folder = run === null && first !== null && !aside ? `${first.text}: ${ELSEWHERE}` : null;
+  const noConversation = run === null && first?.kind === "word" && ARGUMENTS.noConversation.has(first.text);
+  const folder = run === null && first !== null && !noConversation ? `${first.text}: ${ELSEWHERE}` : null;
   return {
-    converses: !aside && !options.some((option) => ARGUMENTS.noConversation.has(option)),
+    converses: !noConversation && !options.some((option) => ARGUMENTS.noConversation.has(option)),
     headless: run !== null && !options.some((option) => INTERACTIVE.has(option)),
     conflict: conflictOf(tokens, ARGUMENTS) ?? folder,
   };
@@ -132,12 +132,12 @@ async function probe(
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
   const file = await databaseIn(configDir);
   const answer = await ask(["export", id]);
-  if (answer.code === 0) return judge(answer.stdout, id, file);
+  if (answer.code === 0) return readPrinted(answer.stdout, id, file);
   if (answer.stderr.includes(`Session not found: ${id}`)) return { state: "absent" };
   return { state: "damaged", file, bytes: 0, why: `opencode says: ${reasonIn(answer)}` };
 }
 
-function judge(text: string, id: string, file: string): Transcript {
+function readPrinted(text: string, id: string, file: string): Transcript {
   const bytes = Buffer.byteLength(text);
   const { info, messages } = parseObject(text) ?? {};
   const fields = fieldsOf(info);
@@ -159,9 +159,9 @@ async function databaseIn(configDir: string): Promise<string> {
  * error.
  */
 function reasonIn({ code, stderr }: ProgramAnswer): string {
-  const said = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
-  if (code !== null && code < 126) return said;
-  const why = code === null ? "it was ended, because it took too long" : said;
+  const lastLine = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
+  if (code !== null && code < 126) return lastLine;
+  const why = code === null ? "it was ended, because it took too long" : lastLine;
   throw new PerdureError("unavailable", `opencode cannot be asked about its conversations: ${why}.`, {
     hint: "start opencode once by hand to see what it needs",
   });
@@ -210,7 +210,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const identity = ["-s", session];
   // With `-s` it takes no prompt among its arguments: its server is told.
   const said = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
-  const first = said === null ? [] : [firstFile(said, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
+  const first =
+    said === null ? [] : [firstPromptFile(said, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
   if (hasOption(args, ARGUMENTS, ...SERVING)) {
     const port = tokens.find(({ option }) => option === "--port")?.text ?? "";

@@ -18,7 +18,7 @@ export function serverFile(port: string, password: string | null): LaunchFile {
 const FIRST_PROMPT_FILE = "first-prompt.json";
 
 /** The file with the first prompt, and with the model and the agent that the user has chosen for the program. */
-export function firstFile(text: string, model: string | null, agent: string | null): LaunchFile {
+export function firstPromptFile(text: string, model: string | null, agent: string | null): LaunchFile {
   const [providerID = "", ...rest] = model?.split("/") ?? [];
   const chosen = rest.length === 0 ? {} : { model: { providerID, modelID: rest.join("/") } };
   const body = { parts: [{ type: "text", text }], ...chosen, ...(agent === null ? {} : { agent }) };
@@ -26,56 +26,56 @@ export function firstFile(text: string, model: string | null, agent: string | nu
 }
 
 /** Listens until it is stopped, and tries again: the server comes up a second after the start, and may be busy. */
-export function listen(run: { runDir: string; session: string }, heard: (sign: Sign) => void): () => void {
+export function listen(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void {
   const stop = new AbortController();
-  void follow(run.runDir, new Talk(run, heard, stop.signal), stop.signal);
+  void follow(run.runDir, new SignListener(run, onSign, stop.signal), stop.signal);
   return () => stop.abort();
 }
 
-async function follow(runDir: string, talk: Talk, signal: AbortSignal): Promise<void> {
+async function follow(runDir: string, listener: SignListener, signal: AbortSignal): Promise<void> {
   let waitMs = LISTEN_RETRY_MS;
   while (!signal.aborted) {
-    const place = placeIn(runDir);
-    if (place) {
-      await talk.with(new OpencodeServer(place, signal), 4 * waitMs).catch(() => undefined); // not there yet, or no longer
+    const address = serverAddressIn(runDir);
+    if (address) {
+      await listener.followEvents(new OpencodeServer(address, signal), 4 * waitMs).catch(() => undefined); // not there yet, or no longer
     }
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     waitMs = Math.min(waitMs * 1.2, 2 * RUN_POLL_MS);
   }
 }
 
-function placeIn(runDir: string): { port: number; password: string | null } | null {
+function serverAddressIn(runDir: string): { port: number; password: string | null } | null {
   const fields = parseObject(readIfThere(join(runDir, SERVER_FILE)) ?? "");
   const port = Number(fields?.port);
   return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
 }
 
-const WANTED =
+const EVENT_LINE =
   /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
 
 /** The state of one program from connection to connection. */
-class Talk {
+class SignListener {
   /** The conversation that was spoken in last. */
   #current: string;
   /** The time of the last prompt: an older one that is told again is no news. */
   #promptedMs = Date.now();
   readonly #startedMs = this.#promptedMs;
-  #shown = false;
+  #hasReported = false;
   /** The questions to the user that were not answered yet, by the request's id. */
-  readonly #asked = new Map<string, BlockedReason>();
+  readonly #openQuestions = new Map<string, BlockedReason>();
   readonly #run: { runDir: string; session: string };
-  readonly #heard: (sign: Sign) => void;
+  readonly #onSign: (sign: Sign) => void;
   readonly #signal: AbortSignal;
 
-  constructor(run: { runDir: string; session: string }, heard: (sign: Sign) => void, signal: AbortSignal) {
+  constructor(run: { runDir: string; session: string }, onSign: (sign: Sign) => void, signal: AbortSignal) {
     this.#run = run;
     this.#current = run.session;
-    this.#heard = heard;
+    this.#onSign = onSign;
     this.#signal = signal;
   }
 
-  async with(server: OpencodeServer, answerMs: number): Promise<void> {
-    const events = server.events((line) => WANTED.test(line), answerMs);
+  async followEvents(server: OpencodeServer, answerMs: number): Promise<void> {
+    const events = server.events((line) => EVENT_LINE.test(line), answerMs);
     for await (const { type, properties } of events) {
       const about = fieldsOf(properties);
       if (type === "server.connected") await this.#onConnection(server);
@@ -87,9 +87,9 @@ class Talk {
 
   /** Says the first prompt, and reports a turn whose beginning nobody heard. */
   async #onConnection(server: OpencodeServer): Promise<void> {
-    await sayFirst(this.#run.runDir, this.#run.session, server);
+    await sendFirstPrompt(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
-    if (Object.hasOwn(busy, this.#current)) this.#tell(this.#current, "a turn, told by its own server", "busy");
+    if (Object.hasOwn(busy, this.#current)) this.#report(this.#current, "a turn, told by its own server", "busy");
   }
 
   /** Only a prompt moves a program: an old conversation may go on working while its user is in another. */
@@ -103,19 +103,19 @@ class Talk {
     this.#promptedMs = atMs;
     // It was started in the one it should be in, refuses to start in an unknown one, and tells of none before the first
     // prompt: one that it began itself since then was reached from there.
-    const begunInside = !this.#shown && session !== this.#current && createdMs(known) > this.#startedMs;
-    if (begunInside) this.#tell(this.#current, "started in it, and left by /new");
+    const begunInside = !this.#hasReported && session !== this.#current && createdMs(known) > this.#startedMs;
+    if (begunInside) this.#report(this.#current, "started in it, and left by /new");
     this.#current = session;
-    this.#tell(session, "a prompt, told by its own server", "busy");
+    this.#report(session, "a prompt, told by its own server", "busy");
   }
 
   #onStatus(about: Readonly<Record<string, unknown>>): void {
-    if (about.sessionID !== this.#current || !this.#shown) return;
+    if (about.sessionID !== this.#current || !this.#hasReported) return;
     const status = fieldsOf(about.status).type;
-    if (status === "idle") this.#asked.clear();
+    if (status === "idle") this.#openQuestions.clear();
     // It calls itself busy while its user is asked, too.
-    else if (this.#asked.size > 0) return;
-    this.#tell(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
+    else if (this.#openQuestions.size > 0) return;
+    this.#report(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
   }
 
   /** Questions of the agents below the agent reach the user, too. */
@@ -123,29 +123,29 @@ class Talk {
     const [what, happened] = type.split(".");
     const id = textOf(happened === "asked" ? about.id : about.requestID);
     const session = textOf(about.sessionID);
-    if (id === null || session === null || !(await this.#isHere(server, session))) return;
-    if (happened === "asked") this.#asked.set(id, what === "permission" ? "permission" : "question");
-    else this.#asked.delete(id);
-    const blocked = [...this.#asked.values()].at(-1);
+    if (id === null || session === null || !(await this.#isCurrentOrBelow(server, session))) return;
+    if (happened === "asked") this.#openQuestions.set(id, what === "permission" ? "permission" : "question");
+    else this.#openQuestions.delete(id);
+    const blocked = [...this.#openQuestions.values()].at(-1);
     const evidence = `${what} ${happened}, told by its own server`;
-    this.#tell(this.#current, evidence, blocked ? "blocked" : "busy", blocked);
+    this.#report(this.#current, evidence, blocked ? "blocked" : "busy", blocked);
   }
 
-  async #isHere(server: OpencodeServer, session: string): Promise<boolean> {
+  async #isCurrentOrBelow(server: OpencodeServer, session: string): Promise<boolean> {
     if (session === this.#current) return true;
     const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
     return textOf(known.parentID) === this.#current;
   }
 
-  #tell(session: string, evidence: string, activity?: Activity, blocked?: BlockedReason): void {
+  #report(session: string, evidence: string, activity?: Activity, blocked?: BlockedReason): void {
     if (this.#signal.aborted) return;
-    this.#shown = true;
-    this.#heard({ session, evidence, activity, ...(blocked ? { blocked } : {}) });
+    this.#hasReported = true;
+    this.#onSign({ session, evidence, activity, ...(blocked ? { blocked } : {}) });
   }
 }
 
 /** Says the first prompt once at most, however often the connection is made: twice would be two turns. */
-async function sayFirst(runDir: string, session: string, server: OpencodeServer): Promise<void> {
+async function sendFirstPrompt(runDir: string, session: string, server: OpencodeServer): Promise<void> {
   const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
   if (body === null) return;
   rmSync(join(runDir, FIRST_PROMPT_FILE));

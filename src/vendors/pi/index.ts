@@ -115,8 +115,9 @@ function configDirOf(env: Environment): ConfigDir {
 async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known = lastSeen === null ? null : await probeLines(lastSeen, id, FORM);
   if (known !== null && known.state !== "absent") return known;
-  const isIt = (name: string): boolean => idOfFile(name) === id;
-  const file = (await findFile(join(configDir, "sessions"), 1, isIt)) ?? (await findFile(configDir, 0, isIt));
+  const isTranscript = (name: string): boolean => idOfFile(name) === id;
+  const file =
+    (await findFile(join(configDir, "sessions"), 1, isTranscript)) ?? (await findFile(configDir, 0, isTranscript));
   return file === null ? { state: "absent" } : probeLines(file, id, FORM);
 }
 

@@ -119,11 +119,11 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const judge = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
-  const known = lastSeen === null ? null : await judge(lastSeen);
+  const probeFile = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
+  const known = lastSeen === null ? null : await probeFile(lastSeen);
   if (known !== null && known.state !== "absent") return known;
   const file = await findFile(join(configDir, "projects"), 2, (name) => name === `${id}.jsonl`);
-  return file === null ? { state: "absent" } : judge(file);
+  return file === null ? { state: "absent" } : probeFile(file);
 }
 
 function idOfFile(path: string): string | null {

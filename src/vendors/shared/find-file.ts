@@ -17,15 +17,19 @@ export async function entriesOf(folder: string): Promise<string[]> {
  * Finds the file of one conversation, by its name, in whichever folder of this depth the vendor has put it: their names
  * are made from paths and dates in ways that are not ours to repeat.
  */
-export async function findFile(folder: string, depth: number, isIt: (name: string) => boolean): Promise<string | null> {
+export async function findFile(
+  folder: string,
+  depth: number,
+  isMatch: (name: string) => boolean,
+): Promise<string | null> {
   const entries = await entriesOf(folder);
   if (depth === 0) {
-    const name = entries.find(isIt);
+    const name = entries.find(isMatch);
     return name === undefined ? null : join(folder, name);
   }
   // Names that are dates have the newest last, and that is where the wanted one usually is.
   for (const entry of entries.toSorted().toReversed()) {
-    const found = await findFile(join(folder, entry), depth - 1, isIt);
+    const found = await findFile(join(folder, entry), depth - 1, isMatch);
     if (found !== null) return found;
   }
   return null;

@@ -57,13 +57,13 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
   const lines = [...parseLines(head), ...parseLines(tail)].map((line) => form.read(line));
   const named = lines.filter((line) => line.session !== null);
-  const stranger = named.find((line) => line.session !== session)?.session;
+  const otherSession = named.find((line) => line.session !== session)?.session;
   if (!named.some((line) => line.session === session)) {
     // One line longer than the look: an image, say. It begins as a line does and names the conversation.
     const giant = lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`);
     if (giant) return { state: "good", file, bytes: size, version: null };
     if (lines.length === 0) return damaged("no line of it can be read");
-    return damaged(stranger ? `it is of conversation ${stranger}` : "no line names its conversation");
+    return damaged(otherSession ? `it is of conversation ${otherSession}` : "no line names its conversation");
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
   const silent = lines.every(({ spoken }) => spoken === false);

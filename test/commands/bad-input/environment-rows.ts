@@ -39,7 +39,7 @@ export const environmentRows: BadInput[] = [
       env: { PERDURE_HOME: "state" },
     }),
   ),
-  row("ls", 5, "unsafe", /open-state is not safe .*others may use it \(mode 0777\)/, /chmod 700/, {
+  row("ls", 5, "unsafe", /open-state is not safe .*other users have access to it \(mode 0777\)/, /chmod 700/, {
     env: { PERDURE_HOME: "{home}/open-state" },
   }),
   row("ls", 5, "unsafe", /linked-state is not safe .*symbolic link/, /PERDURE_HOME/, {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { printable } from "../../../src/commands/shared/output.ts";
-import { fleetChanges, whatItRuns } from "../../../src/project/fleet/diff.ts";
+import { fleetChanges, commandSummary } from "../../../src/project/fleet/diff.ts";
 import { FleetProject } from "./fleet-project.ts";
 
 let project: FleetProject;
@@ -43,7 +43,7 @@ vendor = "claude"
     '+ project = "shop"',
     "  [workers.coder]",
     "- env.KEY = …",
-    "+ env.KEY = … (another value)",
+    "+ env.KEY = … (changed value)",
     '- args = ["--model", "opus"]',
     '+ args = ["--model", "haiku"]',
     "+ [workers.solo]",
@@ -89,7 +89,7 @@ test("nothing in a value or a key can make a line, or reach the terminal", () =>
     '[workers.coder]\nargs = ["a\\n+ [workers.safe]", "\\u001b[2J\\u009b\\u202e"]\nenv."\\u001b]0;x\\u0007\\n" = "v"\n';
   for (const line of shown(null, text)) expect(printable(line)).toMatch(/^[\u0020-\u007e…]*$/);
   const fleet = project.read('[workers.a]\ncommand = ["p\\nsafe: true in .", "\\u001b[2J"]\ncwd = "x\\ny"\n');
-  const lines = fleet === null ? [] : whatItRuns(fleet);
+  const lines = fleet === null ? [] : commandSummary(fleet);
   expect(lines.map(printable)).toEqual(["a: 'p\\nsafe: true in .' '\\u001b[2J' in x\\ny"]);
 });
 
@@ -111,7 +111,7 @@ new = ["--id={id}"]
 resume = ["-r", "{id}"]
 args = ["-v"]
 `);
-  expect(fleet === null ? [] : whatItRuns(fleet)).toEqual([
+  expect(fleet === null ? [] : commandSummary(fleet)).toEqual([
     "planner: KEY=… claude --model 'opus 4' in .",
     "coder: KEY=… claude in ../api.worktrees/coder/src",
     "mine: KEY=… my-agent '--id={id}' -v in .",

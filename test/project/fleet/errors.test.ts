@@ -21,18 +21,30 @@ const CUSTOM = '[workers.a]\nvendor = "custom"\ncommand = ["p"]\nnew = ["{id}"]\
 const INSIDE = /such as/;
 
 const WRONG: [what: string, text: string, line: number, message: RegExp, hint: RegExp][] = [
-  ["neither vendor nor command", "\n[workers.a]\n", 2, /workers\.a has neither vendor nor command/, /\[defaults\]/],
-  ["a vendor and a command", `${X}command = ["x"]\n`, 3, /has a vendor and a command/, /take one of them out/],
+  ["neither vendor nor command", "\n[workers.a]\n", 2, /workers\.a has neither a vendor nor a command/, /\[defaults\]/],
+  ["a vendor and a command", `${X}command = ["x"]\n`, 3, /has both a vendor and a command/, /remove one of them/],
   ["an empty command", "[workers.a]\ncommand = []\n", 2, /command names no program/, /command = /],
   ["a command without a word", '[workers.a]\ncommand = [""]\n', 2, /command names no program/, /command = /],
-  ["custom without a command", '[workers.a]\nvendor = "custom"\n', 1, /is custom and has no command/, /command = /],
+  [
+    "custom without a command",
+    '[workers.a]\nvendor = "custom"\n',
+    1,
+    /has vendor = "custom" and no command/,
+    /command = /,
+  ],
   ["custom without new", CUSTOM.replace(/new.*\n/, ""), 1, /needs new, with \{id\}/, /new = /],
   ["custom without {id}", CUSTOM.replace('resume = ["{id}"]', 'resume = ["id"]'), 5, /needs resume/, /resume = /],
-  ["new for no custom", `${X}new = ["{id}"]\n`, 3, /\.new is for vendor = "custom" only/, /take it out/],
-  ["resume for a plain program", '[workers.a]\ncommand = ["p"]\nresume = ["{id}"]\n', 3, /\.resume is for/, /custom/],
-  ["a NUL in an argument", `${X}args = ["a\\u0000b"]\n`, 3, /args has a NUL/, /edit/],
-  ["copy without a worktree", `${X}copy = [".env"]\n`, 3, /copy is for worktrees/, /worktree = true/],
-  ["copy for nobody", `[defaults]\ncopy = [".env"]\n${X}`, 2, /defaults\.copy is for worktrees/, /worktree = true/],
+  ["new for no custom", `${X}new = ["{id}"]\n`, 3, /\.new is only for vendor = "custom"/, /remove it/],
+  [
+    "resume for a plain program",
+    '[workers.a]\ncommand = ["p"]\nresume = ["{id}"]\n',
+    3,
+    /\.resume is only for/,
+    /custom/,
+  ],
+  ["a NUL in an argument", `${X}args = ["a\\u0000b"]\n`, 3, /args contains a NUL/, /edit/],
+  ["copy without a worktree", `${X}copy = [".env"]\n`, 3, /copy needs a worktree/, /worktree = true/],
+  ["copy for nobody", `[defaults]\ncopy = [".env"]\n${X}`, 2, /defaults\.copy needs a worktree/, /worktree = true/],
   ["copy from above", `${X}worktree = true\ncopy = ["../secret.md"]\n`, 4, /"\.\.\/secret\.md" is not a file/, INSIDE],
   ["copy from elsewhere", `${X}worktree = true\ncopy = ["/etc/passwd"]\n`, 4, /is not a file inside/, INSIDE],
   ["copy through a link", `${X}worktree = true\ncopy = ["out/secret.md"]\n`, 4, /is not a file inside/, INSIDE],
@@ -54,10 +66,22 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["a prompt that is a folder", `${X}prompt = "folder"\n`, 3, /is not a file/, /edit/],
   ["a prompt without a word", `${X}prompt = "empty.md"\n`, 3, /is empty/, /edit/],
   ["a prompt without an end", `${X}prompt = "long.md"\n`, 3, /has 200000 bytes/, /edit/],
-  ["a prompt for a plain program", '[workers.a]\ncommand = ["p"]\nprompt = "x"\n', 3, /is for agents/, /take it out/],
-  ["turns of a plain program", '[workers.a]\ncommand = ["p"]\nmode = "turn"\n', 3, /is for agents/, /tmux/],
-  ["two that make one name", `${X}[workers.b-1]\n[workers.b]\ncount = 2\n`, 4, /b makes b-1.* workers\.b-1/, /another/],
-  ["two that differ by case", `${X}[workers.A]\n`, 3, /workers\.A makes A.* workers\.a/, /another/],
+  [
+    "a prompt for a plain program",
+    '[workers.a]\ncommand = ["p"]\nprompt = "x"\n',
+    3,
+    /is only for agents/,
+    /remove it/,
+  ],
+  ["turns of a plain program", '[workers.a]\ncommand = ["p"]\nmode = "turn"\n', 3, /is only for agents/, /tmux/],
+  [
+    "two that make one name",
+    `${X}[workers.b-1]\n[workers.b]\ncount = 2\n`,
+    4,
+    /workers\.b and workers\.b-1 both make a worker b-1/,
+    /rename one/,
+  ],
+  ["two that differ by case", `${X}[workers.A]\n`, 3, /workers\.A and workers\.a both make a worker A/, /rename one/],
   ["a name that grows too long", `[workers.${"a".repeat(63)}]\ncount = 2\n`, 1, /at most 64/, /try/],
   ["a name that becomes a device", "[workers.all]\ncount = 2\n", 1, /reserved/, /try/],
   ["a crowd", "[workers.a]\ncount = 1001\n", 2, /from 1 to 1000, not 1001/, /edit/],
@@ -65,18 +89,12 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
     "two crowds",
     "[workers]\n[workers.a]\ncount = 999\n[workers.b]\ncount = 2\n",
     1,
-    /1001 workers are too many/,
+    /1001 workers exceed the limit of 1000/,
     /edit/,
   ],
   ["a variable with a blank", `${X}env = { "A B" = "sk-x" }\n`, 3, /env: "A B" is not a variable/, /letters/],
-  [
-    "a variable of perdure's",
-    `${X}env.PERDURE_NAME = "sk-x"\n`,
-    3,
-    /env: PERDURE_NAME is set by perdure/,
-    /take it out/,
-  ],
-  ["a variable with a NUL", `${X}[workers.a.env]\nA = "sk-x\\u0000"\n`, 3, /env: A has a NUL/, /edit/],
+  ["a variable of perdure's", `${X}env.PERDURE_NAME = "sk-x"\n`, 3, /env: PERDURE_NAME is set by perdure/, /remove it/],
+  ["a variable with a NUL", `${X}[workers.a.env]\nA = "sk-x\\u0000"\n`, 3, /env: A contains a NUL/, /edit/],
 ];
 
 test.each(WRONG)("%s is told with file, line and what would be right", (_what, text, line, message, hint) => {
@@ -92,7 +110,7 @@ test("an unknown word of a prompt is told with the prompt's line and the nearest
   project.write("p.md", "You are {{name}}.\nWith {{pears}}.\n");
   const error = thrown(() => project.read(`${X}prompt = "p.md"\n`));
   expect(error).toMatchObject({ code: "usage", hint: "did you mean {{peers}}?" });
-  expect(error.message).toMatch(/p\.md:2: unknown \{\{pears\}\}\.$/);
+  expect(error.message).toMatch(/p\.md:2: unknown placeholder \{\{pears\}\}\.$/);
   project.write("p.md", "{{constructor}}");
   expect(thrown(() => project.read(`${X}prompt = "p.md"\n`)).hint).toBe(
     "known: {{name}} {{project}} {{peers}} {{root}}",

@@ -168,10 +168,10 @@ test("a folder may be any inside the project; whether it is there and still insi
   if (!fleet || !worker) throw new Error("no fleet");
   const services = join(project.root, "services");
   expect(worker.cwd).toBe(services);
-  expect(() => checkCwd(fleet, worker)).toThrow(/is not there/);
+  expect(() => checkCwd(fleet, worker)).toThrow(/does not exist/);
   mkdirSync(services);
   expect(() => checkCwd(fleet, worker)).not.toThrow();
   rmSync(services, { recursive: true });
   symlinkSync(project.home.dir, services);
-  expect(() => checkCwd(fleet, worker)).toThrow(/leads out of/);
+  expect(() => checkCwd(fleet, worker)).toThrow(/is outside/);
 });

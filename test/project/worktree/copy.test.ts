@@ -36,7 +36,7 @@ const BAD_COPIES: [what: string, path: string, message: RegExp][] = [
   ["a link itself", "out.txt", /not inside the project/],
   ["git's own", ".git/config", /not inside the project/],
   ["git's own behind a link", "config", /not inside the project/],
-  ["missing", "none.txt", /there is none in/],
+  ["missing", "none.txt", /does not exist in/],
   ["a folder", "local", /is not a file/],
 ];
 

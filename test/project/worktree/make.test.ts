@@ -117,7 +117,7 @@ test("worktrees are not made through a link in place of their folder", async () 
   project.filledRepository();
   mkdirSync(join(project.home.dir, "elsewhere"));
   symlinkSync(join(project.home.dir, "elsewhere"), join(project.home.dir, "api.worktrees"));
-  await expect(makeWorktree(project.root, coder)).rejects.toThrow(/is a link/);
+  await expect(makeWorktree(project.root, coder)).rejects.toThrow(/is a symbolic link/);
 });
 
 test("without git's help the reason and the next step are told", async () => {
@@ -163,7 +163,7 @@ test("a hook of the repository that reads, talks and fails hides nothing and bre
   );
   chmodSync(hook, 0o755);
   await expect(makeWorktree(project.root, { ...coder, copy: [".env"] })).rejects.toThrow(
-    /git could not make the worktree/,
+    /git could not create the worktree/,
   );
   expect(await makeWorktree(project.root, { ...coder, copy: [".env"] })).toEqual({ created: true });
   expect(existsSync(join(coder.path, ".env"))).toBe(true);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attachPlan, type AttachRequest } from "../../../src/runtime/tmux/attach.ts";
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
-import { looksSuspended } from "../../../src/runtime/tmux/suspended.ts";
+import { looksSuspended } from "../../../src/runtime/tmux/suspended-screen.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
@@ -27,8 +27,8 @@ test("attach inside our own server only switches the client, and nests nothing",
 test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
-  expect(plan.tell).toMatch(/prefix twice.*--popup.*--window/s);
-  expect(attachPlan(AT).tell).toBeNull();
+  expect(plan.notice).toMatch(/prefix twice.*--popup.*--window/s);
+  expect(attachPlan(AT).notice).toBeNull();
 });
 
 test("attach says that keys have to be pressed twice only inside a tmux with the same prefix", () => {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { PaneEnd } from "../../../src/runtime/tmux/watch.ts";
+import type { PaneEnd } from "../../../src/runtime/tmux/pane-watch.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
 

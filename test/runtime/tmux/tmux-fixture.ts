@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
 import { TmuxServer } from "../../../src/runtime/tmux/server.ts";
-import type { StartRequest } from "../../../src/runtime/tmux/start.ts";
+import type { StartRequest } from "../../../src/runtime/tmux/start-commands.ts";
 
 /** A folder with the socket of a tmux server of its own; `clear` ends the server and removes the folder. */
 export class TmuxFixture {

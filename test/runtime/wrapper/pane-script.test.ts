@@ -15,7 +15,14 @@ const inherited = { ignored: [], openFiles: null };
 function started(environment: Record<string, string>, words: string[]): unknown {
   const file = join(dir, "start");
   const command = [process.execPath, "-e", dump, "--", ...words];
-  const start = { form: detectWrapperForm(), runDir: dir, command, environment, inherited, deafLoader: false };
+  const start = {
+    form: detectWrapperForm(),
+    runDir: dir,
+    command,
+    environment,
+    inherited,
+    loaderSwallowsSignals: false,
+  };
   writeFileSync(file, paneScript(file, start), { mode: 0o600 });
   const said = execFileSync("/bin/sh", [file], { env: { PATH: "/usr/bin:/bin", TERM: "tmux" }, encoding: "utf8" });
   expect(readFileSync(file, "utf8")).toBe("");

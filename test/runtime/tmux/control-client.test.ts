@@ -2,10 +2,10 @@ import { writeFileSync, mkdirSync, readFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { array, assert, asyncProperty, constantFrom, oneof, string } from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ControlClient } from "../../../src/runtime/tmux/control.ts";
+import { ControlClient } from "../../../src/runtime/tmux/control-client.ts";
 import { quoteWord } from "../../../src/runtime/tmux/quote.ts";
-import { ReplyReader } from "../../../src/runtime/tmux/replies.ts";
-import { sessionName } from "../../../src/runtime/tmux/start.ts";
+import { ReplyReader } from "../../../src/runtime/tmux/reply-reader.ts";
+import { sessionName } from "../../../src/runtime/tmux/start-commands.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 

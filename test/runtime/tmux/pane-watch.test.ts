@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Pane } from "../../../src/runtime/tmux/panes.ts";
-import { PaneWatch } from "../../../src/runtime/tmux/watch.ts";
+import type { Pane } from "../../../src/runtime/tmux/pane-list.ts";
+import { PaneWatch } from "../../../src/runtime/tmux/pane-watch.ts";
 
 const PANE: Pane = {
   id: "%1",
@@ -26,7 +26,7 @@ function told(...looks: Partial<Pane>[][]): string[][] {
   watch.onTitle((pane, title) => heard.push(`${pane.run} is ${title}`));
   return looks.map((panes) => {
     heard = [];
-    watch.see(panes.map((pane) => ({ ...PANE, ...pane })));
+    watch.update(panes.map((pane) => ({ ...PANE, ...pane })));
     return heard;
   });
 }

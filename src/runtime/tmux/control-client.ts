@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandLine } from "./quote.ts";
-import { ReplyReader } from "./replies.ts";
+import { ReplyReader } from "./reply-reader.ts";
 
 export interface ControlOptions {
   /** tmux itself. */
@@ -16,7 +16,7 @@ export interface ControlOptions {
 
 interface Request {
   /** Answers still to come. */
-  wanted: number;
+  expected: number;
   nonce: string | null;
   answers: string[][];
   resolve: (answers: string[][]) => void;
@@ -38,7 +38,7 @@ export class ControlClient {
   readonly #notice: (line: string) => void;
   #timer: NodeJS.Timeout | null = null;
   #unsent = "";
-  #said = "";
+  #stderr = "";
   #isOpen = false;
   #end: PerdureError | null = null;
 
@@ -64,19 +64,19 @@ export class ControlClient {
     ];
     this.#child = spawn(file, flags, { env: environment, cwd: "/", stdio: ["pipe", "pipe", "pipe"] });
     const reader = new ReplyReader({
-      answer: (lines, ok, ours) => this.#answer(lines, ok, ours),
-      notice: (line) => this.#noticed(line),
+      answer: (lines, ok, ours) => this.#onAnswer(lines, ok, ours),
+      notice: (line) => this.#onNotice(line),
       nonce: () => this.#requests[0]?.nonce ?? null,
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => reader.read(text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#said = (this.#said + text).slice(-STDERR_CHARS);
+      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     });
     this.#child.stdin?.on("error", (error) => this.#fail(error.message));
     this.#child.on("error", (error) => this.#fail(error.message));
-    this.#child.on("close", () => this.#fail(this.#said.trim() || "its control client ended"));
+    this.#child.on("close", () => this.#fail(this.#stderr.trim() || "its control client ended"));
     this.#opened.promise.catch(() => undefined); // told by open()
-    this.#watchClock();
+    this.#resetTimeout();
   }
 
   /** Resolves, with the reason, when this client can do nothing more. */
@@ -110,10 +110,10 @@ export class ControlClient {
   #request(line: string, wanted: number, nonce: string | null): Promise<string[][]> {
     if (this.#end) return Promise.reject(this.#end);
     const { promise, resolve, reject } = Promise.withResolvers<string[][]>();
-    this.#requests.push({ wanted, nonce, answers: [], resolve, reject });
+    this.#requests.push({ expected: wanted, nonce, answers: [], resolve, reject });
     if (this.#unsent === "") queueMicrotask(() => this.#flush()); // what is asked in one turn is one write
     this.#unsent += `${line}\n`;
-    this.#watchClock();
+    this.#resetTimeout();
     return promise;
   }
 
@@ -123,31 +123,31 @@ export class ControlClient {
     if (this.#end === null) this.#child.stdin?.write(text);
   }
 
-  #answer(lines: string[], ok: boolean, ours: boolean): void {
-    if (!ours) return this.#attached(lines, ok);
+  #onAnswer(lines: string[], ok: boolean, ours: boolean): void {
+    if (!ours) return this.#onAttached(lines, ok);
     const request = this.#requests[0];
     if (request === undefined) return this.#fail("it answered what nobody asked");
     request.answers.push(lines);
-    if (!ok || request.answers.length === request.wanted) this.#requests.shift();
-    this.#watchClock();
-    if (!ok) request.reject(refusal(lines.join(" ")));
-    else if (request.answers.length === request.wanted) request.resolve(request.answers);
+    if (!ok || request.answers.length === request.expected) this.#requests.shift();
+    this.#resetTimeout();
+    if (!ok) request.reject(refusalError(lines.join(" ")));
+    else if (request.answers.length === request.expected) request.resolve(request.answers);
   }
 
-  #attached(lines: string[], ok: boolean): void {
+  #onAttached(lines: string[], ok: boolean): void {
     if (!ok) return this.#fail(lines.join(" "));
     this.#isOpen = true;
-    this.#watchClock();
+    this.#resetTimeout();
     this.#opened.resolve();
   }
 
-  #noticed(line: string): void {
+  #onNotice(line: string): void {
     if (line.startsWith("%exit")) this.#fail(line.slice("%exit".length).trim() || "it let its control client go");
     else this.#notice(line);
   }
 
   /** Counts from the last answer: a long queue is no silence. */
-  #watchClock(): void {
+  #resetTimeout(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#end !== null || (this.#requests.length === 0 && this.#isOpen)) return;
@@ -156,9 +156,9 @@ export class ControlClient {
 
   #fail(why: string): void {
     if (this.#end !== null) return;
-    const end = unanswered(why);
+    const end = unansweredError(why);
     this.#end = end;
-    this.#watchClock();
+    this.#resetTimeout();
     this.#child.kill("SIGKILL"); // it holds no terminal; the server sees it go
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
     this.#opened.reject(end);
@@ -168,7 +168,7 @@ export class ControlClient {
 }
 
 /** Whether tmux has done it or not is not known: who tries again has to look first. */
-export function unanswered(why: string, cause?: unknown): PerdureError {
+export function unansweredError(why: string, cause?: unknown): PerdureError {
   return new PerdureError("unavailable", `The tmux server of the fleet did not answer: ${why}.`, {
     hint: "try again in a moment",
     details: { tmux: why },
@@ -177,16 +177,16 @@ export function unanswered(why: string, cause?: unknown): PerdureError {
 }
 
 /** tmux understood, and said no in such words. */
-export function isRefusal(error: unknown, words: RegExp): boolean {
-  return isPerdureError(error) && error.code === "conflict" && words.test(wordsOf(error));
+export function isRefusal(error: unknown, pattern: RegExp): boolean {
+  return isPerdureError(error) && error.code === "conflict" && pattern.test(tmuxMessageOf(error));
 }
 
 /** What tmux itself said, whichever way it was asked. */
-export function wordsOf(error: unknown): string {
+export function tmuxMessageOf(error: unknown): string {
   const words = isPerdureError(error) ? error.details?.tmux : undefined;
   return typeof words === "string" ? words : "";
 }
 
-function refusal(words: string): PerdureError {
+function refusalError(words: string): PerdureError {
   return new PerdureError("conflict", `tmux refused: ${words}.`, { retryable: false, details: { tmux: words } });
 }

@@ -1,5 +1,6 @@
 import { constants, hostname } from "node:os";
 import { PANE_TITLE_CHARS_MAX } from "../../limits/index.ts";
+import type { ControlClient } from "./control-client.ts";
 
 export interface Pane {
   /** `%12`: tmux's own, never given twice by one server. */
@@ -42,10 +43,27 @@ const ROW = [
 ];
 
 /** One pane, as list-panes prints it on a line; rows can also follow each other without one. */
-export const PANE_ROW = ROW.map((field) => `${field}|`).join("");
+const PANE_ROW = ROW.map((field) => `${field}|`).join("");
 
 /** The rows of every pane of the server, in one text: for a subscription, which knows only one session's panes by itself. */
 export const ALL_PANES = `#{S:#{W:#{P:${PANE_ROW}}}}`;
+
+/** Every pane of the server, now. */
+export async function listPanes(client: ControlClient): Promise<Pane[]> {
+  const { panes, serverPid } = await readPanes(client);
+  if (!panes.some(isEndUnknown)) return panes;
+  // tmux 3.3a misses a child's end now and then: the next signal makes it look, and it was just this process that answered.
+  process.kill(serverPid, "SIGCHLD");
+  return (await readPanes(client)).panes;
+}
+
+async function readPanes(client: ControlClient): Promise<{ panes: Pane[]; serverPid: number }> {
+  const [rows = [], [pid = ""] = []] = await client.send(
+    ["list-panes", "-a", "-F", PANE_ROW],
+    ["display-message", "-p", "#{pid}"],
+  );
+  return { panes: parsePanes(rows.join("")), serverPid: Number(pid) };
+}
 
 /** A window that two sessions share is listed twice; a pane is one pane. */
 export function parsePanes(text: string): Pane[] {
@@ -59,7 +77,7 @@ export function parsePanes(text: string): Pane[] {
 }
 
 /** It has ended, and tmux has not noticed how. */
-export function endUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
+export function isEndUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
   return dead && exitStatus === null && exitSignal === null;
 }
 

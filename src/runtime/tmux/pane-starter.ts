@@ -1,18 +1,17 @@
 import { PANES_PER_WINDOW_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isRefusal, type ControlClient } from "./control.ts";
-import { listPanes } from "./list.ts";
-import type { Pane } from "./panes.ts";
+import { isRefusal, type ControlClient } from "./control-client.ts";
+import { listPanes, type Pane } from "./pane-list.ts";
 import {
-  groupMember,
-  groupWindow,
-  joinGroup,
-  newSession,
-  newWindow,
-  respawn,
+  nameGroupPane,
+  makeGroupWindow,
+  joinGroupWindow,
+  newSessionCommands,
+  newWindowCommands,
+  respawnCommands,
   sessionName,
   type StartRequest,
-} from "./start.ts";
+} from "./start-commands.ts";
 
 export interface StartedPane {
   pane: string;
@@ -20,19 +19,19 @@ export interface StartedPane {
 }
 
 /** Where the first window of a session is; `base-index`, unless somebody changed it. */
-const FIRST_PLACE = 1;
+const FIRST_WINDOW_INDEX = 1;
 
 /** Somebody at the keyboard is not so fast as to take the place each time. */
-const LOOKS_MAX = 3;
-const MOVED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
+const TRIES_MAX = 3;
+const TARGET_CHANGED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
 
 /** Starts processes in panes, many at once: only those of one worker or of one group wait for each other. */
-export class Starter {
+export class PaneStarter {
   readonly #log: (line: string) => void;
   /** The last one in each line. */
   readonly #turns = new Map<string, Promise<unknown>>();
   /** Of each session with starts under way: how many, and the place of the next window. */
-  readonly #busy = new Map<string, { starts: number; next: number }>();
+  readonly #startingSessions = new Map<string, { starts: number; next: number }>();
   #listing: Promise<Pane[]> | null = null;
 
   constructor(log: (line: string) => void) {
@@ -41,22 +40,23 @@ export class Starter {
 
   async start(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     const { project, group, workerId } = request;
-    const start = (): Promise<StartedPane> => this.#inTurn(`worker ${workerId}`, () => this.#once(client, request));
-    return group === null ? start() : this.#inTurn(`group ${sessionName(project)} ${group}`, start);
+    const start = (): Promise<StartedPane> =>
+      this.#exclusively(`worker ${workerId}`, () => this.#startWithRetries(client, request));
+    return group === null ? start() : this.#exclusively(`group ${sessionName(project)} ${group}`, start);
   }
 
   /** The session, the pane or the place may go, or be taken, between looking and starting: then it is looked again. */
-  async #once(client: ControlClient, request: StartRequest): Promise<StartedPane> {
-    for (let looks = 1; ; looks += 1) {
+  async #startWithRetries(client: ControlClient, request: StartRequest): Promise<StartedPane> {
+    for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#place(client, request);
+        return await this.#startInPane(client, request);
       } catch (error) {
-        if (looks === LOOKS_MAX || !isRefusal(error, MOVED)) throw error;
+        if (tries === TRIES_MAX || !isRefusal(error, TARGET_CHANGED)) throw error;
       }
     }
   }
 
-  async #place(client: ControlClient, request: StartRequest): Promise<StartedPane> {
+  async #startInPane(client: ControlClient, request: StartRequest): Promise<StartedPane> {
     const panes = await this.#panes(client);
     const own = panes.filter(({ workerId }) => workerId === request.workerId);
     const living = own.find(({ dead }) => !dead);
@@ -68,36 +68,36 @@ export class Starter {
     }
     const session = sessionName(request.project);
     const old = own.find((pane) => pane.session === session && pane.group === request.group);
-    if (old) return startedOf((await client.send(...respawn(request, old.id))).at(-1));
+    if (old) return parseStartedPane((await client.send(...respawnCommands(request, old.id))).at(-1));
     // What it left where it no longer belongs: another project's session, another group's window.
     for (const { id } of own) await client.send(["kill-pane", "-t", id]);
-    return this.#window(client, request, panes);
+    return this.#startInNewWindow(client, request, panes);
   }
 
-  async #window(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
+  async #startInNewWindow(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
     const session = sessionName(request.project);
-    const places = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
-    const known = this.#busy.get(session);
+    const indexes = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
+    const known = this.#startingSessions.get(session);
     const busy = known ?? { starts: 0, next: 0 };
-    this.#busy.set(session, busy);
-    const index = Math.max(busy.next, FIRST_PLACE, ...places.map((place) => place + 1));
+    this.#startingSessions.set(session, busy);
+    const index = Math.max(busy.next, FIRST_WINDOW_INDEX, ...indexes.map((place) => place + 1));
     busy.next = index + 1;
     busy.starts += 1;
     // Sent in this very turn: whoever comes next finds the session in the making, and need not wait for it.
-    const isNew = known === undefined && places.length === 0;
-    const answer = client.send(...(isNew ? newSession(request) : newWindow(request, index)));
+    const isNew = known === undefined && indexes.length === 0;
+    const answer = client.send(...(isNew ? newSessionCommands(request) : newWindowCommands(request, index)));
     try {
-      const started = startedOf((await answer)[0]);
-      if (request.group !== null) await this.#join(client, request, request.group, started.pane, panes);
+      const started = parseStartedPane((await answer)[0]);
+      if (request.group !== null) await this.#joinGroupWindow(client, request, request.group, started.pane, panes);
       return started;
     } finally {
       busy.starts -= 1;
-      if (busy.starts === 0) this.#busy.delete(session);
+      if (busy.starts === 0) this.#startingSessions.delete(session);
     }
   }
 
   /** Into a window of its group that has room; else its own window becomes one more of the group. */
-  async #join(
+  async #joinGroupWindow(
     client: ControlClient,
     { project, worker }: StartRequest,
     group: string,
@@ -105,19 +105,19 @@ export class Starter {
     panes: readonly Pane[],
   ): Promise<void> {
     const session = sessionName(project);
-    const mates = panes.filter((each) => each.session === session && each.group === group);
-    for (const window of Map.groupBy(mates, (mate) => mate.window).values()) {
+    const groupPanes = panes.filter((each) => each.session === session && each.group === group);
+    for (const window of Map.groupBy(groupPanes, (mate) => mate.window).values()) {
       const last = window.at(-1); // behind it, so that they stand in the order they came
       if (last === undefined || window.length >= PANES_PER_WINDOW_MAX) continue;
       try {
-        await client.send(...groupMember(worker, pane), ...joinGroup(pane, last.id));
+        await client.send(...nameGroupPane(worker, pane), ...joinGroupWindow(pane, last.id));
         return;
       } catch (error) {
         if (!isRefusal(error, /too small|no space|can't find/)) throw error;
         this.#log(`${pane} does not fit into the window of group ${group}: ${String(error)}`);
       }
     }
-    await client.send(...groupMember(worker, pane), ...groupWindow(group, pane));
+    await client.send(...nameGroupPane(worker, pane), ...makeGroupWindow(group, pane));
   }
 
   /** Those who ask before it is answered share one look; answers come in order, so it shows all that was done before. */
@@ -126,7 +126,7 @@ export class Starter {
     return this.#listing;
   }
 
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+  async #exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(key);
     const turn = before ? before.then(work, work) : work();
     this.#turns.set(key, turn);
@@ -138,7 +138,7 @@ export class Starter {
   }
 }
 
-function startedOf(lines: readonly string[] | undefined): StartedPane {
+function parseStartedPane(lines: readonly string[] | undefined): StartedPane {
   const [pane = "", pid] = (lines?.[0] ?? "").split(" ");
   if (!/^%\d+$/.test(pane))
     throw new PerdureError("internal", `tmux did not say where it started: ${JSON.stringify(lines)}.`);

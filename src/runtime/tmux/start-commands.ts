@@ -47,30 +47,30 @@ function isFolder(path: string): boolean {
 }
 
 /** A window of its own, in a session that this creates. It is marked in the same breath, so no crash of ours leaves it unmarked. */
-export function newSession(request: StartRequest): string[][] {
+export function newSessionCommands(request: StartRequest): string[][] {
   const session = sessionName(request.project);
   return [
-    ["new-session", "-d", "-s", session, ...window(request)],
+    ["new-session", "-d", "-s", session, ...windowArguments(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
     // A new session keeps what its first process was given: windows that a person opens must not carry our marks.
     ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
-    ...marks(request, `=${session}:`),
+    ...markCommands(request, `=${session}:`),
   ];
 }
 
 /** At a place of its own: refused if that is taken, and so surely the one that is marked. */
-export function newWindow(request: StartRequest, index: number): string[][] {
-  const place = `=${sessionName(request.project)}:${index}`;
-  return [["new-window", "-d", "-t", place, ...window(request)], ...marks(request, place)];
+export function newWindowCommands(request: StartRequest, index: number): string[][] {
+  const target = `=${sessionName(request.project)}:${index}`;
+  return [["new-window", "-d", "-t", target, ...windowArguments(request)], ...markCommands(request, target)];
 }
 
 /** A pane of a group carries its name; its window has the group's. */
-export function groupMember(worker: string, pane: string): string[][] {
+export function nameGroupPane(worker: string, pane: string): string[][] {
   return [["set-option", "-p", "-t", pane, "--", "@perdure_name", worker]];
 }
 
 /** The window of a group is found by the others of it. */
-export function groupWindow(group: string, pane: string): string[][] {
+export function makeGroupWindow(group: string, pane: string): string[][] {
   return [
     ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
     ["set-option", "-w", "-t", pane, "pane-border-status", "top"],
@@ -78,18 +78,18 @@ export function groupWindow(group: string, pane: string): string[][] {
   ];
 }
 
-export function joinGroup(pane: string, mate: string): string[][] {
+export function joinGroupWindow(pane: string, groupPane: string): string[][] {
   return [
-    ["join-pane", "-d", "-s", pane, "-t", mate],
-    ["select-layout", "-t", mate, "tiled"],
+    ["join-pane", "-d", "-s", pane, "-t", groupPane],
+    ["select-layout", "-t", groupPane, "tiled"],
   ];
 }
 
 /** In a pane whose process has ended: the same id, the same place. Its last screen is cleared. */
-export function respawn(request: StartRequest, pane: string): string[][] {
+export function respawnCommands(request: StartRequest, pane: string): string[][] {
   return [
-    ["respawn-pane", "-t", pane, ...process(request)],
-    ...marks(request, pane),
+    ["respawn-pane", "-t", pane, ...processArguments(request)],
+    ...markCommands(request, pane),
     ["display-message", "-p", "-t", pane, PANE_AND_PID],
   ];
 }
@@ -102,21 +102,21 @@ export function sessionName(project: string): string {
 
 const PANE_AND_PID = "#{pane_id} #{pane_pid}";
 
-function window(request: StartRequest): string[] {
-  return ["-n", literal(request.worker), "-P", "-F", PANE_AND_PID, ...process(request)];
+function windowArguments(request: StartRequest): string[] {
+  return ["-n", literal(request.worker), "-P", "-F", PANE_AND_PID, ...processArguments(request)];
 }
 
-function process({ cwd, env, argv }: StartRequest): string[] {
+function processArguments({ cwd, env, argv }: StartRequest): string[] {
   const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-  return ["-c", literal(cwd), ...variables, "--", ...direct(argv)];
+  return ["-c", literal(cwd), ...variables, "--", ...withoutShell(argv)];
 }
 
 /** tmux hands a single word to a shell; several are the program and its arguments. */
-function direct(argv: readonly string[]): readonly string[] {
+function withoutShell(argv: readonly string[]): readonly string[] {
   return argv.length === 1 ? ["/bin/sh", "-c", 'exec "$0"', ...argv] : argv;
 }
 
-function marks({ workerId, run }: StartRequest, target: string): string[][] {
+function markCommands({ workerId, run }: StartRequest, target: string): string[][] {
   return [
     ["set-option", "-p", "-t", target, "--", "@perdure_worker", workerId],
     ["set-option", "-p", "-t", target, "--", "@perdure_run", run],

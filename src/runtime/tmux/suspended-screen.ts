@@ -1,5 +1,5 @@
 /** What was typed after it may stand below; nothing an agent draws does. */
-const LINES_LOOKED_AT = 8;
+const LINES_READ = 8;
 
 /**
  * Whether a pane's last words say that its agent went to sleep at Ctrl-Z and waits for `fg`. In a pane there is no shell to type
@@ -7,5 +7,5 @@ const LINES_LOOKED_AT = 8;
  */
 export function looksSuspended(text: string): boolean {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.slice(-LINES_LOOKED_AT).some((line) => /\bsuspended\b.*\bfg\b/i.test(line));
+  return lines.slice(-LINES_READ).some((line) => /\bsuspended\b.*\bfg\b/i.test(line));
 }
