@@ -7,7 +7,7 @@ import { asPerdureError } from "./protocol/errors.ts";
 import { statePaths } from "./state/paths.ts";
 import { makeSafeFolder } from "./state/safe-folder.ts";
 
-// perdured, the program: safe folders, the lock, then the daemon itself.
+// The entry point of perdured: creates the folders, takes the lock, then starts the daemon.
 
 async function main(): Promise<void> {
   process.umask(0o077);

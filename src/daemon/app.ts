@@ -33,9 +33,9 @@ import { closeStore, openStore, setAside } from "../store/open.ts";
 import { Writer } from "../store/writer.ts";
 
 export interface DaemonOptions {
-  /** Started by the user's systemd: there from boot on, for the fleet. */
+  /** The daemon was started by the user's systemd, so that it runs from boot on and brings the fleet back. */
   isService: boolean;
-  /** Begin with an empty store; the one that is there is set aside. */
+  /** The daemon begins with an empty store; an existing one is set aside. */
   newStore: boolean;
 }
 
@@ -60,8 +60,8 @@ export class Daemon {
       startEmpty: beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
     });
-    const mark = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
-    const listeners = new Set<() => void>([() => mark.update(db)]);
+    const highWater = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
+    const listeners = new Set<() => void>([() => highWater.update(db)]);
     let wrapper: WrapperForm | undefined;
     const base: BaseServices = {
       paths,
@@ -128,7 +128,7 @@ export class Daemon {
     });
   }
 
-  /** What is found to be damaged before anybody was served is put out of the way. */
+  /** Sets the store aside if it proves to be damaged before any client was served. */
   #setAsideIfDamaged<T>(db: Db, act: () => T): T {
     try {
       return act();
@@ -139,7 +139,7 @@ export class Daemon {
     }
   }
 
-  /** Answers what is under way, writes everything down, gives the socket back, then the lock. */
+  /** Answers the calls in progress, commits everything, then gives up the socket and the lock. */
   async shutDown(code: number): Promise<void> {
     if (this.#isShuttingDown) return;
     this.#isShuttingDown = true;
@@ -153,7 +153,7 @@ export class Daemon {
       this.#services.mail.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {
-      logLine(`while leaving: ${String(error)}`);
+      logLine(`while shutting down: ${String(error)}`);
     }
     this.#lock.release();
     process.exit(code);
@@ -176,7 +176,7 @@ export class Daemon {
     }
   }
 
-  /** A full disk passes. After an I/O error or damage nothing this process believes is certain: it leaves. */
+  /** Survives a full disk. After an I/O error or damage the daemon cannot trust what it has in memory, and exits. */
   #onStoreFailure(kind: FailureKind, error: unknown): void {
     logLine(`store: ${kind}: ${String(error)}`);
     if (kind === "disk-full") return;
@@ -190,7 +190,7 @@ export class Daemon {
     try {
       writeFileAtomic(this.#paths.ioErrorMark, "");
     } catch (error) {
-      logLine(`the I/O error could not be marked either: ${String(error)}`);
+      logLine(`the mark of an I/O error could not be written: ${String(error)}`);
     }
   }
 

@@ -7,7 +7,7 @@ import type { AgentPolicy } from "./permissions/policy.ts";
 import type { RunStopper } from "./runs/stop.ts";
 import type { RunWatch } from "./runs/watch.ts";
 
-/** Every service of the daemon. Only handlers of calls take all of them; a room takes those below it by name. */
+/** All services of the daemon. Only handlers of calls take all of them; a room names the ones it uses. */
 export interface Services extends BaseServices {
   readonly policy: AgentPolicy;
   readonly runs: RunWatch;

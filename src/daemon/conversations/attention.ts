@@ -9,7 +9,7 @@ import { recordRunEvent } from "../events.ts";
 
 type AttentionServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs">;
 
-/** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
+/** Tracks what one run does and waits for. Only a change of whether somebody is needed costs a commit. */
 export class AttentionWatch {
   readonly #services: AttentionServices;
   readonly #run: Run;
@@ -22,7 +22,7 @@ export class AttentionWatch {
     this.#adapter = adapter;
   }
 
-  /** For somebody: nothing will happen before that. */
+  /** The agent does nothing until somebody acts. */
   get isWaiting(): boolean {
     return this.activity === "idle" || this.activity === "blocked";
   }
@@ -39,25 +39,25 @@ export class AttentionWatch {
     return this.#attention.reason;
   }
 
-  /** A dialog may be in front of it, or it is blocked and has not said by what. */
-  needsScreen(seldom: boolean): boolean {
-    const { source: by, activity, reason, hasWorked: worked, reportedAtMs: toldAtMs } = this.#attention;
+  /** Tells whether the screen may show a dialog, or the reason of a block that is not known. `always` includes every agent. */
+  needsScreen(always: boolean): boolean {
+    const { source, activity, reason, hasWorked, reportedAtMs } = this.#attention;
     if (this.#adapter.screen?.dialogs === undefined) return false;
-    if (seldom || by === "screen" || (activity === "blocked" && reason === null)) return true;
-    return !worked && toldAtMs === null;
+    if (always || source === "screen" || (activity === "blocked" && reason === null)) return true;
+    return !hasWorked && reportedAtMs === null;
   }
 
   async onSign({ activity, blocked }: Sign): Promise<void> {
     if (!activity) return;
-    const said = blocked === undefined ? { activity } : { activity, blocked };
-    await this.#update(afterSign(this.#attention, said, this.#services.monotonicMs()));
+    const outward = blocked === undefined ? { activity } : { activity, blocked };
+    await this.#update(afterSign(this.#attention, outward, this.#services.monotonicMs()));
   }
 
   async onTitle(title: string): Promise<void> {
-    const said = this.#adapter.screen?.title?.(title);
-    if (!said) return;
+    const outward = this.#adapter.screen?.title?.(title);
+    if (!outward) return;
     const times = { nowMs: this.#services.monotonicMs(), settleMs: TITLE_SETTLE_MS };
-    await this.#update(afterTitle(this.#attention, said, times));
+    await this.#update(afterTitle(this.#attention, outward, times));
   }
 
   async onScreen(text: string): Promise<void> {

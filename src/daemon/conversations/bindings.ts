@@ -31,7 +31,7 @@ import { requirePresent } from "../../util/require-present.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
 
-// What happens to a worker's conversations. Everything here runs inside a change.
+// Binds workers to conversations and applies the signs of their agents. Everything here runs inside a change.
 
 type TranscriptServices = Pick<BaseServices, "db" | "processes">;
 
@@ -42,11 +42,11 @@ export interface NewConversation {
   variables: Variables;
   launchCwd: string;
   provenance: Provenance;
-  /** The session it begins as a branch of. */
+  /** The conversation that the new one is a branch of. */
   forkedFrom?: number | null;
 }
 
-/** The worker is in this conversation from now on; the one before it stays in its lineage. */
+/** Makes a conversation and binds the worker to it; the conversation before it stays in the worker's lineage. */
 export function bindNewConversation(
   services: ChangeServices,
   worker: Worker,
@@ -73,7 +73,7 @@ export function bindNewConversation(
   return requirePresent(conversationById(services.db, id), `conversation ${vendorId}`);
 }
 
-/** The worker is in this conversation, and so it is in the saved session that follows it. */
+/** Binds the worker to the conversation, also in the active saved session, which follows the workers. */
 export function bindWorker(services: ChangeServices, worker: Worker, conversationId: number): void {
   bindConversation(services.db, worker.id, conversationId);
   const active = activeSaved(services.db, worker.projectId);
@@ -82,7 +82,7 @@ export function bindWorker(services: ChangeServices, worker: Worker, conversatio
   touchSaved(services.db, active.id, services.now());
 }
 
-/** The worker goes on with a program that has none; its lineage stays. */
+/** Unbinds a worker whose program has no conversations; its lineage stays. */
 export function leaveConversation(
   services: ChangeServices,
   worker: Worker,
@@ -93,7 +93,7 @@ export function leaveConversation(
   recordEvent(services, "session.left", subjectOf(worker, run), { session: conversation.vendorId });
 }
 
-/** A conversation belongs to one worker at most. */
+/** Throws if the conversation is bound already: it belongs to one worker at most. */
 function assertUnbound(
   services: ChangeServices,
   worker: Worker,
@@ -102,13 +102,13 @@ function assertUnbound(
   const taken = conversationInUse(services.db, vendor, configDir, vendorId);
   if (taken === null) return;
   const owner = taken.workerId === worker.id ? worker : workerById(services.db, taken.workerId);
-  throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} is ${owner?.name}'s.`, {
+  throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} belongs to ${owner?.name}.`, {
     hint: `perdure history ${owner?.name}`,
     details: { session: vendorId, owner: owner?.name },
   });
 }
 
-/** The run begins in this conversation; whether it does, its vendor has to show. */
+/** Records that the run is to begin in this conversation; the vendor's signs will prove whether it does. */
 export function enterRun(
   services: ChangeServices,
   run: Run,
@@ -129,9 +129,9 @@ export function enterRun(
 
 export type SignOutcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "foreign";
 
-/** One sign of the run's own vendor process. Fenced: a run that lost its name moves nothing. */
+/** Applies one sign of the run's own vendor process. A run that has lost its name changes nothing. */
 export function applySign(services: ChangeServices, runId: string, sign: Sign): SignOutcome {
-  // It becomes a file name and an argument: from a hook or a registry it is as good as from a stranger.
+  // The id becomes a file name and an argument, and hooks and registries are untrusted input.
   if (!isSessionId(sign.session)) return "stale";
   const run = runById(services.db, runId);
   const worker = run && workerById(services.db, run.workerId);
@@ -148,7 +148,7 @@ export function applySign(services: ChangeServices, runId: string, sign: Sign): 
   return finding.kind === "rotated" ? rotate(services, worker, run, conversation, sign) : finding.kind;
 }
 
-/** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
+/** Records a transcript that was found. A conversation that was begun inside the program may have a folder of its own. */
 export function recordTranscript(
   services: TranscriptServices,
   conversation: Conversation,
@@ -160,7 +160,7 @@ export function recordTranscript(
   moveConversation(services.db, conversation.id, cwd, conversation.variables);
 }
 
-/** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
+/** Records the first prompt in the conversation that the run is in: from now on an empty transcript is a loss. */
 export function recordPrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
   const conversation = conversationOfRun(services.db, runId);
   if (activity === "busy" && conversation?.vendorId === id && !conversation.prompted)
@@ -185,7 +185,7 @@ export function recordProof(
   recordEvent(services, type, subjectOf(worker, run), { session: conversation.vendorId, evidence });
 }
 
-/** `/clear`, `/new`, or a resume inside the program: the worker goes along, unless the other one is somebody else's. */
+/** Binds the worker to the conversation its agent changed to (`/clear`, `/new`, a resume), unless another worker owns it. */
 function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conversation, sign: Sign): SignOutcome {
   const known = conversationInUse(services.db, from.vendor, from.configDir, sign.session);
   if (known && known.workerId !== worker.id) {

@@ -8,7 +8,7 @@ import type { ConversationServices } from "./services.ts";
 import { locationOf } from "./probe.ts";
 import { publishRunEvent } from "../events.ts";
 
-/** Others that have opened a run's conversation behind our back: flagged, because the vendor will not refuse them. */
+/** Finds foreign processes that have opened a run's conversation, which are flagged because the vendor does not refuse them. */
 export class ForeignOpeners {
   readonly #services: ConversationServices;
   readonly #adapter: Adapter;
@@ -24,7 +24,7 @@ export class ForeignOpeners {
     this.#adapter = adapter;
   }
 
-  /** Somebody has come: the next look is not put off. */
+  /** Makes the next poll check at once, because a new process has appeared. */
   checkNow(): void {
     this.#polledAtMs = Number.NEGATIVE_INFINITY;
   }
@@ -38,13 +38,13 @@ export class ForeignOpeners {
     if (!conversation || now - this.#polledAtMs < STRANGER_LOOK_MS) return;
     this.#polledAtMs = now;
     const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
-    // Before the run's own agent is known, it would be taken for one.
+    // Before the run's own agent is known, it would be taken for a foreign process.
     if (own.length === 0) return;
-    // Before anybody is accused, it is looked anew.
+    // A suspect is checked against the live process table, not the cached one.
     const view = this.#suspects.length > 0 ? this.#services.processes : this.#recentProcesses;
     const holders = this.#adapter.liveness.holders(locationOf(conversation), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
-    // Seen twice: a process between fork and exec has what its parent has, for a moment.
+    // Only a process that is seen twice counts: between fork and exec a child has its parent's files open.
     const confirmed = others.filter((pid) => this.#suspects.includes(pid));
     if (others.length > confirmed.length) this.checkNow();
     const newPids = confirmed.filter((pid) => !this.pids.includes(pid));

@@ -8,15 +8,15 @@ import { publishRunEvent } from "../events.ts";
 
 const RULES: HangRules = {
   everyMs: RUN_POLL_MS,
-  // Tests do not wait for minutes.
+  // Tests set a shorter time.
   hungAfterMs: Number(process.env.PERDURE_HUNG_AFTER_MS) || HUNG_AFTER_MS,
 };
 
-/** Whether one run's agent is at work and shows nothing of it: no hook, no sign, no growing transcript, no new title. */
+/** Detects a busy agent that shows no activity: no hook, no sign, no growing transcript, no new title. */
 export class HangDetector {
   readonly #services: ConversationServices;
   #timer: HangTimer;
-  /** What came by itself: hooks, titles, what the program told. */
+  /** Counts hooks, titles and signs that the program sent. */
   #activityCount = 0;
 
   constructor(services: ConversationServices) {
@@ -28,16 +28,16 @@ export class HangDetector {
     this.#activityCount++;
   }
 
-  /** Null as long as nobody need worry. */
+  /** How long the agent has been hung; null while it is not. */
   get hungMs(): number | null {
     return hungForMs(this.#timer, RULES);
   }
 
-  /** Tells once of each spell. */
+  /** Polls, and publishes one event for each hang. */
   async poll(run: Run, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
     const before = this.hungMs;
-    const seen = busy ? JSON.stringify([this.#activityCount, signs, transcript && fileVersion(transcript)]) : "";
-    this.#timer = tickHangTimer(this.#timer, busy, seen, this.#services.monotonicMs(), RULES);
+    const fingerprint = busy ? JSON.stringify([this.#activityCount, signs, transcript && fileVersion(transcript)]) : "";
+    this.#timer = tickHangTimer(this.#timer, busy, fingerprint, this.#services.monotonicMs(), RULES);
     const { hungMs } = this;
     if (before === null && hungMs !== null)
       await publishRunEvent(this.#services, run, "worker.hung", { ms: Math.round(hungMs) });

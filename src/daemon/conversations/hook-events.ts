@@ -6,7 +6,7 @@ import { isErrno, readIfThere } from "../../state/files.ts";
 import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
-/** What a run's hooks have left in its folder, in the order it was written. What says nothing is removed. */
+/** Reads the files that a run's hooks have written, in their order, as signs. Files without a sign are removed. */
 export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
   const found = eventFiles(folder).flatMap((file) => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -14,7 +14,7 @@ export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; 
   });
   return (
     found
-      // A clock has ticks: of two in the same one, the name may tell which came first.
+      // Two files of the same clock tick are ordered by name, which may tell which came first.
       .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
       .flatMap(({ file, bytes }) => {
         const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");

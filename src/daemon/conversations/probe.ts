@@ -6,7 +6,7 @@ import type { AskProgram } from "../../vendors/adapter.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices } from "../base-services.ts";
 
-// What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
+// Looks, read only, at what is on disk of a conversation, through the vendor's adapter.
 
 export function locationOf(conversation: Conversation): SessionLocation {
   return {
@@ -17,7 +17,7 @@ export function locationOf(conversation: Conversation): SessionLocation {
   };
 }
 
-/** `lastSeen`: where its transcript was, if that is known by now. */
+/** Probes the transcript of a conversation. `lastSeen` is the last known path of the transcript. */
 export async function probeConversation(
   services: Pick<BaseServices, "db">,
   conversation: Conversation,
@@ -28,7 +28,7 @@ export async function probeConversation(
   return adapter.storage.probe(locationOf(conversation), lastSeen, askProgramOf(services, conversation));
 }
 
-/** The vendor's program as the session's worker runs it, with the environment recorded for it. */
+/** Returns a way to ask the vendor's program, run as the conversation's worker runs it, with its recorded environment. */
 export function askProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): AskProgram {
   const worker = workerById(services.db, conversation.workerId);
   const adapter = adapterOf(conversation.vendor);

@@ -9,9 +9,8 @@ import { probeConversation } from "./probe.ts";
 import { recordTranscript, recordProof } from "./bindings.ts";
 
 /**
- * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
- * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
- * nothing there has written it somewhere else.
+ * Decides, inside a change, the proof of an ended run that showed no sign in time. A transcript that has grown proves the
+ * run, because nobody else writes to it; a headless run that succeeded and wrote nothing there wrote to another conversation.
  */
 export function finishProof(
   services: ChangeServices & Pick<BaseServices, "processes">,
@@ -35,13 +34,13 @@ export function finishProof(
   }
 }
 
-/** Whether nobody sits in front of what the worker was started with last. */
+/** Tells whether the worker's last command runs without a person in front of it. */
 export function isHeadless(worker: Worker): boolean {
   const args = (worker.command ?? []).slice((worker.programAt ?? 0) + 1);
   return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
-/** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
+/** Proves an adopted run, which is in another conversation now, by what it wrote to the one it should have begun in. */
 export async function proveByTranscript(services: ConversationServices, run: Run): Promise<void> {
   const conversation = conversationOfRun(services.db, run.id);
   const entry = lastEntryOfRun(services.db, run.id);

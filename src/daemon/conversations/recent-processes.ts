@@ -1,7 +1,7 @@
 import type { ProcessView } from "../../vendors/adapter.ts";
 import type { ProcessTable } from "../../runtime/process/types.ts";
 
-/** The same answers for a while: for a look that many take one after the other. Never for a decision that has to be right. */
+/** Caches the process table for a while, for polls of many runs in a row; never for a decision that has to be right. */
 export function recentProcesses(
   table: ProcessTable,
   lifetimeMs: number,

@@ -7,7 +7,7 @@ export interface ConversationServices extends BaseServices {
   readonly custody: TranscriptCopies;
 }
 
-/** Custody, as far as a conversation that goes on needs it. */
+/** The part of custody that following a conversation needs. */
 interface TranscriptCopies {
   /** Brings the copy of the conversation's transcript up to date. */
   updateCopy(conversationId: number): Promise<unknown>;

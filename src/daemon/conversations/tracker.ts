@@ -14,39 +14,39 @@ import { probeConversation } from "./probe.ts";
 import { finishProof } from "./proof.ts";
 import { applySign, recordPrompt, recordTranscript, type SignOutcome } from "./bindings.ts";
 
-/** Shells and loaders between a wrapper and its agent; beyond them it is nested, and shows nothing of the run's own. */
+/** The most shells and loaders between a wrapper and its agent; a deeper process is a nested agent. */
 const WRAPPER_DEPTH = 4;
 
-/** The part of the run life cycle that learns what signs led to. */
-export interface SignListener {
+/** Listens to what the signs of runs led to. The listener is the daemon's RunLifecycle. */
+export interface RunSignListener {
   /** A sign of the run's agent has changed, on disk, what is known of its conversation. */
   signed(run: Run, outcome: SignOutcome): Promise<void>;
 }
 
-/** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
+/** Knows which conversation each run is in. Folders are watched for speed; polling is what it relies on. */
 export class ConversationTracker {
   readonly #services: ConversationServices;
   readonly #recentProcesses: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
-  /** Folders that are not there yet. */
+  /** Folders to watch that do not exist yet. */
   readonly #pendingFolders = new Set<string>();
-  /** Last looks that are under way, by session. */
+  /** Final checks in progress, by conversation. */
   readonly #finalChecks = new Map<number, Promise<void>>();
 
-  #listener: SignListener | null = null;
+  #listener: RunSignListener | null = null;
 
   constructor(services: ConversationServices) {
     this.#services = services;
     this.#recentProcesses = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
   }
 
-  /** Has to come before the first run is followed. */
-  subscribe(listener: SignListener): void {
+  /** Sets the listener; has to be called before the first run is followed. */
+  subscribe(listener: RunSignListener): void {
     this.#listener = listener;
   }
 
-  /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
+  /** Follows the run's conversation; does nothing for a run without one. `adopted`: an earlier daemon saw the run begin. */
   follow(run: Run, adopted = false): void {
     const conversation = conversationOfRun(this.#services.db, run.id);
     const adapter = conversation && adapterOf(conversation.vendor);
@@ -65,7 +65,7 @@ export class ConversationTracker {
     if (folder !== null) this.#watch(folder);
   }
 
-  /** Its wrapper was started by another process than the one that claimed. */
+  /** Records that a pane's wrapper holds the name now, not the process that claimed. */
   setHolder(run: Run): void {
     this.#followers.get(run.id)?.follower.setHolder(run);
   }
@@ -78,26 +78,26 @@ export class ConversationTracker {
     return this.#followers.get(run)?.follower.attention.activity ?? null;
   }
 
-  /** What a blocked run waits for; null where that is not known, or where it is not blocked. */
+  /** Returns what a blocked run waits for; null where that is not known, or the run is not blocked. */
   reasonOf(run: string): BlockedReason | null {
     return this.#followers.get(run)?.follower.attention.reason ?? null;
   }
 
-  /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
+  /** Applies the current title of the run's terminal; called at every poll, not only on a change. */
   onTitle(run: string, title: string): void {
     const follower = this.#followers.get(run)?.follower;
     if (follower?.attention.readsTitles) follower.runExclusive((attention) => attention.onTitle(title));
   }
 
-  /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */
+  /** Applies the current screen of the run; called at every poll. The agent's own signs outrank it. */
   onScreen(run: string, screenText: string): void {
     this.#followers.get(run)?.follower.runExclusive((attention) => attention.onScreen(screenText));
   }
 
-  /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
-  runsToCapture(seldom: boolean): Set<string> {
-    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.needsScreen(seldom));
-    return new Set(wanted.map(([run]) => run));
+  /** Returns the runs whose screens may show more than their signs; with `all`, every run with a known screen. */
+  runsToCapture(all: boolean): Set<string> {
+    const followed = [...this.#followers].filter(([, { follower }]) => follower.attention.needsScreen(all));
+    return new Set(followed.map(([run]) => run));
   }
 
   foreignOpenersOf(run: string): readonly number[] {
@@ -116,27 +116,27 @@ export class ConversationTracker {
     return this.#followers.get(run)?.follower.hang.hungMs ?? null;
   }
 
-  /** It has shown that it lives. */
+  /** Notes a sign of life of the run, for the hang detector. */
   reportActivity(run: string): void {
     this.#followers.get(run)?.follower.hang.noteActivity();
   }
 
-  /** A hook has left a file in the run's folder. */
+  /** Makes the run's follower read the file that a hook has written. */
   onHookFile(run: string): void {
     this.#followers.get(run)?.follower.onHookFile();
   }
 
   /**
-   * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
-   * code, if it has one.
+   * Applies the run's last signs inside the change that ends the run or takes its name away. `exit` is the run's exit code,
+   * if it has one.
    */
   applyFinalSigns(run: Run, exit: number | null): void {
     const conversation = conversationOfRun(this.#services.db, run.id);
     const adapter = conversation && adapterOf(conversation.vendor);
     if (!adapter) return;
-    // The files stay until the change is on disk: applied twice, they lead to the same place.
+    // The hook files stay until the change is on disk; applying them twice leads to the same result.
     const follower = this.#followers.get(run.id)?.follower;
-    // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
+    // An agent that was killed early may have been about to open the right conversation; one that succeeded was not.
     const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
     const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
     const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
@@ -146,7 +146,7 @@ export class ConversationTracker {
     }
   }
 
-  /** After the end is on disk: a last look at what the vendor wrote. */
+  /** Stops following a run whose end is on disk, and checks a last time what the vendor wrote. */
   ended(run: string): void {
     this.#unfollow(run);
     const row = runById(this.#services.db, run);
@@ -158,7 +158,7 @@ export class ConversationTracker {
     this.#finalChecks.set(conversation.id, settling);
   }
 
-  /** When the last look at this conversation is over. */
+  /** Resolves when no final check of the conversation is in progress. */
   async finalCheckDone(conversationId: number): Promise<void> {
     await this.#finalChecks.get(conversationId);
   }
@@ -185,11 +185,11 @@ export class ConversationTracker {
       if (ended) await this.#services.writer.write(() => finishProof(this.#services, ended, transcript));
       for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#updateCopy(each);
     } catch (error) {
-      this.#services.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
+      this.#services.log(`the final check of the conversation of ${run.id} failed: ${String(error)}`);
     }
   }
 
-  /** One that the run left before anybody looked for its transcript is looked for now. */
+  /** Updates the copy of a conversation; finds its transcript first if the run left it before that was done. */
   async #updateCopy(conversationId: number): Promise<void> {
     const conversation = conversationById(this.#services.db, conversationId);
     if (!conversation) return;
@@ -200,7 +200,7 @@ export class ConversationTracker {
     await this.#services.custody.updateCopy(conversationId);
   }
 
-  /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
+  /** Watches a vendor's folder once for all its runs. The folder may not exist before the vendor's first start. */
   #watch(folder: string): void {
     if (this.#folders.has(folder)) return;
     try {
@@ -216,7 +216,7 @@ export class ConversationTracker {
     }
   }
 
-  /** A file that is named after a process concerns one of them; another one, all of them. */
+  /** Polls the run that a file named after its process concerns; any other file concerns all runs of the folder. */
   #onFolderChange(folder: string, file: string | null): void {
     const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
@@ -230,7 +230,7 @@ export class ConversationTracker {
     }
   }
 
-  /** Whose wrapper, or what that started, has started it: a first sign. */
+  /** Returns the follower whose wrapper started the process, directly or through loaders, if its agent is not known yet. */
   #followerOfChild(here: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {

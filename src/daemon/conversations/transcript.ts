@@ -6,10 +6,10 @@ import type { ConversationServices } from "./services.ts";
 import { probeConversation } from "./probe.ts";
 import { recordTranscript } from "./bindings.ts";
 
-/** Keeps in mind how much a conversation's transcript had, and a copy of it: then one that is gone, or shorter, is a loss. */
+/** Records the size of a conversation's transcript and updates its copy, so that a missing or shorter one is known as a loss. */
 export class TranscriptWatch {
   readonly #services: ConversationServices;
-  /** Where a hook said it would be. */
+  /** The path that a hook reported. */
   #reported: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #copiedAtMs = 0;
@@ -23,19 +23,19 @@ export class TranscriptWatch {
     this.#reported = { session: conversation.vendorId, file };
   }
 
-  /** Something is being said: what nobody found while all was quiet will be there in a moment. */
+  /** Restarts the search, because an active conversation is about to write its transcript. */
   noteActivity(): void {
     this.#searchAtMs = 0;
     this.#searchWaitMs = STRANGER_LOOK_MS / 2;
   }
 
-  /** Written down once it is there, and between turns; copied then too, and now and then while it is being written. */
+  /** Records and copies the transcript when it appears and between turns; also copies it now and then during a turn. */
   async poll(conversation: Conversation, busy: boolean): Promise<void> {
     await this.#recordSize(conversation, busy);
     const now = this.#services.monotonicMs();
     if (busy && now - this.#copiedAtMs < CUSTODY_BUSY_MS) return;
     this.#copiedAtMs = now;
-    // Not while it runs: each look is a start of the vendor's program.
+    // Where each probe starts the vendor's program, no copy is made while the agent runs.
     if (!adapterOf(conversation.vendor)?.storage.slowProbe) await this.#services.custody.updateCopy(conversation.id);
   }
 
@@ -52,14 +52,14 @@ export class TranscriptWatch {
     const info = statSync(file, { throwIfNoEntry: false });
     const bytes = info?.isFile() === true ? info.size : 0;
     if (bytes <= (known ?? 0)) return;
-    // The first time it is looked into: a file in which nothing was said yet is none.
+    // The first time the file is read: one in which nothing was said yet does not count.
     if (known === null) return this.#findAndRecord({ ...conversation, transcript: file });
     await this.#services.writer.write(() =>
       recordTranscript(this.#services, conversation, { file, bytes, version: null }),
     );
   }
 
-  /** Nobody has told where it is: looked for less and less often. */
+  /** Searches for a transcript whose path no hook reported, less and less often. */
   async #search(conversation: Conversation): Promise<void> {
     const now = this.#services.monotonicMs();
     if (now < this.#searchAtMs) return;

@@ -26,21 +26,21 @@ import { askProgramOf, probeConversation } from "../conversations/probe.ts";
 type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 
 /**
- * Copies of the workers' conversations, kept from the vendors' clean-ups: made when a turn or a run ends and while an
- * agent works, put back before a resume if the vendor lost the original. Copied, not linked: a link shares damage.
+ * Copies of the workers' conversations, safe from the vendors' clean-ups: updated when a turn or a run ends and while an
+ * agent works, restored before a resume if the vendor lost the original. Files are copied, not linked: a link shares damage.
  */
 export class Custody {
   readonly #services: CustodyServices;
-  /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
+  /** Running hashes of the copies; after a restart of the daemon a copy is read once to rebuild its hash. */
   readonly #copies = new Map<number, Copy>();
-  /** One at a time for each conversation. */
+  /** The operation in progress for each conversation; there is one at a time. */
   readonly #inProgress = new Map<number, Promise<void>>();
 
   constructor(services: CustodyServices) {
     this.#services = services;
   }
 
-  /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
+  /** Brings the copy up to date with the vendor's transcript. A failure is logged and has no other effect. */
   async updateCopy(conversationId: number, file?: string): Promise<void> {
     await this.#exclusive(conversationId, async () => {
       try {
@@ -51,25 +51,25 @@ export class Custody {
             ? this.#exportArchive(conversation)
             : this.#copyTranscript(conversation));
       } catch (error) {
-        this.#services.log(`custody: no copy of ${conversationId} could be made: ${String(error)}`);
+        this.#services.log(`custody: the copy of conversation ${conversationId} could not be updated: ${String(error)}`);
       }
     });
   }
 
-  /** What is there now is the conversation, by the operator's word: the copy begins anew. */
+  /** Replaces the copy by the transcript as it is now, which the operator has declared to be the conversation. */
   async replaceCopy(conversationId: number): Promise<void> {
     await this.#services.writer.write(() => dropCustody(this.#services.db, conversationId));
     this.#copies.delete(conversationId);
     await this.updateCopy(conversationId);
   }
 
-  /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
+  /** Puts the copy back where the vendor looks for it. Returns null when there is no copy, or it is not intact. */
   async restore(conversation: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(conversation.transcript);
     return this.#exclusive(conversation.id, async () => {
       const kept = custodyOf(this.#services.db, conversation.id);
       if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
-      // To read all of it took a while, and somebody else may have put it back, or gone on with it.
+      // Reading the whole copy took a while, in which somebody may have restored or continued the conversation.
       if (sizeOf(conversation.transcript) !== before) return null;
       assertUnused();
       const archive = adapterOf(conversation.vendor)?.storage.archive;
@@ -89,7 +89,7 @@ export class Custody {
     });
   }
 
-  /** The copy, if all of it is there and as it was put away; read from beginning to end. */
+  /** Reads the whole copy and returns it if it is intact, else null. */
   async verifiedCopy(kept: CustodyCopy): Promise<Copy | null> {
     try {
       const copy = await hashPrefix(this.#file(kept.conversationId), kept.bytes);
@@ -101,21 +101,21 @@ export class Custody {
   }
 
   /**
-   * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
-   * unless `thorough`. Damaged, if somebody has changed what was said.
+   * Returns the transcript as damaged if it no longer begins with what was copied, because somebody changed it. A file that
+   * was not modified since the copy is not read again, unless `thorough`.
    */
   async checkAgainstCopy(conversation: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
     const kept = custodyOf(this.#services.db, conversation.id);
     if (found.state !== "good" || kept === null || adapterOf(conversation.vendor)?.storage.archive) return found;
     if (!thorough && isSourceUnchanged(kept, found.file)) return found;
-    if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
+    if (found.bytes < kept.bytes) return found; // a shorter file is detected by its size
     const copy = await hashPrefix(found.file, kept.bytes);
     if (copy && digestOf(copy) === kept.sha256) return found;
     const { file, bytes } = found;
-    return { state: "damaged", file, bytes, why: "its beginning is not what it was: somebody has changed it" };
+    return { state: "damaged", file, bytes, why: "its beginning was changed" };
   }
 
-  /** Copies beyond the bounds, and what is left of ones that were given up. */
+  /** Deletes copies beyond the bounds, and folders that belong to no copy on record. */
   async sweep(): Promise<void> {
     const { db, writer, now } = this.#services;
     const old = custodyToDrop(db, now() - CUSTODY_KEPT_MS, CUSTODY_BYTES_MAX);
@@ -137,14 +137,14 @@ export class Custody {
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
     if (kept && isSourceUnchanged(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
-      return this.#services.log(`custody: ${conversation.vendorId} has ${stat.size} bytes, and is not copied any more`);
+      return this.#services.log(`custody: ${conversation.vendorId} has ${stat.size} bytes, too many to be copied`);
     }
-    // They only grow: one that got shorter has lost something, which the copy may still have.
+    // Transcripts only grow: one that got shorter has lost something, which the copy may still have.
     if (before.sourceBytes < Math.max(kept?.bytes ?? 0, conversation.transcriptBytes ?? 0)) return;
     const target = this.#file(conversation.id);
     const known = kept && (await this.#intactCopy(kept));
     const grown = known && (await appendTail(source, target, known));
-    // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
+    // The vendor rewrote the transcript: a good one is the conversation from now on, and the earlier copy is saved.
     if (known && !grown && (await probeConversation(this.#services, conversation)).state !== "good") return;
     if (known && !grown) await rename(target, `${target}.before`);
     const copy = grown ?? (await copyWhole(source, target));
@@ -153,7 +153,7 @@ export class Custody {
     await this.#recordCopy(conversation, copy, before);
   }
 
-  /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
+  /** Returns the copy from its running hash, or by reading it; null for one that is not intact and has to be made again. */
   async #intactCopy(kept: CustodyCopy): Promise<Copy | null> {
     const copy = this.#copies.get(kept.conversationId);
     if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
@@ -165,7 +165,7 @@ export class Custody {
     if (!archive) return;
     const { code, stdout } = await askProgramOf(this.#services, conversation)(archive.print(conversation.vendorId));
     if (code !== 0 || stdout.length === 0) return;
-    // Half of one is worse than none.
+    // A truncated export is worse than none.
     if (parseObject(stdout) === null) return;
     const target = this.#file(conversation.id);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -196,25 +196,25 @@ export class Custody {
       keptMs: this.#services.now(),
     };
     await this.#services.writer.write(() => {
-      // The session may have been dropped meanwhile; its copy then goes with the next sweep.
+      // The conversation may have been deleted meanwhile; the next sweep then deletes its copy.
       const now = conversationById(this.#services.db, conversation.id);
       if (now === null) return;
       setCustody(this.#services.db, { ...row, ...source });
-      // From now on a shorter one is a loss.
+      // From now on a shorter transcript is a loss.
       if (now.transcript === null || copy.bytes <= (now.transcriptBytes ?? 0)) return;
       const boot = this.#services.processes.bootId();
       setTranscript(this.#services.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
     });
   }
 
-  /** What is left of the original stays beside it, under another name. */
+  /** Puts the copy in the transcript's place; what is left of the original is renamed and stays beside it. */
   async #putBack(conversationId: number, transcript: string): Promise<void> {
     await mkdir(dirname(transcript), { recursive: true, mode: 0o700 });
     const aside = join(dirname(transcript), `.${basename(transcript)}.perdure`);
     await copyFile(this.#file(conversationId), aside);
     if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, freeName(`${transcript}.lost`));
     try {
-      // Not over a file that the vendor may have made in this very moment.
+      // A link fails where the vendor has just made a file, and does not overwrite it.
       await link(aside, transcript);
     } finally {
       await rm(aside);

@@ -8,7 +8,7 @@ export function sizeOf(file: string | null): number | null {
   return file === null ? null : (statSync(file, { throwIfNoEntry: false })?.size ?? null);
 }
 
-/** What was set aside before stays, too. */
+/** Returns a name that no file has yet, so that files which were set aside earlier stay. */
 export function freeName(base: string): string {
   let name = base;
   for (let n = 2; statSync(name, { throwIfNoEntry: false }); n++) name = `${base}-${n}`;

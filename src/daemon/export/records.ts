@@ -18,12 +18,12 @@ import { iso } from "../../util/iso.ts";
 type RecordServices = Pick<StatusServices, "db" | "log" | "onCommit">;
 
 /**
- * For tools that read files: `<worker>.session.json` and `sessions/<saved>.json` in the project's `[records] dir`. They
- * follow the store a moment later, and are never read back.
+ * Writes `<worker>.session.json` and `sessions/<saved>.json` to the project's `[records] dir`, for tools that read files.
+ * The files follow the store a moment later, and are never read back.
  */
 export class Records {
   readonly #services: RecordServices;
-  /** By project: what lies there, so that only what changed is written. */
+  /** The files and texts written so far, by project, so that only changes are written. */
   readonly #written = new Map<number, Map<string, string>>();
   #lastSeq: number;
   #isScheduled = false;
@@ -45,7 +45,7 @@ export class Records {
     });
   }
 
-  /** Everything that a record tells of is an event, too. */
+  /** Refreshes the projects with new events: every change in a record comes with an event. */
   #refreshChanged(): void {
     const { db } = this.#services;
     const last = lastEventSeq(db);
@@ -67,7 +67,7 @@ export class Records {
       for (const file of before.keys()) if (!now.has(file)) rmSync(file, { force: true });
       this.#written.set(project.id, now);
     } catch (error) {
-      // A project that was moved away, a file that cannot be read: nobody's start depends on a record.
+      // The project was moved, or its file cannot be read: no start depends on a record.
       this.#services.log(`records of ${project.slug}: ${String(error)}`);
     }
   }
@@ -97,7 +97,7 @@ export class Records {
   }
 }
 
-/** Inside the project, whatever its file says: repositories come from strangers, and the daemon would write for them. */
+/** Returns the records folder, or null unless it is inside the project: repositories are untrusted, and the daemon writes there. */
 function recordsFolder(project: Project): string | null {
   const dir = configuredDir(project);
   if (dir === null || isAbsolute(dir)) return null;
@@ -108,7 +108,7 @@ function recordsFolder(project: Project): string | null {
     : null;
 }
 
-/** No link on the way leads out of the project, neither one that is there nor one that was put there meanwhile. */
+/** Creates the folder; returns false if a symbolic link leads out of the project, before or after it was created. */
 function createInside(folder: string, root: string): boolean {
   if (!isWithin(realPath(folder), root)) return false;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -123,7 +123,7 @@ function configuredDir(project: Project): string | null {
   try {
     return readConfigAt(project.root)?.records?.dir ?? null;
   } catch (error) {
-    // Whoever uses the file is told what is wrong with it.
+    // The commands that use the file say what is wrong with it.
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
     throw error;
   }

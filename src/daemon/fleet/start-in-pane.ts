@@ -26,7 +26,7 @@ import { adoptPanes } from "./screens.ts";
 export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
 /** What a fleet's starts share, and when this one may go. */
-export interface PaneStarter {
+export interface StartContext {
   tmux: TmuxHandle;
   /** One vendor's program at a time makes ids of conversations. */
   minting: KeyedMutex;
@@ -47,7 +47,7 @@ export async function startInPane(
   services: LaunchServices,
   workerId: number,
   input: StartInput,
-  { tmux, minting, ready }: PaneStarter,
+  { tmux, minting, ready }: StartContext,
 ): Promise<StartedRun> {
   const worker = requirePresent(workerById(services.db, workerId), `worker ${workerId}`);
   const project = requirePresent(projectById(services.db, worker.projectId), `project ${worker.projectId}`);

@@ -1,10 +1,8 @@
-import type { DrillCheck } from "../../protocol/records/conversation.ts";
-import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
 import { startCommand } from "../../protocol/names.ts";
-import type { Transcript } from "../../protocol/records/conversation.ts";
+import type { DrillCheck, DrillResult, Transcript } from "../../protocol/records/conversation.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
 import { custodyOf } from "../../store/custody.ts";
@@ -15,7 +13,7 @@ import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
 
-/** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
+/** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
   const conversation = boundConversation(services.db, worker);
   const checks = [
@@ -38,10 +36,10 @@ export async function drill(services: LaunchServices, address: string, worker: W
 
 function startChecks(worker: Worker, conversation: Conversation | null): DrillCheck[] {
   const command = worker.command;
-  // A name that only a library claims: there is nothing to start.
+  // A worker without a command is claimed by a library only: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const again = startCommand(name, worker.fleet !== null);
+  const start = startCommand(name, worker.fleet !== null);
   const environment = worker.environment;
   const cwd = conversation?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
@@ -63,13 +61,13 @@ function startChecks(worker: Worker, conversation: Conversation | null): DrillCh
       : failed(
           "environment",
           `the recorded environment lacks ${lacking.join(" and ")}`,
-          `start it once from a login shell: ${again}`,
+          `start it once from a login shell: ${start}`,
         ),
   ];
 }
 
 function adoptHint(name: string, { vendor, vendorId: id }: Conversation): string {
-  return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
+  return `continue in another folder: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
 }
 
 async function conversationChecks(
@@ -80,7 +78,8 @@ async function conversationChecks(
 ): Promise<DrillCheck[]> {
   const adapter = adapterOf(conversation.vendor);
   if (adapter === null) {
-    return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, "use the perdure that bound it")];
+    const hint = "use the version of perdure that bound it";
+    return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, hint)];
   }
   const kept = custodyOf(services.db, conversation.id);
   const copyIntact = kept !== null && (await services.custody.verifiedCopy(kept)) !== null;
@@ -100,7 +99,7 @@ async function conversationChecks(
     noConversation: false,
     fresh: false,
     binding: bindingOf(services, conversation, copyIntact),
-    transcript: transcript,
+    transcript,
     holder: others[0] ?? null,
   });
   const lost = transcript.state === "absent" || transcript.state === "empty";
@@ -116,7 +115,7 @@ async function conversationChecks(
     refused === null
       ? passed("conversation", conversationDetail(transcript, kept?.sha256 ?? null, lost && copyIntact))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { kept: kept !== null, whole: copyIntact }),
+    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { exists: kept !== null, intact: copyIntact }),
   ];
 }
 
@@ -124,30 +123,30 @@ function custodyCheck(
   { name, fleet }: Worker,
   noCopyReason: string | undefined,
   transcript: Transcript,
-  copy: { kept: boolean; whole: boolean },
+  copy: { exists: boolean; intact: boolean },
 ): DrillCheck {
-  const again = startCommand(name, fleet !== null);
-  if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
-  if (noCopyReason !== undefined) return passed("custody", `no copy can be kept: ${noCopyReason}`);
-  if (copy.kept) {
-    return failed("custody", "the copy that is kept of it is damaged", `made anew at the next start: ${again}`);
+  const start = startCommand(name, fleet !== null);
+  if (copy.intact) return passed("custody", "perdure's copy is intact");
+  if (noCopyReason !== undefined) return passed("custody", `no copy is possible: ${noCopyReason}`);
+  if (copy.exists) {
+    return failed("custody", "perdure's copy of its conversation is damaged", `the next start replaces it: ${start}`);
   }
-  if (transcript.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
+  if (transcript.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to copy");
   if (transcript.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
-  return failed("custody", "no copy is kept of its conversation", `made at the next start: ${again}`);
+  return failed("custody", "perdure has no copy of its conversation", `the next start makes one: ${start}`);
 }
 
 function conversationDetail(transcript: Transcript, sha256: string | null, fromCopy: boolean): string {
-  if (fromCopy) return "the vendor has lost it; it would be put back from the copy that is kept";
+  if (fromCopy) return "the vendor has lost it; it would be restored from perdure's copy";
   if (transcript.state === "good")
-    return `${transcript.bytes} bytes${sha256 === null ? "" : `, as kept (sha256 ${sha256.slice(0, 12)}…)`}`;
-  return transcript.state === "unseen" ? "its vendor alone can see it" : "nothing was said in it yet";
+    return `${transcript.bytes} bytes${sha256 === null ? "" : `, as in the copy (sha256 ${sha256.slice(0, 12)}…)`}`;
+  return transcript.state === "unseen" ? "only its vendor can read it" : "nothing was said in it yet";
 }
 
-/** The worker's own agent, which runs right now. */
+/** Tells whether the process is the worker's own agent, which runs now. */
 function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
-  const ours = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
-  return ours && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
+  const isOurs = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
+  return isOurs && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
 }
 
 function isFolder(path: string): boolean {

@@ -1,6 +1,4 @@
-import type { LaunchOrder } from "../../protocol/records/launch.ts";
-import type { LaunchStep } from "../../protocol/records/launch.ts";
-import type { MintOrder } from "../../protocol/records/launch.ts";
+import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { type Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
@@ -18,7 +16,7 @@ export interface LaunchRequest {
   spec: LaunchSpec;
   fresh: boolean;
   probe: ConversationProbe;
-  /** Of a conversation that is resumed: its first turn is still to come. */
+  /** The conversation is resumed before its first turn. */
   firstTurnPending?: boolean;
 }
 
@@ -27,7 +25,7 @@ export interface Orders {
   mint: MintOrder | null;
 }
 
-/** The order once more, for a claim or a binding whose answer was lost. */
+/** Returns the order of a run once more, for a repeated claim or binding whose answer was lost. */
 export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
   const conversation = conversationOfRun(services.db, request.run.id);
@@ -45,7 +43,7 @@ export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequ
   return { launch: plainOrder(spec), mint: null };
 }
 
-/** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
+/** Makes the order that starts the run in the conversation, in the folder where the conversation began. */
 export function orderFor(
   services: LaunchServices,
   { worker, run, spec, firstTurnPending: unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
@@ -65,7 +63,7 @@ export function orderFor(
     from,
     environment: spec.environment,
   };
-  // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
+  // A branch continues what its stem said, and after /clear the conversation is to stay clear: neither gets a first prompt.
   const begins = conversation.forkedFrom === null && conversation.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
   const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
@@ -101,21 +99,21 @@ export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversa
   };
 }
 
-/** The conversation the worker is to begin as a branch of. */
+/** Returns the conversation that the worker is to begin as a branch of, if any. */
 export function forkSourceOf(services: LaunchServices, worker: Worker): Conversation | null {
   return worker.forkOf === null ? null : requireStem(services, worker.forkOf);
 }
 
-/** Without it the start would be a new one, in silence. */
+/** Returns the stem of a branch; throws without it, because the start would silently be a new conversation. */
 function requireStem(services: LaunchServices, conversationId: number): Conversation {
   const stem = conversationById(services.db, conversationId);
   if (stem) return stem;
   throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
-    hint: "begin anew with --fresh",
+    hint: "start a new one with --fresh",
   });
 }
 
-/** A branch begins where its stem did: vendors look for it there. */
+/** Returns the location of a new conversation. A branch begins where its stem did, because vendors look for it there. */
 export function newLocation(
   spec: LaunchSpec,
   vendor: VendorSpec,

@@ -1,5 +1,4 @@
-import type { LaunchOrder } from "../../protocol/records/launch.ts";
-import type { LaunchStep } from "../../protocol/records/launch.ts";
+import type { LaunchOrder, LaunchStep } from "../../protocol/records/launch.ts";
 import { decideLaunch, type LaunchInput } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import {
@@ -21,7 +20,7 @@ import {
   plainOrder,
 } from "./orders.ts";
 
-/** Inside the change that claims: a refusal here leaves nothing of the claim behind. */
+/** Plans the start inside the change that claims, so that a refusal undoes the claim. */
 export function planLaunch(services: LaunchServices, request: LaunchRequest): Orders {
   const { worker, run, spec, probe } = request;
   const bound = boundConversation(services.db, worker);
@@ -89,7 +88,7 @@ export function bindingOf(
   };
 }
 
-/** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
+/** Refuses a command that changes the config dir (`env CLAUDE_CONFIG_DIR=… claude`): the same id is another conversation there. */
 function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conversation): void {
   if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return;
   const variables = bound.variables;
@@ -99,9 +98,9 @@ function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conve
   for (const name of unset) delete environment[name];
   const { configDir } = locationForNew({ ...spec, cwd: bound.launchCwd, environment }, spec.vendor);
   if (configDir === bound.configDir) return;
-  const message = `The command leads to ${configDir}, and the conversation of ${address} is in ${bound.configDir}.`;
+  const message = `The command uses the config dir ${configDir}, but the conversation of ${address} is in ${bound.configDir}.`;
   throw new PerdureError("refused", message, {
-    hint: `leave the variable out, or begin there anew: perdure run ${worker.name} --fresh -- COMMAND`,
+    hint: `omit the variable, or start a new conversation there: perdure run ${worker.name} --fresh -- COMMAND`,
   });
 }
 
@@ -112,6 +111,6 @@ function enterAndOrder(
   step: LaunchStep,
 ): LaunchOrder {
   enterRun(services, request.run, conversation, step === "resume" ? "resume" : "new");
-  // Read again: where its transcript is was found out a moment ago.
+  // The row is read again, because the path of the transcript was recorded a moment ago.
   return orderFor(services, request, conversationById(services.db, conversation.id) ?? conversation, step);
 }

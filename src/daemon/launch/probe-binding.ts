@@ -8,14 +8,14 @@ import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
 
-/** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
+/** The findings, on disk and among the processes, about the conversation that a worker is bound to, before a claim. */
 export interface ConversationProbe {
   conversationId: number | null;
   transcript: Transcript | null;
   holder: Holder | null;
-  /** The vendor had lost it, and it was put back from custody. */
+  /** The restored copy, if the vendor had lost the transcript. */
   restored: Restored | null;
-  /** A copy of it is kept, and is what it should be: looked at only if there is a need. */
+  /** Custody has an intact copy; checked only for a transcript that is not good. */
   hasCopy: boolean;
 }
 
@@ -32,7 +32,7 @@ export async function probeBinding(
     hasCopy: false,
   };
   if (!conversation || !adapter) return nothing;
-  // What its last run wrote is that run's proof: looked at before anybody writes more.
+  // What the last run wrote is its proof, and has to be checked before anybody writes more.
   await services.conversations.finalCheckDone(conversation.id);
   const [holder = null] = adapter.liveness.holders(locationOf(conversation), services.processes);
   const found = await services.custody.checkAgainstCopy(conversation, await probeConversation(services, conversation));
@@ -40,7 +40,7 @@ export async function probeBinding(
   const restored =
     holder === null && isLost(services, conversation, found) ? await services.custody.restore(conversation) : null;
   const transcript = restored ? await probeConversation(services, conversation) : found;
-  // Before the start: some vendors clear away conversations, others' too, when they begin.
+  // The copy is updated before the start, because some vendors delete old conversations when they start.
   if (transcript.state === "good") await services.custody.updateCopy(conversation.id, transcript.file);
   return {
     conversationId: conversation.id,
@@ -51,7 +51,7 @@ export async function probeBinding(
   };
 }
 
-/** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
+/** Tells whether the transcript is gone, emptied, or cut off by a power cut, which a synced copy survives. */
 function isLost(services: LaunchServices, conversation: Conversation, transcript: Transcript): boolean {
   if (conversation.transcriptBytes === null) return false;
   if (transcript.state === "absent" || transcript.state === "empty") return true;
@@ -64,6 +64,6 @@ function isLost(services: LaunchServices, conversation: Conversation, transcript
 
 function ownerOf(services: LaunchServices, pid: number): string | undefined {
   const run = runById(services.db, services.processes.variable(pid, "PERDURE_RUN") ?? "");
-  const ours = run && services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
-  return ours ? workerById(services.db, run.workerId)?.name : undefined;
+  const isOurs = run && services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
+  return isOurs ? workerById(services.db, run.workerId)?.name : undefined;
 }

@@ -13,23 +13,23 @@ interface PermissionServices extends BaseServices {
   readonly policy: AgentPolicy;
 }
 
-/** The caller: the person at the machine, or the worker whose token came with the hello. The transport says which. */
+/** The caller: the person at the machine, or the worker whose token came with the hello. The transport decides which. */
 export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
 
-/** The worker that a token belongs to. A caller without one is the operator only where nobody else can connect. */
+/** Returns the worker that a token belongs to. A caller without a token is the operator only where nobody else can connect. */
 export function workerActor(services: BaseServices, token: string): Actor {
   const run = runByToken(services.db, sha256(token));
   const worker = run ? workerById(services.db, run.workerId) : null;
   const project = worker ? projectById(services.db, worker.projectId) : null;
   if (!run || !worker || !project) {
-    throw new PerdureError("refused", "PERDURE_TOKEN is not the token of any run known here.", {
+    throw new PerdureError("refused", "PERDURE_TOKEN is not the token of a known run.", {
       hint: "unset PERDURE_TOKEN to act as the operator",
     });
   }
   return { kind: "worker", run, address: formatAddress(project.slug, worker.name), root: project.root };
 }
 
-/** Refuses a call that the table does not give to agents. Every change is fenced here: a run that lost its name changes nothing. */
+/** Refuses calls that agents may not make, and every change by a run that has lost its name. */
 export function authorise(services: PermissionServices, actor: Actor, call: CallName): void {
   if (actor.kind === "operator") return;
   const { agentsMay, changes } = calls[call];
@@ -50,7 +50,7 @@ export function authorise(services: PermissionServices, actor: Actor, call: Call
   if (changes) assertCurrent(services, actor.run.id, actor.run.generation);
 }
 
-/** Throws unless the caller is the run itself, which only its token proves, and the run holds its name. */
+/** Throws unless the caller shows the run's token and the run holds its name. */
 export function assertOwn(services: BaseServices, claim: { run: string; generation: number; token: string }): void {
   assertCurrent(services, claim.run, claim.generation);
   if (runById(services.db, claim.run)?.tokenHash === sha256(claim.token)) return;
@@ -59,12 +59,12 @@ export function assertOwn(services: BaseServices, claim: { run: string; generati
   });
 }
 
-/** Throws unless this run holds its name in exactly this generation, right now. */
+/** Throws unless the run holds its name now, in exactly this generation. */
 export function assertCurrent(services: BaseServices, runId: string, generation: number): void {
   const run = runById(services.db, runId);
   const worker = run ? workerById(services.db, run.workerId) : null;
   if (!run || !worker) {
-    throw new PerdureError("stale", `Run ${runId} is not known.`, { hint: "perdure ls" });
+    throw new PerdureError("stale", `There is no run ${runId}.`, { hint: "perdure ls" });
   }
   const now = leaseStanding(worker.lease, runId, generation);
   if (now === "current") return;

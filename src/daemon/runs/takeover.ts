@@ -9,7 +9,7 @@ interface TakeoverServices extends ChangeServices {
   readonly runs: RunWatch;
 }
 
-/** Fences, inside a change, the holder of the name; returns the run that has to go, or null when nobody holds the name. */
+/** Fences, inside a change, the holder of the name; returns the run to stop, or null when nobody holds the name. */
 export function displaceRun(services: TakeoverServices, workerId: number, by: string): Run | null {
   const worker = workerById(services.db, workerId);
   if (worker === null) return null;

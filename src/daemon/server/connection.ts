@@ -11,7 +11,9 @@ import { CallContextImpl, type ServerDeps, type Transport } from "./call-context
 import { parseCall } from "./parse-call.ts";
 import { failureError, failureKind } from "../../store/failure.ts";
 
-/** One client: hello first, then calls, several at a time. A client with too many is not read from, and never cut off. */
+/**
+ * One client: a hello, then calls, several at a time. The socket of a client with too many calls is paused, not closed.
+ */
 export class Connection {
   readonly #socket: Socket;
   readonly #deps: ServerDeps;
@@ -22,7 +24,7 @@ export class Connection {
   #actor: Actor | null = null;
   #inFlight = 0;
   #draining = false;
-  /** Streams that go on when the other side has read what was sent. */
+  /** Streams that wait until the client has read what was sent. */
   readonly #blockedStreams: (() => void)[] = [];
   #isFlushScheduled = false;
   readonly #transport: Transport = {
@@ -45,21 +47,21 @@ export class Connection {
     socket.on("close", () => this.#onClose());
   }
 
-  /** Takes no further calls; resolves when those under way are answered. */
+  /** Stops taking calls; resolves when the calls in progress are answered. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#closed.abort();
-    for (const goOn of this.#blockedStreams.splice(0)) goOn();
+    for (const resume of this.#blockedStreams.splice(0)) resume();
     while (this.#inFlight > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     this.#flush();
-    // Waits until the answers have left, not only until they were handed over.
+    // Resolves once the answers have been sent, not only queued.
     await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
   #handleFrames(): void {
-    if (!this.#isBacklogged()) for (const goOn of this.#blockedStreams.splice(0)) goOn();
+    if (!this.#isBacklogged()) for (const resume of this.#blockedStreams.splice(0)) resume();
     try {
       while (!this.#draining && !this.#isFull()) {
         const frame = this.#frames.next();
@@ -133,7 +135,7 @@ export class Connection {
     if (!this.#closed.signal.aborted) this.#deps.services.runs.clientConnected(run, this);
   }
 
-  /** Returns false when the other side should be given time to read. */
+  /** Returns false when the client should be given time to read. */
   #write(frame: ResponseFrame): boolean {
     if (this.#socket.destroyed || !this.#socket.writable) return true;
     this.#scheduleFlush();
@@ -145,7 +147,7 @@ export class Connection {
     return !this.#isBacklogged();
   }
 
-  /** One commit answers many calls: their answers go out together, and only then more is read. */
+  /** Schedules one write for all answers of this tick, because one commit answers many calls; more is read after it. */
   #scheduleFlush(): void {
     if (this.#isFlushScheduled) return;
     this.#isFlushScheduled = true;
@@ -166,7 +168,7 @@ export class Connection {
     return writableNeedDrain || this.#outgoing.bytes + writableLength >= writableHighWaterMark;
   }
 
-  /** Answers broken framing or a refused hello once, then closes: nothing after it could be understood. */
+  /** Answers broken framing or a refused hello once, then closes, because nothing after it could be parsed. */
   #refuse(error: unknown): void {
     this.#write({ id: 0, error: asPerdureError(error).toJSON() });
     this.#flush();
@@ -178,8 +180,8 @@ export class Connection {
   #onClose(): void {
     clearTimeout(this.#helloTimer);
     this.#closed.abort();
-    // There is nobody left to wait for.
-    for (const goOn of this.#blockedStreams.splice(0)) goOn();
+    // The client that the streams waited for is gone.
+    for (const resume of this.#blockedStreams.splice(0)) resume();
     for (const run of this.#heldRuns) this.#deps.services.runs.clientDisconnected(run, this);
   }
 }

@@ -12,7 +12,7 @@ export interface Lock {
   release(): void;
 }
 
-/** Null when another daemon serves. One that is starting or leaving is waited for. */
+/** Takes the lock, or returns null when another daemon serves. Waits for a daemon that is starting or stopping. */
 export async function lockOrYield(file: string, socket: string): Promise<Lock | null> {
   for (let waited = 0; ; waited += POLL_MS) {
     const lock = takeLock(file);
@@ -27,7 +27,7 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
   }
 }
 
-/** For a service: another daemon may serve now, and leaves when nothing needs it. */
+/** Waits, as a service does, until the daemon that serves now exits because nothing needs it. */
 export async function waitForLock(file: string): Promise<Lock> {
   for (;;) {
     const lock = takeLock(file);
@@ -45,8 +45,8 @@ function isAnswering(socket: string): Promise<boolean> {
 }
 
 /**
- * One daemon per state dir. Node has no flock, but SQLite's exclusive transaction is a lock of the kernel: it goes
- * with the process however that ends, so there is no stale lock to clean up and no moment of doubt.
+ * Takes the lock that allows one daemon per state folder. Node has no flock, but SQLite's exclusive transaction is a lock of
+ * the kernel: it ends with the process, however that ends, so a stale lock cannot exist.
  */
 export function takeLock(file: string): Lock | null {
   const database = openLock(file);
@@ -57,8 +57,8 @@ export function takeLock(file: string): Lock | null {
     database.close();
     if (isCode(error, SQLITE_BUSY)) return null;
     if (!isCode(error, SQLITE_NOTADB)) throw error;
-    // Garbage, so nobody holds it. Emptied, not removed: a faster starter may have locked this very file meanwhile, and
-    // a new file beside it would be a second lock.
+    // A file with garbage is held by nobody. It is truncated, not removed: another starter may have locked this very file
+    // meanwhile, and a new file beside it would be a second lock.
     truncateSync(file);
     return takeLock(file);
   }

@@ -4,7 +4,7 @@ import type { StatePaths } from "../../state/paths.ts";
 import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/restore.ts";
 import { HighWater } from "./high-water.ts";
 
-/** What the operator asked for at this start: a backup put back, or an empty store beside one that was set aside. */
+/** Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. */
 export function replaceStore(paths: StatePaths, newStore: boolean): void {
   const backup = argumentAfter("--restore");
   const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
@@ -21,8 +21,8 @@ function argumentAfter(flag: string): string | null {
 }
 
 /**
- * Copies and files belong to the store that knows them by number: another one would clear them away, or write over them. What
- * a backup knew of stays usable.
+ * Saves a folder of files that the old store knows by number, and that another store would delete or overwrite. For a backup
+ * the folder is copied, so that the files which the backup knows stay usable; else it is moved.
  */
 function setFolderAside(folder: string, copies: boolean): void {
   if (!existsSync(folder)) return;

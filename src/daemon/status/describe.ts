@@ -27,7 +27,7 @@ export interface DescribedWorker {
   processes: ProcessInfo[];
 }
 
-/** A worker as it is right now: what the store says, corrected by a look at its processes. */
+/** Describes a worker as it is now: the store's record, corrected by the state of its processes. */
 export function describeWorker(services: StatusServices, project: Project, worker: Worker): DescribedWorker {
   const run = holderOf(services.db, worker);
   const processes = run ? services.runs.processesOf(run) : [];
@@ -68,7 +68,7 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
   if (live === null)
     return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
   if (worker.lease.phase === "displacing") return "displaced";
-  // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
+  // Only an adapter can tell whether a program waits for somebody; without one it is busy.
   const wrapperGone = processes.every(({ pid }) => pid !== live.pid);
   if (live.kind === "client" || wrapperGone) return "busy";
   return services.runs.hasStarted(live) ? (services.conversations.activityOf(live.id) ?? "busy") : "starting";
