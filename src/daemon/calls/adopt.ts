@@ -18,7 +18,7 @@ import { bindWorker, bindNewConversation, recordTranscript } from "../conversati
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
-/** Binds a worker to a conversation that exists: one made by hand, or its own again after a loss was looked into. */
+/** Binds a worker to an existing conversation: one made without perdure, or its own, accepted as it is after a loss. */
 export async function adoptCall(params: CallParams<"adopt">, { services }: CallContext): Promise<CallResults["adopt"]> {
   checkName(params.target.name);
   const adapter = requireAdapter(params.vendor);
@@ -78,7 +78,7 @@ function bindExisting(
   return known;
 }
 
-/** A worker of this vendor keeps its arguments; any other starts the vendor's program plainly. */
+/** Stores the worker's command: its own for the same vendor, else the vendor's program without arguments. */
 function storeCommand(services: Services, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
   const same = worker.vendor === adapter.vendor && worker.command !== null;
   setLaunch(services.db, worker.id, {
@@ -93,19 +93,19 @@ function storeCommand(services: Services, worker: Worker, adapter: Adapter, para
 
 function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transcript, holder: Holder | null): void {
   if (found.state === "absent") {
-    throw new PerdureError("not-found", `There is no ${vendor} conversation ${session} in this config dir.`, {
-      hint: "check the id, and that the vendor's config dir is the one it was made with",
+    throw new PerdureError("not-found", `There is no ${vendor} conversation ${session} in the vendor's config dir.`, {
+      hint: "check the id, and that the config dir is the one the conversation was made with",
     });
   }
   if (found.state === "empty" || found.state === "damaged") {
     const why = found.state === "empty" ? "it is empty" : found.why;
     throw new PerdureError("refused", `The ${vendor} conversation ${session} cannot be resumed: ${why}.`, {
-      hint: `look at ${found.file}`,
+      hint: `inspect ${found.file}`,
     });
   }
   if (holder) {
     throw new PerdureError("refused", `The ${vendor} conversation ${session} is open in pid ${holder.pid}.`, {
-      hint: "leave it there first",
+      hint: `quit it in pid ${holder.pid} first`,
     });
   }
 }

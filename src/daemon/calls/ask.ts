@@ -20,8 +20,8 @@ import type { CallContext } from "./context.ts";
 import { expiryOf } from "./send.ts";
 
 /**
- * Sends and waits for the answer. The id is the asker's: asked once more after the daemon was restarted, it goes on waiting
- * for the answer to the same message.
+ * Sends a message and waits for the answer. The caller chooses the id, so that a repeated call, after a restart of the daemon,
+ * continues to wait for the answer to the same message.
  */
 export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
   const { services, actor } = context;
@@ -42,7 +42,7 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
           waits: true,
           attachments,
         });
-        // In the very change that asks: two who ask each other at once are both seen.
+        // Registered in the change that asks, so that two workers that ask each other at once see each other.
         const waiting: WaitingAsk = {
           ask: params.id,
           from: asker.worker?.id ?? null,
@@ -72,20 +72,20 @@ async function waitForReply(
       change.stop();
       return outcome;
     }
-    if ((await change.outcome) === "too late") {
+    if ((await change.outcome) === "timed-out") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
         hint: `it may still come, to your inbox: perdure mail ${id}`,
         details: { id },
       });
     }
-    if (closed.aborted) throw new PerdureError("unavailable", "The daemon is leaving.", { details: { lost: true } });
+    if (closed.aborted) throw new PerdureError("unavailable", "The daemon is stopping.", { details: { lost: true } });
   }
 }
 
-/** The reply's id once it is there; an error once there will be none; null while one may still come. */
+/** Returns the id of the reply, or null while one may still come; throws once there can be none. */
 function findReply(services: Services, id: string, { run, worker }: Sender): string | null {
   const now = worker && workerById(services.db, worker.id);
-  // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
+  // Checked first: the answer belongs to the worker, and a run that lost its name must not get it.
   if (run && (!now || leaseStanding(now.lease, run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
@@ -102,8 +102,9 @@ function findReply(services: Services, id: string, { run, worker }: Sender): str
 }
 
 /**
- * It is the asker's until it says that it has it: else it goes to the inbox of the worker's next run. One that was taken before,
- * when its answer was lost on the way, is the same one. A nested agent acknowledges nothing: there, what is answered is read.
+ * Offers the reply to the asker, who has to acknowledge it; else it goes to the inbox of the worker's next run. A reply that
+ * was offered before, and was lost on the way, is returned again. A nested agent cannot acknowledge, so its reply is read at
+ * once.
  */
 async function offerReply(
   services: Services,

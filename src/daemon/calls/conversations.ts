@@ -14,7 +14,7 @@ import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-/** The conversations of every vendor that is installed here, whoever began them, newest first. */
+/** Lists the conversations of every installed vendor, with or without a worker, newest first. */
 export async function findConversationsCall(
   params: CallParams<"findConversations">,
   context: CallContext,
@@ -25,7 +25,7 @@ export async function findConversationsCall(
   const found = await Promise.all(
     adapters.map((adapter) =>
       listConversations(context.services, adapter, params).catch((error: unknown) => {
-        // One vendor's trouble is not the others'.
+        // A failure of one vendor does not affect the others.
         context.services.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
         return [];
       }),
@@ -48,8 +48,8 @@ async function listConversations(
   const ask = programAsker({ command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
-    const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.liveness.holders(place, services.processes);
+    const location = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
+    const [holder] = adapter.liveness.holders(location, services.processes);
     return {
       id,
       vendor: adapter.vendor,

@@ -12,7 +12,7 @@ import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import { clearPane, saveScreen } from "../fleet/screens.ts";
 
-/** Brings workers down: those named, else all that were brought up. Only processes that carry their run are signalled. */
+/** Brings down the workers named, else all that were brought up. Only processes that carry their run are signalled. */
 export async function downCall(params: CallParams<"down">, context: CallContext): Promise<CallResults["down"]> {
   const { services } = context;
   const targets = params.targets
@@ -42,7 +42,7 @@ function fleetWorkers(services: Services, params: CallParams<"down">): FoundWork
 
 type StopOptions = Pick<CallParams<"down">, "by" | "killAfterMs">;
 
-/** Wanted no more first: nothing starts it again while it is being stopped. */
+/** Stops the worker. It is made undesired first, so that nothing restarts it meanwhile. */
 async function bringDown(
   services: Services,
   { project, worker, address }: FoundWorker,
@@ -62,14 +62,14 @@ async function bringDown(
   return { address, name: worker.name, outcome, run: run?.id ?? null, reason: null };
 }
 
-/** A library's claim is a process of somebody else's: it can lose its name, not its life. */
+/** Makes the error for a library client, whose process perdure did not start: it can lose its name, but is not stopped. */
 function foreignClientError(address: string, name: string, { pid }: Run): PerdureError {
   return new PerdureError("refused", `${address} is claimed by a program that perdure did not start (pid ${pid}).`, {
     hint: `take its name: perdure takeover ${name}`,
   });
 }
 
-/** Asked to end, and its conversation in custody. Whether KILL was needed. */
+/** Stops the run and waits until its conversation is in custody. Resolves to whether KILL was needed. */
 export async function stopRun(services: Services, run: Run, { by, killAfterMs }: StopOptions): Promise<boolean> {
   await services.writer.write(() => markStopped(services.db, run.id, by));
   const killed = await services.stopper.stop({ ...run, stoppedBy: by }, killAfterMs);
@@ -79,7 +79,7 @@ export async function stopRun(services: Services, run: Run, { by, killAfterMs }:
   return killed;
 }
 
-/** What is only for people, or for order, keeps nobody from being stopped. */
+/** Logs a failure that must not prevent the stop. */
 async function logFailure(services: Services, what: string, act: Promise<unknown>): Promise<void> {
   await act.catch((error: unknown) => services.log(`${what}: ${String(error)}`));
 }

@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** One result a worker, as they come: a fleet's transcripts take a while to read. */
+/** Drills the workers and sends each result as it comes, because a fleet's transcripts take a while to read. */
 export async function drillCall(params: CallParams<"drill">, context: CallContext): Promise<CallResults["drill"]> {
   const { services } = context;
   await services.runs.pollNow();

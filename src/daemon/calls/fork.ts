@@ -11,13 +11,13 @@ import { requireAdapter } from "../launch/spec.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
-/** A new worker whose first start is a branch of this one's conversation, as it is then. The stem may go on running. */
+/** Makes a worker whose first start branches this one's conversation, as it is then. The stem may continue to run. */
 export async function forkCall(params: CallParams<"fork">, { services }: CallContext): Promise<CallResults["fork"]> {
   const to = checkName(params.to);
   const { project, worker, address } = findWorker(services, params.target);
   const stem = boundConversation(services.db, worker);
   if (stem === null) {
-    throw new PerdureError("usage", `${address} is in no conversation, so there is nothing to branch.`, {
+    throw new PerdureError("usage", `${address} has no conversation to branch.`, {
       hint: `perdure run ${to} -- COMMAND`,
     });
   }
@@ -39,7 +39,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
 
 async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
   if (!requireAdapter(stem.vendor).launch.forks) {
-    throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
+    throw new PerdureError("refused", `${stem.vendor} cannot branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });
   }

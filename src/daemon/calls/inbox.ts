@@ -9,7 +9,7 @@ import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** Looks into a box and takes nothing: one's own, or as the operator anybody's. */
+/** Lists the messages of a mailbox and takes none: the caller's own, or any worker's for the operator. */
 export async function peekMailCall(
   params: CallParams<"peekMail">,
   context: CallContext,
@@ -19,7 +19,7 @@ export async function peekMailCall(
   assertNotNested(params, sender);
   const other = params.target === null ? null : findWorker(services, params.target);
   if (other && sender.worker !== null && other.worker.id !== sender.worker.id) {
-    throw new PerdureError("refused", `The mail of ${other.address} is not ${sender.name}'s to read.`, {
+    throw new PerdureError("refused", `${sender.name} may not read the mail of ${other.address}.`, {
       hint: "perdure inbox",
     });
   }
@@ -33,7 +33,7 @@ export async function peekMailCall(
   return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
 }
 
-/** What was asked of the caller and not answered. */
+/** Lists the messages to the caller that expect a reply and have none. */
 export async function pendingCall(
   params: CallParams<"pending">,
   context: CallContext,

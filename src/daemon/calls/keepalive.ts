@@ -9,8 +9,8 @@ import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 
 /**
- * A client stays on the line for its lease: present as long as the connection is, and told when it lost the name.
- * After a daemon's restart the same call makes it present again.
+ * Keeps a client present while its connection is open, and reports when it has lost the name. After a restart of the daemon
+ * the same call makes the client present again.
  */
 export async function keepaliveCall(
   params: CallParams<"keepalive">,

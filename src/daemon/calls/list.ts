@@ -12,7 +12,7 @@ import { findWorker, projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-/** One item a worker: a large project's list would not fit a frame. */
+/** Sends one item per worker, because the list of a large project would not fit into a frame. */
 export async function lsCall(params: CallParams<"ls">, context: CallContext): Promise<CallResults["ls"]> {
   const { services } = context;
   await services.runs.pollNow();
@@ -41,7 +41,7 @@ export async function showCall(params: CallParams<"show">, { services }: CallCon
     cwd: worker.cwd,
     environment: Object.keys(worker.environment),
     formerNames: tombstonesOfWorker(services.db, worker.id).map(({ name }) => name),
-    // The program's own too, not only the one that holds the name.
+    // Includes the program's own processes, not only the holder of the name.
     processes: allProcesses(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
     lastRun: last ? describeRun(services, last) : null,
     conversation: current && describeConversation(services, worker, current),

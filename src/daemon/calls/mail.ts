@@ -11,7 +11,7 @@ import { transition } from "../mail/transition.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** One message and everything that became of it. */
+/** Returns one message with all its states and its reply. */
 export async function showMailCall(
   params: CallParams<"showMail">,
   { services, actor }: CallContext,
@@ -26,7 +26,7 @@ export async function showMailCall(
   };
 }
 
-/** By whoever sent it, as long as nobody has seen it. */
+/** Cancels a message, which only its sender or the operator may do, as long as its reader has not seen it. */
 export async function cancelCall(
   params: CallParams<"cancel">,
   { services, actor }: CallContext,
@@ -44,7 +44,7 @@ export async function cancelCall(
   });
 }
 
-/** What expired, was cancelled or is dead, once more, without an end to its life. */
+/** Queues an expired, cancelled or dead message once more, without a time to live. */
 export async function redeliverCall(
   params: CallParams<"redeliver">,
   { services }: CallContext,
@@ -53,8 +53,8 @@ export async function redeliverCall(
     const message = findMessage(services, params.id);
     const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
     if (worker?.retiredMs != null) {
-      throw new PerdureError("conflict", `${worker.name} was retired: ${message.id} was its mail, and nobody else's.`, {
-        hint: "send it anew to whoever should read it",
+      throw new PerdureError("conflict", `${message.id} cannot be redelivered: ${worker.name} was retired.`, {
+        hint: "send it again to the worker that should read it",
       });
     }
     if (!transition(services, message, "redeliver", { run: null, reason: "by operator" }))
@@ -64,12 +64,12 @@ export async function redeliverCall(
 }
 
 function wrongStateError({ id, state }: Message, what: string): PerdureError {
-  return new PerdureError("conflict", `There is nothing to ${what}: ${id} is ${state}.`, {
+  return new PerdureError("conflict", `Cannot ${what} ${id}: it is ${state}.`, {
     hint: `perdure mail ${id}`,
   });
 }
 
-/** Mail waits in its box until it goes on. */
+/** Pauses a worker's mail, which stays in its mailbox meanwhile, or continues it. */
 export async function pauseCall(params: CallParams<"pause">, { services }: CallContext): Promise<CallResults["pause"]> {
   return services.writer.write(() => {
     const { project, worker, address } = findWorker(services, params.target);
@@ -81,8 +81,8 @@ export async function pauseCall(params: CallParams<"pause">, { services }: CallC
   });
 }
 
-/** An agent sees the mail it sent or got; the operator sees all. */
+/** Refuses an agent that neither sent nor received the message; the operator may read all. */
 function assertMayRead({ worker, name }: Sender, message: Message): void {
   if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
-  throw new PerdureError("refused", `${message.id} is not ${name}'s to read.`, { hint: "perdure inbox" });
+  throw new PerdureError("refused", `${name} may not read ${message.id}.`, { hint: "perdure inbox" });
 }

@@ -37,7 +37,7 @@ export async function listProjectsCall(
   return { count: rows.length };
 }
 
-/** Called in the new place of a repository that was moved: its names, history and mail come along. */
+/** Moves a project to the caller's folder after its repository was moved there, with its names, history and mail. */
 export async function moveProjectCall(
   { here, old }: CallParams<"moveProject">,
   { services }: CallContext,
@@ -66,14 +66,14 @@ function findProject(services: Services, old: string): Project {
     old,
     rows.map(({ slug }) => slug),
   );
-  throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(shorten(old))}.`, {
+  throw new PerdureError("not-found", `No project has the slug or path ${JSON.stringify(shorten(old))}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
   });
 }
 
 function assertMovable(services: Services, row: Project, here: ProjectRef): void {
   if (row.identity === here.identity) {
-    throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
+    throw new PerdureError("conflict", `Project ${row.slug} is already here (${row.root}).`, { hint: "nothing to do" });
   }
   if (existsSync(row.identity)) {
     throw new PerdureError("conflict", `Project ${row.slug} is still at ${row.root}; it was not moved.`, {

@@ -9,7 +9,7 @@ import { transition } from "../mail/transition.ts";
 import { mailboxKey, MailboxChange } from "../mail/waiting.ts";
 import type { CallContext } from "./context.ts";
 
-/** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
+/** Offers the next messages to the run, in order. A message that the run does not acknowledge in time is offered again. */
 export async function takeMailCall(
   params: CallParams<"takeMail">,
   context: CallContext,
@@ -19,7 +19,7 @@ export async function takeMailCall(
   const { projectId, to } = readerOf(context, params);
   let { inHand } = params;
   for (;;) {
-    // Listening first: a message that comes in while the box is looked into is not missed.
+    // Listening begins first, so that a message that arrives during the read is not missed.
     const change = new MailboxChange(services, mailboxKey(projectId, to), deadline, closed);
     const messages = await services.writer
       .write(() => {
@@ -36,10 +36,10 @@ export async function takeMailCall(
       return { messages };
     }
     await assertNoneMissing(services, projectId, to, countMessagesOnTheWay(services.db, projectId, to));
-    if ((await change.outcome) === "too late") return { messages };
-    // Nobody is there to take an offer any more.
+    if ((await change.outcome) === "timed-out") return { messages };
+    // The reader is gone, so nothing is offered.
     if (closed.aborted) return { messages: [] };
-    // What the reader has in hand was said when it asked: by now others of the same run may have taken something.
+    // `inHand` holds for the first try only: another call of the same run may have taken messages since.
     inHand = undefined;
   }
 }
@@ -57,7 +57,7 @@ function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail
   };
 }
 
-/** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */
+/** Acknowledges messages that are offered to this very run; any other, or one that was returned meanwhile, is missed. */
 export async function ackCall(
   params: CallParams<"ack">,
   { services, actor }: CallContext,

@@ -14,7 +14,7 @@ import { deadLetterAll } from "../mail/transition.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** The worker keeps everything but its name; the old name stays behind and says where it went. */
+/** Renames a worker, which keeps everything else; a tombstone under the old name points to the new one. */
 export async function renameCall(
   params: CallParams<"rename">,
   { services }: CallContext,
@@ -24,7 +24,7 @@ export async function renameCall(
     const name = checkName(params.to);
     const key = nameKey(name);
     if (name === worker.name)
-      throw new PerdureError("conflict", `${address} is called that already.`, { hint: "perdure ls" });
+      throw new PerdureError("conflict", `${address} already has that name.`, { hint: "perdure ls" });
     assertNameFree(services, { project, worker, address }, name);
     renameWorker(services.db, worker.id, name, key);
     deleteTombstone(services.db, project.id, key);
@@ -40,12 +40,11 @@ export async function renameCall(
     );
     return { id: worker.id, address: formatAddress(project.slug, name), from: address };
   });
-  // What people see it called on its window.
   await renameWindow(services, id, params.to);
   return renamed;
 }
 
-/** For people: the name itself has changed already. */
+/** Renames the worker's tmux window, which is only for people: a failure is logged. */
 async function renameWindow(services: Services, workerId: number, name: string): Promise<void> {
   try {
     await services.fleet.tmux.existingServer()?.rename(String(workerId), name);
@@ -74,7 +73,7 @@ function assertNameFree(services: Services, { project, worker }: FoundWorker, na
   );
 }
 
-/** Frees a name for good: a worker that does not run, or an old name that only points to a renamed one. */
+/** Frees a name for good: that of a worker that does not run, or a former name that points to a renamed worker. */
 export async function retireCall(
   params: CallParams<"retire">,
   { services }: CallContext,

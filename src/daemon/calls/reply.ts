@@ -15,7 +15,7 @@ import { assertNotNested, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 
-/** To whoever asked, running or not: what comes after the asker has gone waits for its next run. */
+/** Replies to the sender of a message; a reply to a sender that is not running waits for its next run. */
 export async function replyCall(
   params: CallParams<"reply">,
   { services, actor }: CallContext,
@@ -44,13 +44,13 @@ export async function replyCall(
   );
 }
 
-/** The one that was named, or the only one that waits. */
+/** Returns the message to reply to: the one that was named, or the only one that expects a reply. */
 function repliedMessage(services: Services, sender: Sender, params: CallParams<"reply">): Message {
   const project = projectFor(services, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
   const before = sent?.replyTo ? messageById(services.db, sent.replyTo) : null;
-  // Sent before, and the answer was lost: the same one again.
+  // The reply was sent before and the answer was lost: it goes to the same message again.
   if (before !== null && params.id === null && before.toWorker === to) return before;
   if (params.id !== null) {
     const found = findMessage(services, params.id);
@@ -60,9 +60,9 @@ function repliedMessage(services: Services, sender: Sender, params: CallParams<"
   const [only, another] = unansweredMessages(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
   if (!only) {
-    throw new PerdureError("not-found", `Nobody waits for an answer of ${sender.name}.`, { hint: "perdure inbox" });
+    throw new PerdureError("not-found", `No message to ${sender.name} waits for a reply.`, { hint: "perdure inbox" });
   }
-  throw new PerdureError("usage", "More than one waits for an answer: say which.", {
+  throw new PerdureError("usage", "Several messages wait for a reply; give an ID.", {
     hint: "perdure pending; then: perdure reply ID TEXT",
   });
 }
@@ -71,7 +71,7 @@ function askerOf(services: Services, asked: Message): Recipient {
   const project = requirePresent(projectById(services.db, asked.projectId), `the project of message ${asked.id}`);
   const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
   if (worker?.retiredMs != null) {
-    throw new PerdureError("not-found", `${asked.fromName} was retired: nobody would read the answer.`, {
+    throw new PerdureError("not-found", `${asked.fromName} was retired, so nobody would read the reply.`, {
       hint: `perdure mail ${asked.id}`,
     });
   }

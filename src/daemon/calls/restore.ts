@@ -9,7 +9,7 @@ import { findWorker } from "../names/lookup.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
-/** By the operator's word: what the vendor has may be damaged, or changed, and is set aside, not deleted. */
+/** Restores the copy of a conversation because the operator asked for it; the vendor's file is set aside, not deleted. */
 export async function restoreConversationCall(
   params: CallParams<"restoreConversation">,
   { services }: CallContext,
@@ -24,13 +24,13 @@ export async function restoreConversationCall(
       : [];
     if (!holder) return;
     throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
-      hint: "leave it there first",
+      hint: `quit it in pid ${holder.pid} first`,
     });
   };
   assertUnused();
   const restored = conversation && (await services.custody.restore(conversation, assertUnused));
   if (!conversation || !restored) {
-    throw new PerdureError("not-found", `No copy is kept of the conversation of ${address}, or it is damaged.`, {
+    throw new PerdureError("not-found", `perdure has no intact copy of the conversation of ${address}.`, {
       hint: `perdure history ${worker.name}`,
     });
   }

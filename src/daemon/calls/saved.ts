@@ -20,7 +20,7 @@ import { projectOf } from "../names/lookup.ts";
 import { describeSaved, findOrCreateSaved, unknownSavedError } from "../saved/saved.ts";
 import type { CallContext } from "./context.ts";
 
-/** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
+/** Saves the conversation of every worker under one name, which follows the workers until another one is saved. */
 export async function saveCall(params: CallParams<"save">, { services }: CallContext): Promise<CallResults["save"]> {
   const name = params.name === null ? null : checkName(params.name, "name for a saved session");
   return services.writer.write(() => {
@@ -48,7 +48,7 @@ function hasConversation(worker: Worker): worker is Worker & { conversationId: n
 function requireActiveSaved(services: Services, project: Project): SavedSession {
   const active = activeSaved(services.db, project.id);
   if (active) return active;
-  throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
+  throw new PerdureError("usage", "No saved session is active in this project, so a name is needed.", {
     hint: "perdure save NAME",
   });
 }
@@ -61,7 +61,7 @@ export async function savedCall(params: CallParams<"saved">, context: CallContex
   return { count: rows.length };
 }
 
-/** The name alone: no conversation is touched. */
+/** Deletes a saved session, not its conversations. */
 export async function forgetCall(
   params: CallParams<"forget">,
   { services }: CallContext,

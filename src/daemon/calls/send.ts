@@ -11,7 +11,7 @@ import type { Actor } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
-/** To one, to several, or to everybody: one change, so all of them have it or none. */
+/** Sends a message to one worker, to several or to all, in one change: all of them get it or none. */
 export async function sendCall(
   params: CallParams<"send">,
   { services, actor }: CallContext,
@@ -55,7 +55,7 @@ function admitAll(
   return isCheckedFirst(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
 }
 
-/** To one who has a name already: then it is refused before anything is changed, or not at all. */
+/** Tells whether a refusal is certain to come before any change: the message goes to one existing name of a known project. */
 function isCheckedFirst(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
   if (all || to.length !== 1 || declared.length > 0) return false;
   return project !== null || projectByIdentity(services.db, here.identity) !== null;
@@ -67,7 +67,7 @@ export function expiryOf({ mail }: Pick<Services, "mail">, ttlMs: number | null)
 
 function assertAnyRecipient(recipients: Recipient[], sender: Sender): void {
   if (recipients.length > 0) return;
-  throw new PerdureError("not-found", `There is nobody else in ${sender.project?.slug ?? "this project"}.`, {
+  throw new PerdureError("not-found", `There is no other worker in ${sender.project?.slug ?? "this project"}.`, {
     hint: "perdure ls",
   });
 }

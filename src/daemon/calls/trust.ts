@@ -9,7 +9,7 @@ import type { Services } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 
-/** The operator has seen what the file would run, and agrees: to this text, and to no other. */
+/** Records that the operator agrees to what the fleet file runs: to exactly this text. */
 export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {
   const digest = digestOf(params);
   assertFolder(params.here.root);
@@ -29,7 +29,7 @@ export async function trustCall(params: CallParams<"trust">, { services }: CallC
   return trusted;
 }
 
-/** A folder becomes a project by this: one that is not there has nothing to trust. */
+/** Throws unless the root is a folder, because trusting registers it as a project. */
 function assertFolder(root: string): void {
   if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
@@ -48,7 +48,7 @@ export function assertTrusted(services: Services, params: FleetText & Pick<CallP
   if (known?.digest === digestOf(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
-    hint: "look at what it runs, then: perdure trust",
+    hint: "review what it runs, then: perdure trust",
     details: { untrusted: true },
   });
 }

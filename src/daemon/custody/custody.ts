@@ -51,7 +51,9 @@ export class Custody {
             ? this.#exportArchive(conversation)
             : this.#copyTranscript(conversation));
       } catch (error) {
-        this.#services.log(`custody: the copy of conversation ${conversationId} could not be updated: ${String(error)}`);
+        this.#services.log(
+          `custody: the copy of conversation ${conversationId} could not be updated: ${String(error)}`,
+        );
       }
     });
   }

@@ -8,8 +8,8 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 import { saveScreen } from "./screens.ts";
 
 /**
- * How a run ended, as far as starting it again is concerned. What is on its screen is a help: without it, the code decides.
- * `dialog` is what it was blocked by at its end.
+ * Collects the evidence for a restart: the exit code, and what the last screen says. Without a screen the exit code decides.
+ * `dialog` is what the agent was blocked by when it ended.
  */
 export async function exitEvidence(
   services: LaunchServices,
@@ -29,18 +29,18 @@ export async function exitEvidence(
       : (blockedExitOn(text, adapterOf(worker.vendor ?? "")?.screen)?.line ?? trustDialogReason(dialog));
   return {
     exit: run.exit,
-    requested: requested,
+    requested,
     onHold: blockedReason && redact(blockedReason, worker),
     terminalLost: text === null,
   };
 }
 
-/** It ended with a question in front of it: the answer was no, or nobody's. Asked again at once, it would end again. */
+/** Returns why a run that ended at its trust dialog is not restarted: the dialog would only end it again. */
 function trustDialogReason(dialog: string | undefined): string | null {
   return dialog === "trust" ? "it ended at its trust dialog; answer it: perdure up, then perdure attach" : null;
 }
 
-/** Programs print keys, too: what was recorded for it is never shown. */
+/** Replaces the values of the recorded environment, because programs print keys, too. */
 function redact(line: string, { environment }: Worker): string {
   const values = Object.values(environment).filter((value) => value.length >= 8);
   return values.toSorted((a, b) => b.length - a.length).reduce((text, value) => text.replaceAll(value, "…"), line);

@@ -13,13 +13,13 @@ import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
 import { noteOtherFolder, noteLeftRunning } from "./up-notes.ts";
 
-/** A worker together with what the fleet file says of it. */
+/** A worker together with its entry in the fleet file. */
 export interface FleetMember {
   worker: Worker;
   entry: FleetEntry;
 }
 
-/** Inside a change: every name of the fleet is a worker from now on, whether or not it can be started. */
+/** Makes a worker of every name of the fleet, inside a change, whether or not it can be started. */
 export function nameMembers(services: FleetServices, params: CallParams<"up">): NamedMembers {
   const project = registerProject(services, params.here);
   const named: NamedMembers = { project, members: [], refused: [] };
@@ -27,11 +27,11 @@ export function nameMembers(services: FleetServices, params: CallParams<"up">): 
     try {
       named.members.push({ worker: findOrCreateWorker(services, project, entry.name, false), entry });
     } catch (error) {
-      // A name that was given up for another, say. A saved session is entered as a whole or not at all.
+      // For example a former name. A saved session is entered completely or not at all.
       if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
       const { message, hint } = error;
-      const nobody = { address: formatAddress(project.slug, entry.name), run: null, generation: 0, session: null };
-      named.refused.push({ ...nobody, name: entry.name, outcome: "refused", reason: message, hint });
+      const item = { address: formatAddress(project.slug, entry.name), run: null, generation: 0, session: null };
+      named.refused.push({ ...item, name: entry.name, outcome: "refused", reason: message, hint });
     }
   }
   return named;
@@ -43,14 +43,14 @@ interface NamedMembers {
   refused: UpItem[];
 }
 
-/** Makes the member desired, inside a change. One that runs in somebody's own terminal is theirs to end, and stays so. */
+/** Makes the member desired, inside a change, unless it runs in a terminal of a person, who will end it. */
 export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
   const run = services.fleet.liveRun(worker.id);
   if (run !== null && run.pane === null) return;
   const { group, restart, prompt, openFiles } = entry;
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
   setDesired(services.db, worker.id, { group, restart, prompt, openFiles, after });
-  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
+  // Stored before the first start: if this daemon is killed, the next one knows what to start.
   if (worker.command === null) storeFirstLaunch(services, worker, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
@@ -63,7 +63,7 @@ function storeFirstLaunch(
   try {
     storeLaunchSpec(services, worker, requireLaunchSpec({ command, cwd, environment, vendor }, worker));
   } catch (error) {
-    if (!isPerdureError(error)) throw error; // said of this one when it is started
+    if (!isPerdureError(error)) throw error; // the start reports it
   }
 }
 
@@ -78,13 +78,13 @@ export async function bringUpMember(
     const started = await services.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
     const run = started?.run ?? services.fleet.liveRun(worker.id);
     if (started) {
+      const note = noteOtherFolder(services, started.run.id, entry);
       const { session } = started;
-      const about = { session, ...noteOtherFolder(services, started.run.id, entry) };
-      return upItem(services, project, worker, { ...about, outcome: "started", run: started.run.id });
+      return upItem(services, project, worker, { ...note, session, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };
     if (run !== null && run.pane === null) {
-      const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
+      const reason = `in a terminal of its own (pid ${run.pid}), which was left as it is`;
       return upItem(services, project, worker, { ...running, reason });
     }
     const inPane = run !== null && run.pane !== PENDING_PANE;

@@ -4,14 +4,14 @@ import type { LaunchServices } from "../launch/services.ts";
 import { attemptsOf, RESTART_RULES } from "./restart-rules.ts";
 import type { StartedRun } from "./start-in-pane.ts";
 
-/** What is under way for one worker. */
+/** The supervision state of one worker. */
 export interface SupervisionState {
   attempts: Attempts;
   timer: NodeJS.Timeout | null;
   starting: Promise<StartedRun | null> | null;
-  /** The run whose end was decided about. */
+  /** The run whose end was handled last. */
   handledRun: string | null;
-  /** Somebody is about to stop it, or to start it: it is not ours to touch. */
+  /** A caller is about to stop or to start the worker, so the supervisor starts nothing. */
   restartsSuspended: boolean;
 }
 
@@ -23,7 +23,7 @@ export class SupervisionStates {
     this.#services = services;
   }
 
-  /** With what a daemon before this one has counted. */
+  /** Returns the state of the worker, made with the attempts that an earlier daemon counted. */
   of(workerId: number): SupervisionState {
     const known = this.#known.get(workerId);
     if (known) return known;
@@ -41,7 +41,7 @@ export class SupervisionStates {
     return state;
   }
 
-  /** Nothing is made for one that nobody has asked about. */
+  /** Returns the state of the worker if there is one, and makes none. */
   existing(workerId: number): SupervisionState | undefined {
     return this.#known.get(workerId);
   }

@@ -1,4 +1,4 @@
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
@@ -16,22 +16,22 @@ import { transition } from "./transition.ts";
 
 export interface MailDraft {
   id: string;
-  /** The id was made for it just now, so nothing was ever sent under it. */
+  /** The id was just minted, so no message was ever sent under it. */
   isFirst: boolean;
   body: string;
   expiresMs: number | null;
-  /** An earlier message of the same sender to the same reader that this one stands for. */
+  /** The id of an earlier message, of the same sender to the same reader, that this one supersedes. */
   supersedes: string | null;
   replyTo: string | null;
   expectsReply: boolean;
-  /** Its sender waits for the answer. */
+  /** The sender waits for the answer. */
   waits: boolean;
   attachments: Attachment[];
 }
 
 /**
- * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
- * said before anything is changed.
+ * Admits a message inside a change, so that it is on disk before the sender is answered. The same id again is the same
+ * message. All refusals come before anything is changed.
  */
 export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
@@ -81,20 +81,20 @@ function repeated(known: Message, digest: string, to: string, renamedFrom: strin
     return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
   }
   throw new PerdureError("conflict", `The id ${known.id} was used for another message.`, {
-    hint: `choose another id; that one: perdure mail ${known.id}`,
+    hint: `choose another id; the message with this one: perdure mail ${known.id}`,
     details: { id: known.id, state: known.state },
   });
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
   if (bytes > MESSAGE_BYTES_MAX) {
-    throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
+    throw new PerdureError("usage", `The message has ${bytes} bytes; the limit is ${MESSAGE_BYTES_MAX}.`, {
       hint: "send it as a file: --attach FILE",
     });
   }
   if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
-  throw new PerdureError("full", `The box of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
-    hint: reader ? `it has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
+  throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
+    hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
     details: { ...before },
   });
 }
@@ -102,7 +102,7 @@ function assertRoom(before: MailboxCount, bytes: number, to: string, reader: str
 function assertSendRate(services: MailServices, { worker, name }: Sender): void {
   const waitMs = worker === null ? 0 : services.mail.waitBeforeSending(worker.id);
   if (waitMs === 0) return;
-  throw new PerdureError("too-fast", `${name} sends faster than is taken from one worker.`, {
+  throw new PerdureError("too-fast", `${name} exceeded the send rate (${SENDER_PER_SECOND}/s).`, {
     hint: `wait ${Math.ceil(waitMs)} ms, then send it again`,
     details: { waitMs: Math.ceil(waitMs) },
   });
@@ -117,21 +117,25 @@ function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: R
 function waitCycleError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
   const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
   const asked = messageById(services.db, ask);
-  return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
-    hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
-    details: { ask, body: asked?.body },
-  });
+  return new PerdureError(
+    "conflict",
+    `${who} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
+    {
+      hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
+      details: { ask, body: asked?.body },
+    },
+  );
 }
 
 function supersede(services: MailServices, sender: Sender, { project, worker }: Recipient, id: string): void {
   const old = messageById(services.db, id);
-  const theirs = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
-  if (!theirs || old.projectId !== project.id) {
-    throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
+  const isOwn = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
+  if (!isOwn || old.projectId !== project.id) {
+    throw new PerdureError("not-found", `You have sent no message ${id} to this reader.`, {
       hint: "perdure mail ID",
     });
   }
-  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "a later message stands for it" }))
+  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "superseded by a later message" }))
     return;
   throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
     hint: "send without --supersedes",

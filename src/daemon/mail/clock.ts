@@ -2,7 +2,7 @@ import { uptime } from "node:os";
 import { readMeta, writeMeta } from "../../store/meta.ts";
 import type { BaseServices } from "../base-services.ts";
 
-/** It is a file of the kernel's that moves in steps of this: reading it more often costs more than a message does. */
+/** The resolution of the kernel's uptime file; reading it more often would cost more than a message does. */
 const UPTIME_STEP_MS = 10;
 
 type ClockServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs"> & {
@@ -10,8 +10,8 @@ type ClockServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs">
 };
 
 /**
- * The time by which mail lives and dies: the wall's when the first daemon of this boot began, and from there on by the machine's
- * uptime, which does not jump and counts sleep, too. A wall clock that is set, even between two daemons, expires nothing.
+ * The clock by which mail expires: the wall time at which the first daemon of this boot began, plus the uptime since then,
+ * which does not jump and counts sleep, too. Setting the wall clock, even between two daemons, expires nothing.
  */
 export class MailClock {
   readonly #clocks: ClockServices;
@@ -37,7 +37,7 @@ export class MailClock {
     return Math.round(this.#baseMs + this.#uptimeMs);
   }
 
-  /** For the next daemon of this boot. */
+  /** Stores the base of the clock for the next daemon of this boot. */
   async persist(): Promise<void> {
     if (this.#stored() !== null) return;
     const { db, writer, processes } = this.#clocks;

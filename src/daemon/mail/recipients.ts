@@ -14,18 +14,18 @@ export interface Recipient {
   project: Project;
   /** Null for the operator. */
   worker: Worker | null;
-  /** The name that was used, when it is not its own any more. */
+  /** The name that was used, if it is a former name of the worker. */
   renamedFrom: string | null;
 }
 
 interface RecipientScope {
   here: ProjectRef;
   project: string | null;
-  /** Names that the project's file declares: they have a box before they ever ran. */
+  /** Names that perdure.toml declares; they have a mailbox before they ever ran. */
   declared: readonly string[];
 }
 
-/** Inside a change: a declared name becomes a worker with its first message. */
+/** Returns the recipient, inside a change, in which a declared name becomes a worker with its first message. */
 export function recipientOf(
   services: MailServices,
   sender: Sender,
@@ -45,12 +45,12 @@ export function recipientOf(
   if (declared !== undefined) {
     return { project, worker: findOrCreateWorker(services, project, declared, false), renamedFrom: null };
   }
-  // By a run's id, or not at all: then it says which names are near.
+  // The name may be a run's id; else findWorker throws with similar names.
   const { worker } = findWorker(services, { project: project.slug, name, here: scope.here });
   return { project, worker, renamedFrom: null };
 }
 
-/** Every worker of the project but the sender. */
+/** Returns every worker of the project except the sender. */
 export function allRecipients(services: MailServices, sender: Sender, scope: RecipientScope): Recipient[] {
   const project = projectFor(services, sender, scope);
   return workersOfProject(services.db, project.id)
@@ -58,7 +58,7 @@ export function allRecipients(services: MailServices, sender: Sender, scope: Rec
     .map((worker) => ({ project, worker, renamedFrom: null }));
 }
 
-/** A worker's mail stays in its project; the operator is at home in all of them. */
+/** Returns the project of the mail: a worker's mail stays in its own project, the operator's goes to any. */
 export function projectFor(services: MailServices, sender: Sender, { here, project }: RecipientScope): Project {
   const asked = projectOf(services, { project, here });
   if (sender.project === null) return asked ?? registerProject(services, here);
@@ -68,7 +68,7 @@ export function projectFor(services: MailServices, sender: Sender, { here, proje
   });
 }
 
-/** Whoever started it; a nested agent's is the worker it belongs to. The operator when nobody else did. */
+/** Returns the worker that started the sender, or null for the operator. A nested agent's supervisor is its own worker. */
 function supervisorOf(services: MailServices, { worker }: Sender, nested: boolean): Worker | null {
   if (worker === null) {
     throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });

@@ -29,9 +29,9 @@ interface TransitionCause {
   generation?: number;
 }
 
-// What becomes of a message. Everything here runs inside a change.
+// Moves messages from state to state. Everything here runs inside a change.
 
-/** False when it is too late for that: nothing is changed. */
+/** Applies the event to the message; returns false, and changes nothing, when it no longer applies. */
 export function transition(
   services: TransitionServices,
   message: Message,
@@ -67,21 +67,21 @@ function updateCounters(
   if (change !== 0) services.db.mailboxCounters.add(project, to, change, change * Buffer.byteLength(body));
 }
 
-/** Its run is over, or lost its name: what it was offered is offered to the next one. */
+/** Returns the messages that were offered to a run which ended or lost its name, so that the next run gets them. */
 export function returnOffers(services: TransitionServices, runId: string): void {
   for (const message of offersOfRun(services.db, runId)) {
-    // What the model has seen is not offered again: it may have acted on it.
+    // A message that the model has seen is not offered again, because the model may have acted on it.
     if (message.state === "injected") transition(services, message, "read", { run: runId, reason: "its run ended" });
     else transition(services, message, "return", { run: runId, reason: "its run ended first" });
   }
 }
 
-/** A worker that is gone for good reads nothing any more. */
+/** Marks the messages to a worker that was retired as dead. */
 export function deadLetterAll(services: TransitionServices, projectId: number, workerId: number, reason: string): void {
   for (;;) {
     const left = [
       ...messagesOnTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
-      // Read, and never to be answered.
+      // Messages that were read, but will never be answered.
       ...unansweredMessages(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
     ];
     if (left.length === 0) return;

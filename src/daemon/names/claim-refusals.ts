@@ -7,7 +7,7 @@ import type { Project } from "../../store/projects.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 
-/** Who has the name, since when, and the command that takes over. */
+/** Makes the error that says which run holds the name, since when, and how to take over. */
 export function heldError(
   project: Project,
   worker: Worker,
@@ -37,14 +37,14 @@ export function assertSizes(params: CallParams<"claim">): void {
   const command = JSON.stringify(params.command).length;
   const environment = JSON.stringify(params.environment).length;
   if (command > COMMAND_BYTES_MAX) {
-    throw new PerdureError("usage", `The command line has ${command} bytes, at most ${COMMAND_BYTES_MAX} are kept.`, {
+    throw new PerdureError("usage", `The command line has ${command} bytes; the limit is ${COMMAND_BYTES_MAX}.`, {
       hint: "put long text in a file",
     });
   }
   if (environment > ENVIRONMENT_BYTES_MAX) {
     throw new PerdureError(
       "usage",
-      `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`,
+      `The environment has ${environment} bytes; the limit is ${ENVIRONMENT_BYTES_MAX}.`,
       {
         hint: "unset large variables first",
       },

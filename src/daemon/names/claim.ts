@@ -29,11 +29,11 @@ import { assertSizes, heldError } from "./claim-refusals.ts";
 
 interface Claimer {
   actor: Actor;
-  /** The daemon claims for a pane that it is about to make. */
+  /** Set when the daemon claims for a pane that it is about to make. */
   forPane?: true;
 }
 
-/** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
+/** Claims a name for a process: one change checks that no holder lives, raises the generation and records the run. */
 export async function claim(
   services: LaunchServices,
   params: CallParams<"claim">,
@@ -67,8 +67,8 @@ export async function claim(
 }
 
 /**
- * The conversation is looked at first, because that takes time; the change then decides by what was seen. If the worker
- * came to another conversation in between, it is looked at again.
+ * Probes the conversation first, because that takes time, then claims in a change that decides by the findings. If the worker
+ * was bound to another conversation in between, it starts over.
  */
 async function claimInConversation(
   services: LaunchServices,
@@ -84,7 +84,7 @@ async function claimInConversation(
     );
     const claimed = await services.writer
       .write(() => {
-        // Here and not before: a takeover may have been committed since the call came in.
+        // Checked inside the change, because a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
         return claimName(services, params, holder, probe, starter, forPane ? PENDING_PANE : null);
@@ -98,8 +98,8 @@ async function claimInConversation(
 }
 
 /**
- * What its last run said before it died may have led to another conversation: that is the one to look at. And a pane that
- * was to start it, and is late, must find nothing.
+ * Ends the last run if its processes are gone: its last signs may lead to another conversation, which is then the one to
+ * probe, and a late pane must find nothing to start.
  */
 async function endDeadHolder(services: LaunchServices, target: Target): Promise<void> {
   const holder = targetWorker(services, target)?.holderRun ?? null;
@@ -120,7 +120,7 @@ function targetWorker(services: LaunchServices, target: Target): Worker | null {
   return project && workerByName(services.db, project.id, nameKey(target.name));
 }
 
-/** What stands in the way of coming back is shown by `ls` until a start succeeds. */
+/** Records why the worker cannot be resumed, which `ls` shows until a start succeeds, and rethrows the error. */
 async function recordRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
   if (isPerdureError(error) && error.details?.unresumable === true) {
     await services.writer.write(() => {
@@ -142,7 +142,7 @@ interface GrantedClaim extends Orders {
   replaced: string | null;
 }
 
-/** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
+/** Claims the name inside a change, so that an error undoes everything, even the registration of the project. */
 function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
@@ -166,7 +166,7 @@ function claimName(
   if (previous) services.runs.recordEnd(previous, "replaced");
 
   const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
-  // Read again: the end of the last run, just above, may have moved it.
+  // Read again, because recording the end of the last run may have changed the binding.
   if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
   const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(services.db, {
@@ -187,14 +187,14 @@ function claimName(
   const run = requirePresent(runById(services.db, id), `run ${id}`);
   const address = formatAddress(project.slug, worker.name);
   const orders = spec && planLaunch(services, { address, worker, run, spec, fresh: params.fresh, probe });
-  // What has yet to be minted may fail, and must not be what the next start runs.
+  // A start whose conversation is yet to be minted may fail, and must not be repeated by the next one.
   if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
   setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(spec), ...(orders ?? NO_ORDERS) };
 }
 
-/** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
+/** Returns the grant once more if this very claim (token, process and worker) was made before and its answer was lost. */
 function repeatedClaim(
   services: LaunchServices,
   params: CallParams<"claim">,
@@ -205,7 +205,7 @@ function repeatedClaim(
   if (run === null) return null;
   const held = leaseStanding(worker.lease, run.id, run.generation) === "current";
   if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
-    throw new PerdureError("conflict", `The token of this claim was used for ${run.id}.`, {
+    throw new PerdureError("conflict", `The token of this claim was already used for ${run.id}.`, {
       hint: "claim with a new token",
     });
   }

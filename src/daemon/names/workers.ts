@@ -8,7 +8,7 @@ import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { renamedTo, renamedError } from "./lookup.ts";
 
-/** Inside a change. The worker of this name, or a new one. */
+/** Returns the worker of this name, or makes one, inside a change. */
 export function findOrCreateWorker(
   services: ChangeServices,
   project: Project,
@@ -23,9 +23,13 @@ export function findOrCreateWorker(
   if (heir) throw renamedError(project, name, heir);
   const few = workerCountUpperBound(services.db) < WORKERS_PER_PROJECT_MAX;
   if (!few && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
-      hint: "perdure retire NAME",
-    });
+    throw new PerdureError(
+      "refused",
+      `Limit of ${WORKERS_PER_PROJECT_MAX} workers in project ${project.slug} reached.`,
+      {
+        hint: "perdure retire NAME",
+      },
+    );
   }
   const row = { projectId: project.id, name, nameKey: key, createdMs: services.now(), ephemeral: isEphemeral };
   const id = insertWorker(services.db, row);

@@ -30,8 +30,8 @@ interface Fault {
 }
 
 /**
- * The saved session the fleet is to be in: every worker goes to its conversation there, or nothing is changed at all.
- * Returns those that are to begin anew.
+ * Puts the fleet into the saved session that was asked for: every worker goes to its conversation there, or nothing changes.
+ * Returns the workers that are to begin a new conversation.
  */
 export async function enterSaved(
   services: FleetServices,
@@ -51,8 +51,8 @@ export async function enterSaved(
 }
 
 /**
- * A new name. The conversations of now are its own, unless they are another saved session's: then it begins with new ones,
- * so that working in the one does not move the other.
+ * Makes a new saved session. It takes the current conversations, unless another saved session is active: then every worker
+ * begins a new one, so that work in one session does not change the other.
  */
 async function beginSaved(
   services: FleetServices,
@@ -93,14 +93,14 @@ async function resumeSaved(
     const { worker } = member;
     const fault = await faultOf(services, project, member, savedConversations.get(worker.id) ?? null, saved);
     if (fault === null) continue;
-    // Only the one who asks for exactly these conversations is refused those that were never there.
+    // A worker without a conversation in the saved session is a fault only with --resume, which asks for exactly these.
     const allowed = allowedFresh.has(worker.nameKey) || (resume === null && !savedConversations.has(worker.id));
     if (allowed && !isRunning(services, worker)) freshWorkers.add(worker.id);
     else faults.push(fault);
   }
   if (faults.length > 0) throw restoreRefusal(saved, faults);
   await services.writer.write(() => {
-    // First: what is bound from here on is this one's, and the one before stays as it was.
+    // Activated first, so that the bindings below go to this saved session and not to the one before.
     activateSaved(services, project, saved);
     for (const { worker } of members) {
       const conversationId = savedConversations.get(worker.id);
@@ -121,7 +121,7 @@ async function faultOf(
   { name }: SavedSession,
 ): Promise<Fault | null> {
   const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
-  // A program that is in no conversation has none to come back to.
+  // A program without conversations has none to return to.
   if (entry.vendor === null && conversationId === null) return null;
   if (conversationId === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
   if (isRunning(services, worker)) {
@@ -130,9 +130,9 @@ async function faultOf(
       : fault("it is running in another conversation", `perdure stop ${worker.name}`);
   }
   if (conversationById(services.db, conversationId)?.vendor !== (entry.vendor?.name ?? null)) {
-    return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
+    return fault(`its conversation in ${name} belongs to another vendor`, `--allow-fresh ${worker.name}`);
   }
-  const asIfStopped = { ...worker, conversationId: conversationId, ...launchOf(entry) };
+  const asIfStopped = { ...worker, conversationId, ...launchOf(entry) };
   const { ok, reason, hint } = await drill(services, formatAddress(project.slug, worker.name), asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
@@ -152,12 +152,12 @@ function isRunning(services: FleetServices, { id }: Worker): boolean {
 function assertNoneRuns(services: FleetServices, workers: readonly Worker[], name: string): void {
   const running = workers.filter((worker) => isRunning(services, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
-  throw new PerdureError("refused", `${running.join(", ")}: running in another saved session than ${name}.`, {
+  throw new PerdureError("refused", `Already running in another saved session than ${name}: ${running.join(", ")}.`, {
     hint: "perdure down, then this again",
   });
 }
 
-/** Inside a change. From now on it follows what the workers do. */
+/** Makes the saved session the active one, inside a change; it follows the workers from now on. */
 function activateSaved(services: FleetServices, project: Project, saved: SavedSession): void {
   touchSaved(services.db, saved.id, services.now());
   setActiveSaved(services.db, project.id, saved.id);
@@ -165,7 +165,7 @@ function activateSaved(services: FleetServices, project: Project, saved: SavedSe
 }
 
 function startedMeanwhileError({ name }: Worker): PerdureError {
-  return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
+  return new PerdureError("conflict", `${name} was started meanwhile, in another conversation.`, {
     hint: `perdure stop ${name}, then this again`,
   });
 }
@@ -174,9 +174,9 @@ function restoreRefusal({ name }: SavedSession, faults: Fault[]): PerdureError {
   const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
   return new PerdureError(
     "refused",
-    [`${name} cannot be restored as a whole; nothing was started.`, ...lines].join("\n"),
+    [`${name} cannot be restored completely; nothing was started.`, ...lines].join("\n"),
     {
-      hint: "put right what is named, or let it begin anew: --allow-fresh NAME",
+      hint: "fix the workers listed, or start one in a new conversation: --allow-fresh NAME",
       details: { faults },
     },
   );

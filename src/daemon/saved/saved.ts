@@ -35,12 +35,12 @@ export function describeSaved(
   };
 }
 
-/** Inside a change. */
+/** Returns the saved session of this name, or makes one, inside a change. */
 export function findOrCreateSaved(services: ChangeServices, project: Project, name: string): SavedSession {
   const known = savedByName(services.db, project.id, nameKey(name));
   if (known) return known;
   if (savedOfProject(services.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
+    throw new PerdureError("refused", `Limit of ${SAVED_PER_PROJECT_MAX} saved sessions in this project reached.`, {
       hint: "perdure forget NAME",
     });
   }
