@@ -10,38 +10,63 @@ const aside = `dist.${process.pid}.tmp`;
 
 const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
 
-/** cli.cjs requires the other verbs from a file of their own (why: src/cli.ts). */
-const verbsApart = {
-  name: "verbs-apart",
-  setup({ onResolve }) {
-    onResolve({ filter: /\/verbs\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./verbs.cjs", external: true } : undefined,
-    );
-  },
-};
+/** A module that is required from a file of its own when it is first needed (why: where it is required). */
+const VERBS = { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" };
+const STRING_WIDTH = { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" };
+const JSONC_PARSER = { module: /^jsonc-parser$/, kind: "require-call", file: "./jsonc-parser.cjs" };
+const CONFIG_CHECK = { module: /\/check\.ts$/, kind: "require-call", file: "./config-check.cjs" };
+const TOML_POSITIONS = { module: /\/positions\.ts$/, kind: "require-call", file: "./toml-positions.cjs" };
+
+function apart(modules) {
+  return {
+    name: "apart",
+    setup({ onResolve }) {
+      for (const { module, kind, file } of modules) {
+        onResolve({ filter: module }, (found) => (found.kind === kind ? { path: file, external: true } : undefined));
+      }
+    },
+  };
+}
 
 // The command line and the daemon are CommonJS: Node's module loader for ESM costs 4 ms of a 25 ms start.
-await build({
-  entryPoints: {
-    cli: "src/cli.ts",
-    verbs: "src/commands/verbs.ts",
-    daemon: "src/daemon.ts",
-    scripted: "src/scripted.ts",
-  },
-  plugins: [verbsApart],
+const COMMON_JS = {
   supported: { "dynamic-import": false },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
+  mainFields: ["module", "main"], // jsonc-parser's main hides its parts from a bundler
   // Older syntax, so that an older Node gets as far as the line that tells it so.
   target: "node18",
   banner: { js: nodeCheck },
   format: "cjs",
   minify: true,
+  // Read by Node only with --enable-source-maps, which PERDURE_DEBUG brings: then a stack names the files of src.
+  sourcemap: "linked",
+  sourcesContent: false,
   legalComments: "none",
-  define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "__dirname", "import.meta.dirname": "__dirname" },
+  define: {
+    PERDURE_VERSION: JSON.stringify(version),
+    PERDURE_DIST: "__dirname",
+    "import.meta.dirname": "__dirname",
+    "import.meta.filename": "__filename",
+  },
   logLevel: "warning",
+};
+
+await build({
+  ...COMMON_JS,
+  entryPoints: {
+    cli: "src/cli.ts",
+    verbs: "src/commands/verbs.ts",
+    daemon: "src/daemon.ts",
+    scripted: "src/scripted.ts",
+    "string-width": "string-width",
+    "jsonc-parser": "jsonc-parser",
+    "config-check": "src/project/config/check.ts",
+    "toml-positions": "src/project/config/positions.ts",
+  },
+  plugins: [apart([VERBS, STRING_WIDTH, JSONC_PARSER, CONFIG_CHECK, TOML_POSITIONS])],
 });
 
 // The library is ESM: it is loaded once by a program that runs for long.
@@ -51,6 +76,10 @@ await build({
   bundle: true,
   platform: "node",
   target: "node24",
+  banner: {
+    js: 'import{createRequire as perdureRequire}from"node:module";const require=perdureRequire(import.meta.url);',
+  },
+  plugins: [apart([CONFIG_CHECK, TOML_POSITIONS])],
   format: "esm",
   legalComments: "none",
   define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "import.meta.dirname" },

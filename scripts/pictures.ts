@@ -78,7 +78,7 @@ async function fleetPicture(home: Home, pane: Pane, tmux: Tmux): Promise<void> {
 /** The part of the demo from the moment at which everything is killed. */
 async function demoPicture(_home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   await pane.line("clear; perdure demo");
-  await pane.shows(/Now with yours/);
+  await pane.shows(/Now with your own agents/);
   const lines = await captured(pane, tmux);
   const [from, to] = [/# Now everything goes/, /# All of it is gone/].map((what) =>
     lines.findIndex((l) => what.test(l)),

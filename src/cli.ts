@@ -37,7 +37,7 @@ async function dispatch(words: string[], rest: string[] | null, out: Invocation[
   if (first === "help" || first === "--help" || first === "-h") {
     const { help } = await import("./commands/verbs.ts");
     if (others.length > 1) {
-      throw new PerdureError("usage", `help: ${JSON.stringify(others[1])} is one word too many.`, {
+      throw new PerdureError("usage", `help: unexpected argument ${JSON.stringify(others[1])}.`, {
         hint: "perdure help [VERB]",
       });
     }
@@ -56,23 +56,23 @@ async function dispatch(words: string[], rest: string[] | null, out: Invocation[
 }
 
 function parse(verb: string, command: Command, args: string[], rest: string[] | null): Omit<Invocation, "out"> {
-  if (rest !== null && !command.takesRest) throw usage(verb, "nothing may follow --", command);
+  if (rest !== null && !command.takesRest) throw usage(verb, "no arguments may follow --", command);
   const { values, positionals } = parseOptions(verb, command, args);
   const [least, most] = command.words;
-  if (positionals.length < least) throw usage(verb, `${missingWord(command, positionals.length)} is missing`, command);
-  if (positionals.length > most) throw usage(verb, tooMany(command, positionals[most] ?? ""), command);
+  if (positionals.length < least) throw usage(verb, `${missingName(command, positionals.length)} is missing`, command);
+  if (positionals.length > most) throw usage(verb, unexpected(command, positionals[most] ?? ""), command);
   return { values, words: positionals, rest };
 }
 
-function tooMany(command: Command, word: string): string {
+function unexpected(command: Command, argument: string): string {
   const advice = command.takesRest ? " (a command comes after --)" : "";
-  return `${JSON.stringify(word)} is one word too many${advice}`;
+  return `unexpected argument ${JSON.stringify(argument)}${advice}`;
 }
 
-/** The word of the usage line that nobody gave. */
-function missingWord({ usage: line }: Command, given: number): string {
-  const word = line.split(" ")[given] ?? "";
-  return /^[A-Z]+$/.test(word) ? word : "a word";
+/** Names the first missing argument as the usage line does. */
+function missingName({ usage: line }: Command, count: number): string {
+  const name = line.split(" ")[count] ?? "";
+  return /^[A-Z]+$/.test(name) ? name : "an argument";
 }
 
 function parseOptions(
@@ -81,48 +81,59 @@ function parseOptions(
   args: string[],
 ): { values: Invocation["values"]; positionals: string[] } {
   try {
-    const parsed = parseArgs({ args, options: command.options ?? {}, allowPositionals: true, strict: true });
-    return { values: parsed.values as Invocation["values"], positionals: parsed.positionals };
+    const options = { ...command.options, ...aliasOptions(command) };
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+    return { values: resolveAliases(command, values as Invocation["values"]), positionals };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const option = /'(-[^' ]+)/.exec(message)?.[1];
     const known = Object.keys(command.options ?? {}).map((name) => `--${name}`);
     const [near] = option ? nearest(option, known) : [];
-    const what = /Unknown option/.test(message)
+    const problem = /Unknown option/.test(message)
       ? `there is no option ${option}`
       : /ambiguous/.test(message)
-        ? `a value that begins with a dash is joined on: ${option}='-…'`
+        ? `a value that begins with a dash must be joined with "=": ${option}='-…'`
         : (message.split(/\.\s/)[0] ?? message);
-    throw usage(verb, near && near !== option ? `${what}; did you mean ${near}?` : what, command);
+    throw usage(verb, near && near !== option ? `${problem}; did you mean ${near}?` : problem, command);
   }
 }
 
-function usage(verb: string, what: string, command: Command): PerdureError {
-  return new PerdureError("usage", `${verb === "" ? "" : `${verb}: `}${what}${what.endsWith("?") ? "" : "."}`, {
+function aliasOptions({ aliases = {} }: Command): NonNullable<Command["options"]> {
+  return Object.fromEntries(Object.keys(aliases).map((alias) => [alias, { type: "string" }]));
+}
+
+/** Hands a value that was given under an alias to the option's present name; a value under that name wins. */
+function resolveAliases({ aliases = {} }: Command, values: Invocation["values"]): Invocation["values"] {
+  const resolved = Object.entries(aliases).map(([alias, name]) => [name, values[name] ?? values[alias]] as const);
+  return { ...values, ...Object.fromEntries(resolved) };
+}
+
+function usage(verb: string, problem: string, command: Command): PerdureError {
+  return new PerdureError("usage", `${verb === "" ? "" : `${verb}: `}${problem}${problem.endsWith("?") ? "" : "."}`, {
     hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
   });
 }
 
 /**
- * What agents call all day, in the first file that is read. The others are a second file: reading a file of their
+ * Verbs that agents call all day, kept in the first bundle. The other verbs are a second bundle: reading a file of that
  * size costs 2 ms, as much as these verbs take to run.
  */
 const HOT: Readonly<Record<string, Command>> = { whoami: whoamiCommand, context };
 
 async function loadVerb(verb: string): Promise<Command> {
-  const { tolerant, VERBS } = await import("./commands/verbs.ts");
+  const { withConfigWarning, VERBS } = await import("./commands/verbs.ts");
   const load = own(VERBS, verb);
   if (load === undefined) throw unknownVerb(verb, Object.keys(VERBS));
-  return tolerant(await load());
+  return withConfigWarning(await load());
 }
 
 function unknownVerb(verb: string, verbs: string[]): PerdureError {
   const near = nearest(verb, verb.startsWith("-") ? ["--json", "--help", "--version"] : verbs.filter(Boolean));
-  const what = verb.startsWith("-") ? `There is no option ${verb}` : `There is no verb ${JSON.stringify(verb)}`;
-  return new PerdureError("usage", `${what}.`, {
+  const problem = verb.startsWith("-") ? `There is no option ${verb}` : `There is no verb ${JSON.stringify(verb)}`;
+  return new PerdureError("usage", `${problem}.`, {
     hint: near.length > 0 ? `did you mean: perdure ${near.join(", perdure ")}?` : "perdure help",
   });
 }
 
-// Everything is written by then: output is synchronous.
+// Output is synchronous, so exiting loses none of it.
 void main(process.argv.slice(2)).then((code) => process.exit(code));

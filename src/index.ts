@@ -1,4 +1,4 @@
-// The library: everything a program needs to give itself, or others, a name that outlives a process.
+// The public library: names that outlive a process, for this program or for programs it starts.
 export { connect, Perdure } from "./library/perdure.ts";
 export type { PerdureOptions, RunEnd, StartedWorker, StartOptions } from "./library/perdure.ts";
 export type { EventOptions } from "./library/events.ts";

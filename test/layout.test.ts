@@ -134,8 +134,19 @@ const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)
 const VENDORS = readdirSync("src/vendors", { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "shared")
   .map(({ name }) => name);
-const VENDOR = new RegExp(`(?:[!=]==?|\\bcase)\\s*["'](?:${VENDORS.join("|")})["']`);
+/** Not "custom", which other things are called, too. */
+const COMPARED = VENDORS.filter((vendor) => vendor !== "custom");
+const VENDOR = new RegExp(`(?:[!=]==?|\\bcase)\\s*["'](?:${COMPARED.join("|")})["']`);
 const LINES_MAX = 400;
+
+/** A constant whose name ends in a unit is a bound, and bounds stand in limits/ with their reasons; but for these. */
+const BOUND =
+  /\b(?:const|static readonly) #?((?:[A-Z0-9_]*_)?(?:MS|MAX|MIN|BYTES|CHARS|LINES|ROWS|TRIES|DAYS|KEPT|DEPTH|LEVELS|DEFAULT)|[A-Z0-9_]+_LOOKS)(?:: [^=;]+)? =/g;
+const BOUNDS_ELSEWHERE: Readonly<Record<string, string>> = {
+  HEADER_BYTES: "protocol/frames.ts", // the form of a frame
+  ID_CHARS: "daemon/mail/admit.ts", // the form of a message's id
+  UNITS_MS: "commands/shared/parse.ts", // what the letters of a duration mean
+};
 
 test("every file of src keeps to the arrows, and to what may stand where", () => {
   const files = globSync("**/*.ts", { cwd: "src" });
@@ -223,6 +234,9 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ["SQL outside the store", "daemon/x.ts", 'db.run("UPDATE workers SET a = 1");', /SQL/],
   ["a vendor's name in a condition", "daemon/x.ts", 'if (vendor === "claude") go();', /vendor/],
   ["a vendor's name in a switch", "runtime/x.ts", "switch (v) { case 'codex': }", /vendor/],
+  ["a bound in a room", "daemon/x.ts", "const POLL_MS = 20;", /POLL_MS is a bound/],
+  ["a bound of a class", "daemon/x.ts", "  static readonly LOOKS_MAX: number = 3;", /LOOKS_MAX is a bound/],
+  ["a bound that is allowed elsewhere", "daemon/x.ts", "const HEADER_BYTES = 4;", /HEADER_BYTES is a bound/],
   ["a file that does not end", "daemon/x.ts", "\n".repeat(LINES_MAX + 1), /lines/],
 ];
 
@@ -237,6 +251,8 @@ test("the checker leaves alone what is allowed", () => {
   expect(offences("vendors/claude/x.ts", 'import { a } from "../shared/arguments.ts";')).toEqual([]);
   expect(offences("library/x.ts", 'import type { A } from "../protocol/calls/index.ts";')).toEqual([]);
   expect(offences("client/x.ts", 'import { a } from "../protocol/calls/wire-names.ts";')).toEqual([]);
+  expect(offences("limits/x.ts", "export const POLL_MS = 20;")).toEqual([]);
+  expect(offences("protocol/frames.ts", "const HEADER_BYTES = 4;")).toEqual([]);
   expect(offences("vendors/claude/index.ts", 'if (vendor === "claude") go();')).toEqual([]);
 });
 
@@ -250,6 +266,9 @@ function offences(file: string, text: string): string[] {
   if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
+  for (const [, name = ""] of room === "limits" ? [] : text.matchAll(BOUND)) {
+    if (BOUNDS_ELSEWHERE[name] !== file) found.push(`${file}: ${name} is a bound, and belongs in limits/`);
+  }
   const lines = text.split("\n").length - 1;
   if (lines > LINES_MAX) found.push(`${file}: ${lines} lines`);
   return found;

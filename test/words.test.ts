@@ -56,3 +56,55 @@ function declaredTwice(sources: readonly Source[]): Map<string, string> {
 }
 
 const DECLARATION = /^(export )?(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)(?=[\s<={])(?!\s*\})/gm;
+
+interface GlossaryRow {
+  term: string;
+  meaning: string;
+  avoid: string[];
+}
+
+test("the glossary gives every term one row, one meaning, and avoids no word that it uses as a term", () => {
+  const rows = glossary(readFileSync("CONTEXT.md", "utf8"));
+  expect(rows.length).toBeGreaterThan(70);
+  expect(glossaryFaults(rows)).toEqual([]);
+});
+
+test.each([
+  ["a term with two rows", "| **run** | One. | |\n| **run** | Another. | |", /run has 2 rows/],
+  ["two terms in one row", "| **run**, **session** | One. | |", /not one bold term/],
+  [
+    "a term that another row avoids",
+    "| **run** | One. | |\n| **job** | Two. | run, task |",
+    /run is a term, and avoided by job/,
+  ],
+  ["a term without a meaning", "| **run** |  | |", /run has no sentence/],
+  ["two meanings", "| **run** | A process. Also a race. | |", /run has no sentence/],
+])("the glossary's checker finds %s", (_what, table, fault) => {
+  expect(glossaryFaults(glossary(table)).join("\n")).toMatch(fault);
+});
+
+function glossary(text: string): GlossaryRow[] {
+  const rows = text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| term"));
+  return rows.map((line) => {
+    const [term = "", meaning = "", avoid = ""] = line.split(" |").map((cell) => cell.replace(/^\|? ?/, "").trim());
+    // A word with its own meaning in brackets behind it is avoided here, and a term there.
+    const words = avoid.split(", ").filter((word) => word !== "" && !word.includes("("));
+    return { term, meaning, avoid: words };
+  });
+}
+
+function glossaryFaults(rows: readonly GlossaryRow[]): string[] {
+  const terms = rows.map(({ term }) => term.replaceAll("**", ""));
+  return rows.flatMap(({ term, meaning, avoid }, at) => {
+    const name = terms[at] ?? "";
+    const times = terms.filter((each) => each === name).length;
+    return [
+      ...(/^\*\*[\w -]+\*\*$/.test(term) ? [] : [`${term}: not one bold term`]),
+      ...(times === 1 ? [] : [`${name} has ${times} rows`]),
+      ...(/^[^.]+\.$/.test(meaning.replaceAll(/`[^`]*`/g, "code").replaceAll("e.g.", ""))
+        ? []
+        : [`${name} has no sentence`]),
+      ...avoid.filter((word) => terms.includes(word)).map((word) => `${word} is a term, and avoided by ${name}`),
+    ];
+  });
+}

@@ -4,12 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
-import type { StatePaths } from "../state/paths.ts";
+import { DIST, type StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
-
-/** The folder of the bundles: set when bundling; from source, the built ones are used. */
-declare const PERDURE_DIST: string | undefined;
-export const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
 /**
  * The variables that a daemon inherits from its first caller. A run's are not among them: a daemon that carried PERDURE_RUN
@@ -26,7 +22,7 @@ const DAEMON_ENVIRONMENT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
 ];
-/** Without these flags V8 keeps some 100 MB more than it uses once many have called at a time, and never gives them back. */
+/** Without these flags V8 keeps some 100 MB more than it needs after a burst of calls, and never gives them back. */
 const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
 /** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
@@ -37,27 +33,27 @@ const OWN_SETTINGS = [
   "PERDURE_HUNG_AFTER_MS",
 ];
 
-type News = { ready: true } | { taken: true } | { error: ErrorBody };
+type StartupMessage = { ready: true } | { taken: true } | { error: ErrorBody };
 
-/** Starts a daemon and waits until it, or the one that was faster, serves. Throws with its own reason if it cannot. */
+/** Starts a daemon and waits until it serves, or one that won the race to start. Throws the daemon's own reason if it cannot. */
 export async function startDaemon(paths: StatePaths, env: Environment, args: string[] = []): Promise<void> {
-  assertNode(process.versions.node);
+  requireNodeVersion(process.versions.node);
   makeSafeFolder(paths.dir);
   makeSafeFolder(dirname(paths.log));
   const log = openSync(paths.log, "a", 0o600);
   const [node, ...flags] = daemonCommand();
-  const child = spawn(node, [...flags, join(dist, "daemon.cjs"), ...args], {
+  const child = spawn(node, [...flags, ...debugFlags(env), join(DIST, "daemon.cjs"), ...args], {
     detached: true,
     cwd: "/",
     env: daemonEnvironment(env),
     stdio: ["ignore", "pipe", log],
   });
   closeSync(log);
-  const news = await Promise.race([firstLine(child, paths.log), failedToSpawn(child)]).finally(() => {
+  const message = await Promise.race([startupMessage(child, paths.log), spawnFailure(child)]).finally(() => {
     child.stdout?.destroy();
     child.unref();
   });
-  if ("error" in news) throw errorFromBody(news.error);
+  if ("error" in message) throw errorFromBody(message.error);
 }
 
 /** The program and the flags that the daemon's script runs on. */
@@ -65,8 +61,13 @@ export function daemonCommand(): [node: string, ...flags: string[]] {
   return [process.execPath, ...SMALL_HEAP];
 }
 
-/** The daemon runs on the Node of its starter, which for a library is whatever the program runs on. */
-function assertNode(version: string): void {
+/** The flags with which stacks in the log name the files of src. */
+function debugFlags(env: Environment): string[] {
+  return env.PERDURE_DEBUG ? ["--enable-source-maps"] : [];
+}
+
+/** Checks the Node that the daemon will run on: its starter's, which for the library is the calling program's. */
+function requireNodeVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return;
   throw new PerdureError("version", `Node ${version} is too old for perdure's daemon; it needs 24.15 or newer.`, {
@@ -79,8 +80,8 @@ function daemonEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-/** Rejects when the program cannot be started, as when Node was upgraded away under a running program; never resolves. */
-function failedToSpawn(child: ChildProcess): Promise<never> {
+/** Rejects when the daemon cannot be spawned, for example because Node was upgraded under a running program; never resolves. */
+function spawnFailure(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     child.once("error", (cause) => {
       const message = `The daemon could not be started: ${cause.message}.`;
@@ -89,7 +90,8 @@ function failedToSpawn(child: ChildProcess): Promise<never> {
   });
 }
 
-function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
+/** Reads the one line that a daemon prints: that it serves, that another one does, or why it cannot. */
+function startupMessage({ stdout }: ChildProcess, log: string): Promise<StartupMessage> {
   const failed = (why: string): PerdureError =>
     new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });
   return new Promise((resolve, reject) => {
@@ -99,7 +101,7 @@ function firstLine({ stdout }: ChildProcess, log: string): Promise<News> {
       text += chunk.toString();
       if (!text.includes("\n")) return;
       clearTimeout(timer);
-      resolve(JSON.parse(text) as News);
+      resolve(JSON.parse(text) as StartupMessage);
     });
     stdout?.on("end", () => {
       clearTimeout(timer);

@@ -6,16 +6,16 @@ import type { Client } from "./connect.ts";
 export type ClaimRequest = Omit<CallParams<"claim">, "token">;
 
 /**
- * A claim whose answer was lost is asked again once, with the same token: whether or not the first one was carried
- * out, there is one grant and it is ours.
+ * Claims a name, and once more with the same token if the answer was lost: whether or not the first call was carried
+ * out, there is one grant and it belongs to this caller.
  */
-export async function claim(connected: () => Promise<Client>, request: ClaimRequest): Promise<ClaimGrant> {
+export async function claimWithRetry(connect: () => Promise<Client>, request: ClaimRequest): Promise<ClaimGrant> {
   const params = { ...request, token: newToken() };
   try {
-    return await (await connected()).call("claim", params);
+    return await (await connect()).call("claim", params);
   } catch (error) {
     if (!isPerdureError(error) || error.details?.lost !== true) throw error;
-    return (await connected()).call("claim", params);
+    return (await connect()).call("claim", params);
   }
 }
 

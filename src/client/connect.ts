@@ -1,7 +1,7 @@
 import type { Environment } from "../util/environment.ts";
 import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { ANSWER_WAIT_MS } from "../limits/index.ts";
+import { ANSWER_WAIT_MS, CONNECT_TRIES } from "../limits/index.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
 import { wireNameOf } from "../protocol/calls/wire-names.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
@@ -12,24 +12,21 @@ import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
 import { startDaemon } from "./autostart.ts";
 
-/** A daemon that exits between our connect and its hello is replaced; a handful of tries covers any timing. */
-const TRIES = 5;
-
 export interface ConnectOptions {
   env?: Environment;
   autostart?: boolean;
 }
 
-/** Connects to the daemon of this state dir; starts one if there is none. */
+/** Connects to the daemon of this state folder; starts one if there is none. */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const env = options.env ?? process.env;
   const paths = statePaths(env);
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkSafeFolderIfThere(folder);
     const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
-    if (tries === TRIES) throw keptExiting();
+    if (attempt === CONNECT_TRIES) throw keptExiting();
     await startDaemon(paths, env);
   }
 }
@@ -39,16 +36,16 @@ function notRunning(): PerdureError {
 }
 
 function keptExiting(): PerdureError {
-  const message = `The daemon exited ${TRIES} times while perdure tried to connect.`;
+  const message = `The daemon exited ${CONNECT_TRIES} times while perdure tried to connect.`;
   return new PerdureError("unavailable", message, { hint: "perdure doctor" });
 }
 
-/** A token is for the daemon that gave it out; another state dir's daemon would not know it. */
+/** Returns the token in the environment if this socket's daemon issued it; the daemon of another state folder would not know it. */
 function tokenFor(env: Environment, socket: string): string | null {
   return env.PERDURE_SOCKET === socket && env.PERDURE_TOKEN ? env.PERDURE_TOKEN : null;
 }
 
-/** Null when nobody listens, or the daemon exited before its hello: nothing was asked of it yet. */
+/** Resolves to null when nobody listens, or when the daemon exited before its greeting: no call was made yet. */
 async function tryConnect(path: string, token: string | null): Promise<Client | null> {
   const socket = connectSocket(path);
   const opened = await new Promise<boolean>((resolve, reject) => {
@@ -85,7 +82,7 @@ export class Client {
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("data", (chunk: Buffer) => this.#onData(chunk));
-    socket.on("error", () => undefined); // "close" follows, and tells everybody who waits.
+    socket.on("error", () => undefined); // "close" follows and rejects every pending call
     socket.on("close", () => this.#onClose());
   }
 
@@ -98,7 +95,7 @@ export class Client {
       this.#greeted = true;
       return true;
     } catch (error) {
-      if (isPerdureError(error) && error !== GONE) throw error;
+      if (isPerdureError(error) && error !== EXITED_BEFORE_ANSWER) throw error;
       return false;
     }
   }
@@ -113,7 +110,7 @@ export class Client {
     params: CallParams<N>,
     onItem: (item: StreamItems[N]) => void,
   ): Promise<CallResults[N]> {
-    // A stream may be silent for hours; everything else is answered, or the daemon hangs.
+    // A stream may be silent for hours; a plain call that is not answered in time means a hung daemon.
     return this.#request(name, params, onItem as (item: unknown) => void, null) as Promise<CallResults[N]>;
   }
 
@@ -136,8 +133,8 @@ export class Client {
   #request(call: CallName, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
     const request: RequestFrame = { id, call: wireNameOf(call), params };
-    if (this.#socket.destroyed) return Promise.reject(GONE);
-    // Many calls at once go out together.
+    if (this.#socket.destroyed) return Promise.reject(EXITED_BEFORE_ANSWER);
+    // Calls made in one tick are written together.
     if (this.#outgoing.bytes === 0) process.nextTick(() => this.#flush());
     this.#outgoing.add(request);
     return this.#expect(id, onItem, waitMs);
@@ -148,7 +145,7 @@ export class Client {
   }
 
   #expect(id: number, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
-    // A program that waits for nothing more may end; one that waits is kept.
+    // The socket keeps the program alive only while a call is pending.
     this.#socket.ref();
     return new Promise((resolve, reject) => {
       const timer = waitMs === null ? null : setTimeout(() => this.#settle(id, { reject: noAnswer(waitMs) }), waitMs);
@@ -183,19 +180,21 @@ export class Client {
   }
 
   #onClose(): void {
-    const reason = this.#greeted ? lost() : GONE;
+    const reason = this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
     for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
   }
 }
 
-const GONE = new PerdureError("unavailable", "The daemon exited before it answered.", { hint: "try again" });
+const EXITED_BEFORE_ANSWER = new PerdureError("unavailable", "The daemon exited before it answered.", {
+  hint: "try again",
+});
 
-function lost(): PerdureError {
+function answerLost(): PerdureError {
   return new PerdureError(
     "unavailable",
     "The daemon exited during a call, which may or may not have been carried out.",
     {
-      hint: "look with perdure ls, then try again",
+      hint: "check with perdure ls, then try again",
       details: { lost: true },
     },
   );

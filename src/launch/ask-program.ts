@@ -5,22 +5,23 @@ import type { ProgramAnswer, AskProgram } from "../vendors/adapter.ts";
 import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
+/** The command and the surroundings in which a vendor's program is asked. */
 export interface ProgramContext {
-  /** The program and what stands before its arguments. */
+  /** The program and the words before its arguments. */
   command: readonly string[];
   cwd: string;
   environment: Readonly<Record<string, string>>;
   variables: Variables;
 }
 
-/** A vendor's own program, asked for something it alone knows. What cannot be started answers so, like one that failed. */
+/** Returns a function that asks a vendor's own program. A program that cannot be started answers like one that failed. */
 export function programAsker({ command, cwd, environment, variables }: ProgramContext): AskProgram {
   return async (args) => {
     const [word = "", ...before] = command;
     const program = findProgram(word, environment.PATH, cwd);
     if ("missing" in program) return { code: 127, stdout: "", stderr: program.missing };
     const env = withVariables(environment, variables);
-    // In a group of its own: what it started goes with it.
+    // The child leads a process group, so that its own children are ended with it.
     const child = spawn(program.file, [...before, ...args], {
       cwd,
       env,
@@ -38,7 +39,7 @@ function answerOf(child: ReturnType<typeof spawn>): Promise<ProgramAnswer> {
   let bytes = 0;
   const end = (): void => {
     endGroup(child.pid);
-    // Something it started may hold on to its output, and is not of its group.
+    // A process that left the group may still hold the output open, so the end is not awaited.
     resolve({ code: null, stdout: text("stdout"), stderr: text("stderr") });
   };
   for (const name of ["stdout", "stderr"] as const) {

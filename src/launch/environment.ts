@@ -2,7 +2,7 @@ import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
 import { isVendorVariable } from "../vendors/environment.ts";
 
-/** Variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */
+/** The variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */
 const RECORDED = [
   /^(PATH|HOME|USER|LOGNAME|SHELL|TZ|LANG|LANGUAGE|TERM|COLORTERM|EDITOR|VISUAL|PAGER|TMPDIR)$/,
   /^LC_[A-Z]+$/,
@@ -24,7 +24,7 @@ function isRecorded(name: string): boolean {
   return RECORDED.some((pattern) => pattern.test(name)) || isVendorVariable(name);
 }
 
-/** The variables that say who a worker is. Inherited ones belong to an outer run and are always replaced. */
+/** The variables that identify a worker. Inherited ones belong to an outer run and are always replaced. */
 const IDENTITY_VARIABLES = new Set([
   "PERDURE_PROJECT",
   "PERDURE_NAME",
@@ -41,7 +41,7 @@ const IDENTITY_VARIABLES = new Set([
   "PI_INTERCOM_SCOPE_ID",
 ]);
 
-/** What a process inherits from us if it is nobody's run. */
+/** Returns the environment without the identity of any worker. */
 export function workerlessEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !IDENTITY_VARIABLES.has(entry[0]),

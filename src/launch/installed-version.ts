@@ -1,11 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { PACKAGE_LEVELS_MAX } from "../limits/index.ts";
 import { isErrno, readIfThere } from "../state/files.ts";
 
-/** How far above a program its package may begin. */
-const LEVELS = 6;
-
-/** The version of an installed program, by the package it lies in; nothing is started. Null when its place does not tell. */
+/** Reads the version of an installed program from its path or package, without starting it; null when neither tells. */
 export function installedVersion(program: string): string | null {
   const file = realProgram(program);
   if (file === null) return null;
@@ -13,7 +11,11 @@ export function installedVersion(program: string): string | null {
   const [, beside] = /\/versions\/v?(\d+\.\d+\.\d+)(?:\/|$)/.exec(file) ?? [];
   if (beside !== undefined) return beside;
   let folder = dirname(file);
-  for (let level = 0; level < LEVELS && basename(folder) !== "node_modules" && folder !== dirname(folder); level++) {
+  for (
+    let level = 0;
+    level < PACKAGE_LEVELS_MAX && basename(folder) !== "node_modules" && folder !== dirname(folder);
+    level++
+  ) {
     const version = packageVersion(readIfThere(join(folder, "package.json")) ?? "");
     if (version !== null) return version;
     folder = dirname(folder);
@@ -30,7 +32,7 @@ function realProgram(program: string): string | null {
   }
 }
 
-/** Native parts carry their platform behind it: `0.166.0-linux-x64`. */
+/** Reads the version of a package.json; native packages append their platform: `0.166.0-linux-x64`. */
 function packageVersion(text: string): string | null {
   return /"version"\s*:\s*"(\d+\.\d+\.\d+)[^"]*"/.exec(text)?.[1] ?? null;
 }

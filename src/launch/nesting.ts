@@ -1,14 +1,11 @@
+import { NESTING_DEPTH_MAX, NESTING_WALK_MAX } from "../limits/index.ts";
 import { agentOf, type AgentProcess } from "../vendors/agents.ts";
 import type { ProcessTable } from "../runtime/process/index.ts";
 
-const DEPTH_MAX = 64;
-/** Processes looked at on the way from a wrapper down to its agent; an agent's own are not counted. */
-const WALK_MAX = 256;
-
 /**
- * Is the caller inside an agent that a run's own agent started? Seen from the run's wrapper downwards, the first agent
- * process, with the loaded ones directly below it, is the run's own. If another agent stands between that and the caller,
- * the caller is a nested agent: it inherited the environment, not the identity.
+ * Tells whether the caller is inside an agent that a run's own agent started. From the run's wrapper downwards, the first
+ * agent process, with the loaded ones directly below it, is the run's own. If another agent stands between that and the
+ * caller, the caller is a nested agent: it inherited the environment, not the identity.
  */
 export function isNested(table: ProcessTable, callerPid: number, run: string): boolean {
   const line = agentsAbove(table, callerPid, run);
@@ -19,11 +16,11 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
   return line.slice(end).some((agent) => agent !== null);
 }
 
-/** From the topmost process that still carries the run down to the caller: which agent each one is. */
+/** Returns the agent of each process from the topmost one that carries the run down to the caller. */
 function agentsAbove(table: ProcessTable, callerPid: number, run: string): (AgentProcess | null)[] {
   const line: (AgentProcess | null)[] = [];
   let pid = callerPid;
-  for (let depth = 0; depth < DEPTH_MAX; depth++) {
+  for (let depth = 0; depth < NESTING_DEPTH_MAX; depth++) {
     const info = table.inspect(pid);
     if (info === null || table.variable(pid, "PERDURE_RUN") !== run) break;
     line.unshift(agentOf(table.argv(pid)));
@@ -37,7 +34,7 @@ function isLoadedBy(agent: AgentProcess | null, loader: AgentProcess | null, dep
   return loader.interpreted && depth < loader.program.chain;
 }
 
-/** The processes of a run's own agent: the vendor's program, with what it loads. */
+/** Returns the processes of a run's own agent: the vendor's program and those that it loads. */
 export function agentChain(table: ProcessTable, wrapperPid: number): number[] {
   const chain: number[] = [];
   walkToAgent(table, wrapperPid, (pid) => {
@@ -48,14 +45,14 @@ export function agentChain(table: ProcessTable, wrapperPid: number): number[] {
 }
 
 /**
- * Goes down from a run's wrapper, through shells and launchers, until `found` is content with a process; never below an
- * agent and what it loads, because whatever is there is nested.
+ * Visits the processes from a run's wrapper down, through shells and launchers. It does not go below a process for which
+ * `visit` returns true, nor below an agent and the processes it loads, because everything there is nested.
  */
 export function walkToAgent(table: ProcessTable, wrapperPid: number, visit: (pid: number) => boolean): void {
   const queue: { pid: number; agent: AgentProcess | null; depth: number }[] = [
     { pid: wrapperPid, agent: null, depth: 0 },
   ];
-  for (let visited = 0; visited < WALK_MAX; visited++) {
+  for (let visited = 0; visited < NESTING_WALK_MAX; visited++) {
     const next = queue.shift();
     if (next === undefined) return;
     for (const pid of table.children(next.pid)) {

@@ -1,7 +1,7 @@
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { LaunchOrder } from "../protocol/records/launch.ts";
 import type { MintOrder } from "../protocol/records/launch.ts";
-import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -11,21 +11,22 @@ import { adapterOf } from "../vendors/index.ts";
 import { withVariables } from "./ask-program.ts";
 import { workerEnvironment } from "./environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { isFolder } from "../state/files.ts";
 
-/** All that has to be known to become, or to start, the wrapper of a claimed run. */
+/** Everything that is needed to become, or to start, the wrapper of a claimed run. */
 export interface PreparedLaunch {
   grant: ClaimGrant;
-  /** With the program's absolute path. */
+  /** The command, beginning with the program's absolute path. */
   command: string[];
   cwd: string;
   session: LaunchOrder["session"];
   environment: Record<string, string>;
 }
 
-/** For who starts several at once: a vendor's program that makes ids is not run twice at a time. */
+/** Serialises tasks per vendor, for callers that start several workers: a program must not mint two ids at a time. */
 type RunExclusive = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
 
-/** Gets everything ready for the start of a run that was claimed. `bind` tells the daemon which conversation was minted. */
+/** Prepares the start of a claimed run. `bind` tells the daemon which conversation was minted. */
 export async function prepareLaunch(
   grant: ClaimGrant,
   env: Environment,
@@ -52,7 +53,7 @@ async function mint(
   const { command, cwd } = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, workerEnv);
   const environment = withVariables(workerEnv, order.variables);
   const { args, from } = order;
-  // codex fails when two of it make its database at once.
+  // codex fails when two processes create its database at once.
   return exclusively(order.vendor, () => identity.mint({ command, args, name: grant.name, cwd, environment, from }));
 }
 
@@ -64,7 +65,7 @@ function withPort(order: LaunchOrder, port: string): LaunchOrder {
   };
 }
 
-/** What the launch needs in the run's folder: files of ours, and links to what is the user's. */
+/** Writes the files of the launch into the run's folder, and links to the user's own. */
 function writeRunFiles(runDir: string, { files, mirrors }: LaunchOrder): void {
   for (const { name, text } of files) {
     mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
@@ -79,36 +80,46 @@ function writeRunFiles(runDir: string, { files, mirrors }: LaunchOrder): void {
   }
 }
 
-/** What is to be linked, with what the program would make itself. */
+/** Returns the entries to link, and creates those folders that the program would create itself. */
 function entriesToLink({ of, only, folders = [], files = [] }: LaunchOrder["mirrors"][number]): Set<string> {
   for (const folder of folders) mkdirSync(join(of, folder), { recursive: true, mode: 0o700 });
   const present = readdirSync(of);
   return new Set([...(only ? present.filter((entry) => only.includes(entry)) : present), ...files]);
 }
 
-/** The command with its program's path, in its folder; or an error that says which of the two is gone. */
+/** Resolves the command's program and checks the folder; throws an error that says which of the two is missing. */
 export function resolveLaunch(
   worker: Pick<ClaimGrant, "address" | "name" | "command" | "cwd">,
   env: Environment,
   session: { vendor: string; id: string } | null = null,
 ): { command: string[]; cwd: string } {
   const cwd = worker.cwd ?? process.cwd();
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     const bound =
       session && `perdure adopt ${worker.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
-    throw new PerdureError("not-found", `The folder of ${worker.address} is gone: ${cwd}`, {
-      hint: bound ? `go on elsewhere: ${bound}` : `start it where it should be: perdure run ${worker.name} -- COMMAND`,
+    throw new PerdureError("not-found", `The folder of ${worker.address} does not exist any more: ${cwd}`, {
+      hint: bound
+        ? `continue elsewhere: ${bound}`
+        : `start it where it should be: perdure run ${worker.name} -- COMMAND`,
     });
   }
   const words = worker.command ?? [];
   return { command: [resolveProgram(words, env, cwd), ...words.slice(1)], cwd };
 }
 
-/** The absolute path of a command's program, or an error before anything was claimed for it. */
+/** Returns the absolute path of a command's program; throws before anything is claimed for it. */
 export function resolveProgram(command: readonly string[], env: Environment, cwd: string): string {
   const program = findProgram(command[0] ?? "", env.PATH, cwd);
   if ("file" in program) return program.file;
   throw new PerdureError("not-found", `Cannot start ${JSON.stringify(command[0] ?? "")}: ${program.missing}.`, {
     hint: "check the spelling, or give its path",
   });
+}
+
+/** Tells a program of the context file that an earlier run of its worker left: by a variable and, where its vendor can, at its start. */
+export function noteForSuccessor({ grant, session, environment }: PreparedLaunch, file: string): void {
+  environment.PERDURE_PREDECESSOR_CONTEXT = file;
+  const said = `An earlier run of ${grant.address} left its context in ${file}.`;
+  const message = session && adapterOf(session.vendor)?.launch.startMessage?.(said);
+  if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
 }

@@ -4,18 +4,18 @@ import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 
 export interface EventOptions {
-  /** Only events of this worker. */
+  /** Yields only events of this worker. */
   name?: string;
-  /** Events of every project. */
+  /** Yields events of every project. */
   all?: boolean;
-  /** Only events with a higher number; 0 gives all that are kept. Without it, the latest 50. */
+  /** Yields only events with a higher number; 0 yields all that are kept. By default, the latest 50. */
   after?: number;
-  /** Go on with later events until the loop is left. */
+  /** Yields later events as they happen, until the caller leaves the loop. */
   follow?: boolean;
 }
 
 /**
- * Reads events on a connection of its own, which is closed when the reader leaves: that is how a stream is ended.
+ * Reads events on a separate connection, which is closed when the reader leaves the loop; closing it ends the stream.
  * @internal
  */
 export async function* readEvents(

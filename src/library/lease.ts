@@ -4,9 +4,9 @@ import { isPerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { Link } from "./link.ts";
-import { Mailbox, type AskOptions, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
+import { Mailbox, type AskOptions, type MailScope, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
 
-/** A name this process owns, until it releases it, ends, or is displaced. */
+/** A name that this process owns until the process releases the name, ends, or is displaced. */
 export class Lease implements AsyncDisposable {
   readonly address: string;
   readonly run: string;
@@ -17,13 +17,13 @@ export class Lease implements AsyncDisposable {
   readonly #mailbox: Mailbox;
   readonly #listeners = new Set<(by: string) => void>();
   #displacedBy: string | null = null;
-  #over = false;
+  #ended = false;
 
   /** @internal */
-  constructor(link: Link, grant: ClaimGrant, place: ConstructorParameters<typeof Mailbox>[1]) {
+  constructor(link: Link, grant: ClaimGrant, scope: MailScope) {
     this.#link = link;
     const { run, generation, token } = grant;
-    this.#mailbox = new Mailbox(link, place, { run, generation, token });
+    this.#mailbox = new Mailbox(link, scope, { run, generation, token });
     this.address = grant.address;
     this.run = grant.run;
     this.generation = grant.generation;
@@ -31,68 +31,68 @@ export class Lease implements AsyncDisposable {
     void this.#keepAlive();
   }
 
-  /** The name of whoever took the name over; null while it is ours. */
+  /** Who took the name over; null while this process owns it. */
   get displacedBy(): string | null {
     return this.#displacedBy;
   }
 
-  /** Calls the listener once, at once if it has happened already. The name is then somebody else's: stop, never reclaim. */
+  /** Calls the listener once the lease is displaced, immediately if it already is. The name then has another owner: stop, and never reclaim. */
   onDisplaced(listener: (by: string) => void): void {
     if (this.#displacedBy === null) this.#listeners.add(listener);
     else listener(this.#displacedBy);
   }
 
-  /** Sends mail from this worker; it is on disk when this resolves. */
+  /** Sends mail from this worker; the message is on disk when the promise resolves. */
   send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
     return this.#mailbox.send(to, body, options);
   }
 
-  /** Sends mail from this worker and waits for the answer. */
+  /** Sends mail from this worker and waits for the reply. */
   ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
     return this.#mailbox.ask(to, body, options);
   }
 
-  /** Gives this worker's mail in order, beginning with what came while nobody had the name. Acknowledge each message. */
+  /** Yields this worker's mail in order, beginning with what arrived while nobody owned the name. Acknowledge each message. */
   receive(): AsyncGenerator<ReceivedMessage> {
-    return this.#mailbox.receive(() => this.#over);
+    return this.#mailbox.receive(() => this.#ended);
   }
 
-  /** Gives the name back. Throws `displaced` or `stale` if it was no longer ours. */
+  /** Gives the name back. Throws `displaced` or `stale` if this process no longer owned it. */
   async release(): Promise<void> {
-    if (this.#over && this.#displacedBy === null) return;
-    this.#over = true;
+    if (this.#ended && this.#displacedBy === null) return;
+    this.#ended = true;
     const client = await this.#link.client();
-    await client.call("release", this.#proof());
+    await client.call("release", this.#credentials());
   }
 
-  /** Releases the name if it is still ours, for `await using`. */
+  /** Releases the name, for `await using`, unless the lease was displaced. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#displacedBy === null) await this.release();
   }
 
-  /** Keeps the lease alive. Only a loss ends it: when the daemon exits, the next one is told that this process is here. */
+  /** Keeps the lease alive until it is released or lost: when the daemon exits, reconnects to the next one. */
   async #keepAlive(): Promise<void> {
-    while (!this.#over && !this.#link.closed) {
+    while (!this.#ended && !this.#link.closed) {
       try {
         const client = await this.#link.client();
-        await client.stream("keepalive", this.#proof(), (item) => this.#displaced(item.displacedBy));
+        await client.stream("keepalive", this.#credentials(), (item) => this.#displaced(item.displacedBy));
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;
           return this.#displaced(typeof by === "string" ? by : "somebody");
         }
       }
-      if (!this.#over) await sleep(RECONNECT_MS);
+      if (!this.#ended) await sleep(RECONNECT_MS);
     }
   }
 
-  #proof(): { run: string; generation: number; token: string } {
+  #credentials(): { run: string; generation: number; token: string } {
     return { run: this.run, generation: this.generation, token: this.token };
   }
 
   #displaced(by: string): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = true;
     this.#displacedBy = by;
     for (const listener of this.#listeners) listener(by);
   }

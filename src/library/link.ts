@@ -1,7 +1,7 @@
 import { connect, type Client, type ConnectOptions } from "../client/connect.ts";
 import { PerdureError } from "../protocol/errors.ts";
 
-/** One connection for everything; it is opened anew when the daemon was restarted. */
+/** The library's shared connection; reopened after the daemon was restarted. */
 export class Link {
   readonly #options: ConnectOptions;
   #client: Promise<Client> | null = null;
@@ -29,7 +29,7 @@ export class Link {
     return this.#client;
   }
 
-  /** Opens another connection, for a stream that ends by closing it. */
+  /** Opens a separate connection, for a stream that is ended by closing it. */
   open(): Promise<Client> {
     return connect(this.#options);
   }

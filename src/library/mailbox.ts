@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECONNECT_MS } from "../limits/index.ts";
+import { ASK_WAIT_MS, IN_HAND_MAX, OFFERS_PER_CALL, RECEIVE_WAIT_MS, RECONNECT_MS } from "../limits/index.ts";
 import type { ProjectRef } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
@@ -9,11 +9,11 @@ import { parseRecipient } from "../protocol/names.ts";
 import type { Link } from "./link.ts";
 
 export interface SendOptions {
-  /** The same id with the same text is the same message; with another text, a conflict. */
+  /** Makes a retry safe: the same id with the same text is the same message, with another text a conflict. */
   id?: string;
-  /** The message expires if nobody has read it by then. */
+  /** How long the message waits for a reader before it expires. */
   ttlMs?: number;
-  /** The id of an earlier message to the same reader that this one replaces, if it is unread. */
+  /** The id of an earlier message to the same recipient, which this one replaces if it is unread. */
   supersedes?: string;
   expectsReply?: boolean;
   /** Files to send along. */
@@ -24,48 +24,50 @@ export interface AskOptions {
   id?: string;
   ttlMs?: number;
   attach?: readonly string[];
-  /** Ten minutes by default. Then `ask` throws `timed-out`; the answer still comes to the box. */
+  /** Ten minutes by default. After that `ask` throws `timed-out`, and a later reply arrives in the mailbox. */
   timeoutMs?: number;
 }
 
-/** A message that was offered. It is offered again if it is not acknowledged within a minute, or before the process ends. */
+/** A received message. A message that is not acknowledged within a minute, or before the process ends, is offered again. */
 export interface ReceivedMessage extends MessageRecord {
-  /** Says that the message was read. False if it was no longer this reader's to acknowledge. */
+  /** Acknowledges that the message was read. Resolves to false if it is no longer offered to this reader. */
   ack(): Promise<boolean>;
-  /** Answers the message, which acknowledges it too. */
+  /** Replies to the message, which also acknowledges it. */
   reply(body: string, options?: { id?: string; attach?: readonly string[] }): Promise<Admitted>;
 }
 
-interface Proof {
+interface LeaseCredentials {
   run: string;
   generation: number;
   token: string;
 }
 
-/** How long one call waits for mail before the next one is made. */
-const RECEIVE_WAIT_MS = 20_000;
+export interface MailScope {
+  here: ProjectRef;
+  project: string | null;
+}
 
 /**
- * Sends and takes mail on behalf of a lease, or of whoever the connection belongs to, over restarts of the daemon.
+ * Sends and receives mail on behalf of a lease, or of the connection's own identity, across restarts of the daemon.
  * @internal
  */
 export class Mailbox {
   readonly #link: Link;
-  readonly #who: { here: ProjectRef; project: string | null; as: Proof | null; nested: false };
-  /** The ids of messages that arrived and are not acknowledged. */
-  readonly #inHand = new Set<string>();
+  readonly #sender: MailScope & { as: LeaseCredentials | null; nested: false };
+  /** The ids of messages that arrived and were not acknowledged yet, oldest first. */
+  readonly #unacknowledged = new Set<string>();
 
-  constructor(link: Link, place: { here: ProjectRef; project: string | null }, as: Proof | null) {
+  constructor(link: Link, scope: MailScope, as: LeaseCredentials | null) {
     this.#link = link;
-    this.#who = { ...place, as, nested: false };
+    this.#sender = { ...scope, as, nested: false };
   }
 
   async send(to: string, body: string, options: SendOptions = {}): Promise<Admitted> {
     const { project, name } = parseRecipient(to);
-    // Chosen here, so that an answer that was lost on the way can be asked for again.
+    // Chosen on this side, so that the call can be repeated when its answer was lost.
     const id = options.id ?? newId();
     const params = {
-      ...this.#who,
+      ...this.#sender,
       ...(project === null ? {} : { project }),
       to: [name],
       all: false,
@@ -74,12 +76,14 @@ export class Mailbox {
       ttlMs: options.ttlMs ?? null,
       supersedes: options.supersedes ?? null,
       expectsReply: options.expectsReply ?? false,
-      attach: filesOf(options.attach),
+      attach: absolutePaths(options.attach),
       declared: [],
     };
-    const { messages } = await this.#untilAnswered(async () => (await this.#link.client()).call("send", params));
+    const { messages } = await this.#retryWhileUnavailable(async () =>
+      (await this.#link.client()).call("send", params),
+    );
     const [admitted] = messages;
-    if (!admitted) throw new Error("a message was taken in and not answered for");
+    if (!admitted) throw new Error("the daemon admitted no message");
     return admitted;
   }
 
@@ -88,16 +92,16 @@ export class Mailbox {
     const waitMs = options.timeoutMs ?? ASK_WAIT_MS;
     const deadline = performance.now() + waitMs;
     const params = {
-      ...this.#who,
+      ...this.#sender,
       ...(project === null ? {} : { project }),
       to: name,
       body,
       id: options.id ?? newId(),
       ttlMs: options.ttlMs ?? null,
-      attach: filesOf(options.attach),
+      attach: absolutePaths(options.attach),
       declared: [],
     };
-    const { reply } = await this.#untilAnswered(async () => {
+    const { reply } = await this.#retryWhileUnavailable(async () => {
       const leftMs = Math.max(0, Math.round(deadline - performance.now()));
       if (leftMs === 0) throw new PerdureError("timed-out", `No answer to ${params.id} in ${waitMs / 1000} s.`);
       return (await this.#link.client()).call("ask", { ...params, waitMs: leftMs }, leftMs + RECEIVE_WAIT_MS);
@@ -106,58 +110,58 @@ export class Mailbox {
     return reply;
   }
 
-  /** Gives mail in order, as it comes. Messages that are not acknowledged when the loop is left are offered again after a while. */
-  async *receive(over: () => boolean): AsyncGenerator<ReceivedMessage> {
-    while (!over()) {
-      let tries = 0;
-      const { messages } = await this.#untilAnswered(async () => {
+  /** Yields mail in order as it arrives. Messages that are unacknowledged when the caller leaves the loop are offered again later. */
+  async *receive(isOver: () => boolean): AsyncGenerator<ReceivedMessage> {
+    while (!isOver()) {
+      let attempts = 0;
+      const { messages } = await this.#retryWhileUnavailable(async () => {
         const client = await this.#link.client();
-        // The first answer may be lost with mail in it, which would else come after what was sent later.
-        const arrived = tries++ === 0 ? {} : { inHand: [...this.#inHand].slice(-IN_HAND_MAX) };
-        const params = { ...this.#who, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
+        // A lost first answer may have had mail in it. Saying what did arrive has the rest offered again, in order.
+        const arrived = attempts++ === 0 ? {} : { inHand: [...this.#unacknowledged].slice(-IN_HAND_MAX) };
+        const params = { ...this.#sender, max: OFFERS_PER_CALL, waitMs: RECEIVE_WAIT_MS, ...arrived };
         return client.call("takeMail", params, 2 * RECEIVE_WAIT_MS);
       });
-      for (const { id } of messages) this.#take(id);
+      for (const { id } of messages) this.#markUnacknowledged(id);
       for (const message of messages) yield this.#received(message);
     }
   }
 
-  /** Puts the newest last, and drops the oldest beyond the bound: it was offered anew long ago. */
-  #take(id: string): void {
-    this.#inHand.delete(id);
-    this.#inHand.add(id);
-    const [oldest] = this.#inHand;
-    if (this.#inHand.size > IN_HAND_MAX && oldest !== undefined) this.#inHand.delete(oldest);
+  /** Records a message as the newest unacknowledged one, and drops the oldest beyond the bound, which was offered again long ago. */
+  #markUnacknowledged(id: string): void {
+    this.#unacknowledged.delete(id);
+    this.#unacknowledged.add(id);
+    const [oldest] = this.#unacknowledged;
+    if (this.#unacknowledged.size > IN_HAND_MAX && oldest !== undefined) this.#unacknowledged.delete(oldest);
   }
 
   #received(message: MessageRecord): ReceivedMessage {
     const ack = (): Promise<boolean> => this.#ack(message.id);
     const reply: ReceivedMessage["reply"] = async (body, options = {}) => {
       const messageId = options.id ?? newId();
-      const params = { ...this.#who, id: message.id, body, messageId, attach: filesOf(options.attach) };
-      const admitted = await this.#untilAnswered(async () => (await this.#link.client()).call("reply", params));
-      this.#inHand.delete(message.id);
+      const params = { ...this.#sender, id: message.id, body, messageId, attach: absolutePaths(options.attach) };
+      const admitted = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("reply", params));
+      this.#unacknowledged.delete(message.id);
       return admitted;
     };
     return { ...message, ack, reply };
   }
 
   async #ack(id: string): Promise<boolean> {
-    const { as, nested } = this.#who;
+    const { as, nested } = this.#sender;
     const params = { as, nested, ids: [id], how: "read" as const };
-    const { acked } = await this.#untilAnswered(async () => (await this.#link.client()).call("ack", params));
-    this.#inHand.delete(id);
+    const { acked } = await this.#retryWhileUnavailable(async () => (await this.#link.client()).call("ack", params));
+    this.#unacknowledged.delete(id);
     return acked.length === 1;
   }
 
-  /** Repeats a call while the daemon is away. The ids make a second call the same as the first. */
-  async #untilAnswered<T>(act: () => Promise<T>): Promise<T> {
+  /** Repeats a call while the daemon is unavailable; the message ids make the repetition harmless. */
+  async #retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await act();
+        return await call();
       } catch (error) {
-        const left = isPerdureError(error) && error.code === "unavailable" && !this.#link.closed;
-        if (!left) throw error;
+        const isUnavailable = isPerdureError(error) && error.code === "unavailable";
+        if (!isUnavailable || this.#link.closed) throw error;
         await sleep(RECONNECT_MS);
       }
     }
@@ -168,6 +172,6 @@ function newId(): string {
   return randomUUID();
 }
 
-function filesOf(files: readonly string[] = []): string[] {
+function absolutePaths(files: readonly string[] = []): string[] {
   return files.map((file) => resolve(file));
 }

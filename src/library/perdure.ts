@@ -2,10 +2,9 @@ import { spawn, type ChildProcess, type StdioOptions } from "node:child_process"
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dist } from "../client/autostart.ts";
-import { claim } from "../client/claim.ts";
+import { claimWithRetry } from "../client/claim.ts";
 import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
-import { readProjectConfig } from "../project/config/read.ts";
+import { readProjectSettings } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
 import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
@@ -14,6 +13,7 @@ import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 import type { RunRecord } from "../protocol/records/run.ts";
 import type { WorkerSummary } from "../protocol/records/worker.ts";
+import { DIST } from "../state/paths.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
 import { Link } from "./link.ts";
@@ -29,7 +29,7 @@ export interface PerdureOptions {
 }
 
 export interface StartOptions {
-  /** The folder the program runs in. A bare name belongs to that folder's project. */
+  /** The folder the program runs in; a bare name belongs to that folder's project. */
   cwd?: string;
   env?: Record<string, string | undefined>;
   /** The option of node:child_process; "ignore" by default, because the worker outlives this process. */
@@ -43,15 +43,15 @@ export interface StartedWorker {
   pid: number;
 }
 
-/** The end of a run. */
+/** How a run ended. */
 export interface RunEnd {
   run: string;
-  /** The program's exit code; null when nobody could tell. */
+  /** The program's exit code; null when it is unknown. */
   exit: number | null;
   reason: string;
 }
 
-/** Connects a program to the identities on this machine. Starts a daemon if there is none. */
+/** Connects to the daemon of this machine; starts one if there is none. */
 export async function connect(options: PerdureOptions = {}): Promise<Perdure> {
   const link = new Link(options);
   const perdure = new Perdure(link, options);
@@ -71,29 +71,37 @@ export class Perdure implements AsyncDisposable {
     this.#here = projectRefOf(options.cwd ?? process.cwd());
   }
 
-  /** Makes this process the owner of a name. Throws `held` while another live process is. */
+  /** Makes this process the owner of a name. Throws `held` while another live process owns it. */
   async claim(name: string): Promise<Lease> {
     const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
     const target = this.#target(name);
-    const grant = await claim(() => this.#link.client(), { ...request, target, kind: "client", pid: process.pid });
+    const grant = await claimWithRetry(() => this.#link.client(), {
+      ...request,
+      target,
+      kind: "client",
+      pid: process.pid,
+    });
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
   }
 
-  /** Sends mail to a worker, running or not; it is on disk when this resolves. The sender is the operator, or the worker this process is. */
+  /**
+   * Sends mail to a worker, running or not; the message is on disk when the promise resolves. The sender is the operator,
+   * or the worker whose run this process is part of.
+   */
   send(to: string, body: string, options?: SendOptions): Promise<Admitted> {
     return this.#mailbox().send(to, body, options);
   }
 
-  /** Sends mail and waits for the answer, over restarts of the daemon and of the worker. */
+  /** Sends mail and waits for the reply, across restarts of the daemon and of the worker. */
   ask(to: string, body: string, options?: AskOptions): Promise<MessageRecord> {
     return this.#mailbox().ask(to, body, options);
   }
 
-  /** Starts a program under a name. It outlives this process. Throws `held` while another one has the name. */
+  /** Starts a program under a name; the program outlives this process. Throws `held` while another process owns the name. */
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
     const target = this.#target(name, projectRefOf(cwd));
-    const child = spawn(process.execPath, [join(dist, "cli.cjs"), "run", name, "--", ...command], {
+    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), "run", name, "--", ...command], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
       stdio: options.stdio ?? "ignore",
@@ -104,17 +112,17 @@ export class Perdure implements AsyncDisposable {
     return this.#whenStarted(target, child);
   }
 
-  /** Resolves when a run has ended; at once if it has already. Goes on over restarts of the daemon. */
+  /** Resolves when a run has ended, immediately if it already has. Keeps waiting across restarts of the daemon. */
   async ended(name: string, run: string): Promise<RunEnd> {
     let after: number | undefined;
     for (;;) {
       try {
         const events = this.events({ all: true, follow: true, ...(after === undefined ? {} : { after }) });
         for await (const event of events) {
-          if (event.type === "run.ended" && event.run === run) return endOf(run, event.data);
-          // Looked at once from inside the stream, so that no end falls between looking and listening.
-          const past = after === undefined ? await this.#pastEnd(name, run) : null;
-          if (past) return past;
+          if (event.type === "run.ended" && event.run === run) return toRunEnd(run, event.data);
+          // The history is read once the stream is open, so that no end falls between reading and following.
+          const recorded = after === undefined ? await this.#recordedEnd(name, run) : null;
+          if (recorded) return recorded;
           after = event.seq;
         }
       } catch (error) {
@@ -136,7 +144,7 @@ export class Perdure implements AsyncDisposable {
     yield* await this.#runs(this.#target(name));
   }
 
-  /** Lists events, and follows them if asked to. Leaving the loop ends the stream. */
+  /** Yields events, and with `follow` later ones as they happen. Leaving the loop ends the stream. */
   events(options: EventOptions = {}): AsyncGenerator<EventRecord> {
     const target = options.name === undefined ? null : this.#target(options.name);
     return readEvents(() => this.#link.open(), { here: this.#here, target }, options);
@@ -150,22 +158,22 @@ export class Perdure implements AsyncDisposable {
     await this.close();
   }
 
-  /** Waits for the run of the started process, which becomes the wrapper: its pid is the run's. */
+  /** Waits for the run of the started process, which turns into the wrapper: the run has the same pid. */
   async #whenStarted(target: Target, child: ChildProcess): Promise<StartedWorker> {
     for (;;) {
-      const over = child.exitCode !== null || child.signalCode !== null;
+      const hasExited = child.exitCode !== null || child.signalCode !== null;
       const runs = await this.#runs(target);
-      const record = runs.find(({ pid, endedAt }) => pid === child.pid && (over || endedAt === null));
+      const record = runs.find(({ pid, endedAt }) => pid === child.pid && (hasExited || endedAt === null));
       if (record) {
         const { address } = await (await this.#link.client()).call("show", { target });
         return { address, run: record.id, generation: record.generation, pid: record.pid };
       }
-      if (over) throw await this.#whyNotStarted(target, child);
+      if (hasExited) throw await this.#startError(target, child);
       await sleep(START_LOOK_MS);
     }
   }
 
-  async #whyNotStarted(target: Target, child: ChildProcess): Promise<PerdureError> {
+  async #startError(target: Target, child: ChildProcess): Promise<PerdureError> {
     const client = await this.#link.client();
     const { items } = await client.collect("ls", { here: target.here, project: target.project, all: false });
     const holder = items.find(({ name, run }) => run !== null && nameKey(name) === nameKey(target.name));
@@ -183,12 +191,12 @@ export class Perdure implements AsyncDisposable {
     );
   }
 
-  async #pastEnd(name: string, run: string): Promise<RunEnd | null> {
+  async #recordedEnd(name: string, run: string): Promise<RunEnd | null> {
     const record = (await this.#runs(this.#target(name))).find(({ id, endedAt }) => id === run && endedAt !== null);
-    return record ? endOf(run, { ...record }) : null;
+    return record ? toRunEnd(run, { ...record }) : null;
   }
 
-  /** The runs of a worker; none while it is not known, because it may be on its way, or have been renamed. */
+  /** Lists the runs of a worker; none for an unknown one, which may not be registered yet or may have been renamed. */
   async #runs(target: Target): Promise<RunRecord[]> {
     const client = await this.#link.client();
     try {
@@ -208,7 +216,7 @@ export class Perdure implements AsyncDisposable {
     return { project: project ?? this.#project(), name, here };
   }
 
-  /** Inside a run, bare names belong to the run's project, as on the command line. */
+  /** Returns the project of the run this process is part of: there, bare names belong to it, as on the command line. */
   #project(): string | null {
     return (this.#options.env ?? process.env).PERDURE_PROJECT || null;
   }
@@ -216,10 +224,10 @@ export class Perdure implements AsyncDisposable {
 
 function projectRefOf(cwd: string): ProjectRef {
   const found = findProject(cwd);
-  return { identity: found.identity, root: found.root, base: readProjectConfig(found).project ?? found.base };
+  return { identity: found.identity, root: found.root, base: readProjectSettings(found).project ?? found.base };
 }
 
-function endOf(run: string, data: Record<string, unknown>): RunEnd {
+function toRunEnd(run: string, data: Record<string, unknown>): RunEnd {
   const { exit, reason } = data;
   return { run, exit: typeof exit === "number" ? exit : null, reason: typeof reason === "string" ? reason : "ended" };
 }

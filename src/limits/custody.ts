@@ -1,4 +1,6 @@
-// The bounds of custody. Part of limits.ts, which is where they are looked for.
+import { DAY_MS } from "./units.ts";
+
+// The bounds of the copies that perdure keeps of conversations.
 
 /** How often a conversation is copied while its agent works: what a crash of everything at once can cost. */
 export const CUSTODY_BUSY_MS = 2_000;
@@ -9,10 +11,10 @@ export const CUSTODY_TRANSCRIPT_BYTES_MAX = 512 * 1024 * 1024;
 /** All copies together; beyond it the oldest go that are no worker's current conversation and in no saved session. */
 export const CUSTODY_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 
-/** How long a copy is kept of a conversation that no worker is in any more. */
-export const CUSTODY_KEPT_MS = 90 * 24 * 3_600_000;
+/** How long the copy of a conversation is kept that no worker is in any more. */
+export const CUSTODY_KEPT_MS = 90 * DAY_MS;
 
-/** Read and hashed at a time: the daemon answers others in between. */
+/** Bytes read and hashed at a time: the daemon answers others in between. */
 export const CUSTODY_CHUNK_BYTES = 1024 * 1024;
 
 /** The end of a copy that is compared with the vendor's file before more is appended. */

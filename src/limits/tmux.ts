@@ -1,4 +1,4 @@
-// The bounds of tmux and its panes, in a file of their own because the other one is long.
+// The bounds of tmux and its panes.
 
 /** The oldest tmux that can do what is asked of it: client flags and subscriptions came with 3.2. */
 export const TMUX_VERSION_MIN = "3.2";
@@ -15,7 +15,7 @@ export const TMUX_LEAVING_MS = 20;
 /** Lines of a pane that can be scrolled back to, and captured at most. An agent's screen says the rest in its transcript. */
 export const PANE_HISTORY_LINES = 10_000;
 
-/** Of a captured pane, the newest: a line can be as wide as a program likes. */
+/** Characters of a captured pane, the newest: a line can be as wide as a program likes. */
 export const CAPTURE_CHARS_MAX = 4 * 1024 * 1024;
 
 /** What a pane measures before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
@@ -25,8 +25,14 @@ export const PANE_ROWS = 50;
 /** Workers of one group in one window: more are too small to read, and get another. */
 export const PANES_PER_WINDOW_MAX = 9;
 
-/** Of a title a program gives its pane; it may be a megabyte. */
+/** Characters of a title that a program gives its pane; it may be a megabyte. */
 export const PANE_TITLE_CHARS_MAX = 256;
 
 /** The command line of one start: tmux takes more, the kernel takes 128 KiB for one argument. */
 export const PANE_COMMAND_BYTES_MAX = 1024 * 1024;
+
+/** How often a start looks for a place in tmux: somebody at the keyboard is not so fast as to take it each time. */
+export const PANE_PLACE_TRIES = 3;
+
+/** Lines at the end of a pane in which a shell says that its program was suspended. */
+export const SUSPENDED_NOTICE_LINES = 8;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
-import type { Config } from "./config/read.ts";
+import type { Settings } from "./config/read.ts";
 import { findProject } from "./find.ts";
 
 // The anchor is the context file of one run. It stays after a crash and is archived after a clean end.
@@ -10,14 +10,14 @@ import { findProject } from "./find.ts";
 export interface AnchorSettings {
   /** A folder inside the project. */
   dir: string;
-  /** Without the dot. */
+  /** The file extension, without the dot. */
   ext: string;
 }
 
 const DEFAULTS: AnchorSettings = { dir: ".ai", ext: "md" };
 
 /** Chooses the settings: flags win over the project's file, and that over the user's. */
-export function anchorSettings(flags: Partial<AnchorSettings>, project: Config, user: Config): AnchorSettings {
+export function anchorSettings(flags: Partial<AnchorSettings>, project: Settings, user: Settings): AnchorSettings {
   const dir = flags.dir ?? project.context?.dir ?? user.context?.dir ?? DEFAULTS.dir;
   const ext = flags.ext ?? project.context?.ext ?? user.context?.ext ?? DEFAULTS.ext;
   checkDir(dir);

@@ -1,5 +1,5 @@
 import { checkName } from "../protocol/names.ts";
-import type { Config } from "./config/read.ts";
+import type { Settings } from "./config/read.ts";
 
 /** The rule that gave the answer. */
 type Source =
@@ -31,8 +31,8 @@ export interface WhoamiInputs {
   nested: () => boolean;
   /** Returns the slug of the caller's folder; called only if no variable names the project. */
   projectHere: () => string;
-  projectConfig: () => Config;
-  userConfig: () => Config;
+  projectConfig: () => Settings;
+  userConfig: () => Settings;
   /** Returns the name of the vendor's own session, where the vendor reports one. */
   sessionName: () => string | null;
   /** Returns letters, digits and `-` that stay the same for one process tree and differ from those of every other live one. */
@@ -62,15 +62,15 @@ export function whoami(inputs: WhoamiInputs): Identity {
 function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
   const name = checkName(raw);
   const project = projectOf(inputs);
-  const ours = source === "environment" && inputs.env.PERDURE_RUN;
+  const isOwnRun = source === "environment" && inputs.env.PERDURE_RUN;
   return {
     address: `${project}/${name}`,
     project,
     name,
     source,
     durable: true,
-    run: ours ? (inputs.env.PERDURE_RUN ?? null) : null,
-    generation: ours ? generationOf(inputs.env.PERDURE_GENERATION) : null,
+    run: isOwnRun ? (inputs.env.PERDURE_RUN ?? null) : null,
+    generation: isOwnRun ? generationOf(inputs.env.PERDURE_GENERATION) : null,
     supervisor: null,
   };
 }

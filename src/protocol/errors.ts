@@ -22,6 +22,11 @@ const EXIT_CODES = {
 
 export type ErrorCode = keyof typeof EXIT_CODES;
 
+/** The exit code of a kind of error, for a verb that ends with one and has said why itself. */
+export function exitCodeOf(code: ErrorCode): number {
+  return EXIT_CODES[code];
+}
+
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "held",
   "timed-out",
@@ -63,7 +68,7 @@ export class PerdureError extends Error {
   }
 
   get exitCode(): number {
-    return EXIT_CODES[this.code];
+    return exitCodeOf(this.code);
   }
 
   toJSON(): ErrorBody {
@@ -82,15 +87,15 @@ export function errorFromBody(body: ErrorBody): PerdureError {
   });
 }
 
-/** Errors of the operating system are nobody's bug: they have a kind and a next step too. */
+/** Errors of the operating system are not bugs of perdure, so they have a code and a hint of their own. */
 const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>> = {
   ENOSPC: { code: "disk-full", hint: "free some space and try again" },
   EDQUOT: { code: "disk-full", hint: "free some of your quota and try again" },
-  EACCES: { code: "refused", hint: "look at the permissions: ls -ld" },
-  EPERM: { code: "refused", hint: "look at the owner: ls -ld" },
+  EACCES: { code: "refused", hint: "check the permissions: ls -ld" },
+  EPERM: { code: "refused", hint: "check the owner: ls -ld" },
   EROFS: { code: "refused", hint: "the file system is read-only: mount" },
   EEXIST: { code: "conflict", hint: "something else has that name: ls -ld" },
-  ENOTDIR: { code: "conflict", hint: "something on the way is not a folder: ls -ld" },
+  ENOTDIR: { code: "conflict", hint: "a part of the path is not a folder: ls -ld" },
   EISDIR: { code: "conflict", hint: "a folder is where a file should be: ls -ld" },
   EMFILE: { code: "unavailable", hint: "too many open files: ulimit -n" },
   ENFILE: { code: "unavailable", hint: "too many open files on this machine" },

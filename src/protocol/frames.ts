@@ -47,7 +47,7 @@ export class FrameGatherer {
   }
 
   take(): Buffer {
-    // Not from the pool: a piece that nobody reads would keep the whole pool in memory.
+    // The buffer is not pooled: a piece that nobody reads would keep the whole pool in memory.
     const piece = Buffer.allocUnsafeSlow(this.#bytes);
     let at = 0;
     for (const { json, length } of this.#texts) {
@@ -128,7 +128,7 @@ function parse(json: string): unknown {
 }
 
 function frameTooLarge(length: number): PerdureError {
-  return new PerdureError("usage", `${length} bytes are more than one call may carry (${FRAME_BYTES_MAX}).`, {
+  return new PerdureError("usage", `A frame of ${length} bytes exceeds the limit of ${FRAME_BYTES_MAX}.`, {
     hint: "put long text in a file",
   });
 }

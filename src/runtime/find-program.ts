@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
-/** The absolute path a shell would run for this word, or why there is none. Asked before anything is claimed. */
+/** Finds the absolute path that a shell would run for this word, or the reason why there is none. */
 export function findProgram(
   word: string,
   path: string | undefined,
@@ -24,7 +24,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    return false; // not there, or not ours to run: either way not this one
+    return false; // it does not exist or may not be run: either way it is not this one
   }
 }
 

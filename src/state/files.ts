@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 
 /** Writes a file by rename, so that a reader sees the old text or the new one. */
 export function writeFileAtomic(file: string, text: string): void {
@@ -13,6 +13,15 @@ export function readIfThere(file: string): string | null {
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
+  }
+}
+
+/** False for whatever is not there, is a file, or cannot be looked at: nothing can be started in it. */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
   }
 }
 

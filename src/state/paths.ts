@@ -6,6 +6,10 @@ import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../util/sha256.ts";
 import { isErrno, readIfThere } from "./files.ts";
 
+/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+declare const PERDURE_DIST: string | undefined;
+export const DIST = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
+
 /** Returns `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. A runtime dir is gone at logout, a temporary one is unsafe. */
 function stateDir(env: Environment): string {
   if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);

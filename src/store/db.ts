@@ -1,30 +1,43 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { ROWS_IN_MIND_MAX } from "../limits/index.ts";
+import { backup, constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { CACHED_ROWS_MAX, STORE_LOCK_WAIT_MS } from "../limits/index.ts";
 import { MailboxCounters } from "./mailbox-counters.ts";
 
 interface Statement {
   prepared: StatementSync;
-  /** The table it changes; null for one that changes none, ANY for one that cannot be told. */
-  changes: string | null;
+  /** The tables it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
+  changes: readonly string[];
+  /** It undoes what others did, or alters the tables themselves. */
+  changesAnything: boolean;
 }
 
-type Rows = Map<string | number, unknown>;
+interface Touched {
+  reads: Set<string>;
+  changes: Set<string>;
+  changesAnything: boolean;
+}
+
+type CachedRows = Map<string | number, unknown>;
 
 /** One connection with its prepared statements. Rows come out as the types their table's file declares. */
 export class Db {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Statement>();
-  /** By table, statement and values. */
-  readonly #inMind = new Map<string, Map<string, Rows>>();
+  readonly #cache = new Map<string, CachedRows>();
+  /** The cached rows of all statements that read a table, by its name. */
+  readonly #cachedOf = new Map<string, CachedRows[]>();
   readonly mailboxCounters = new MailboxCounters(this);
   #changes = 0;
+  /** What the statement touches that is being prepared. */
+  #preparing: Touched | null = null;
 
   constructor(file: string, options: { readOnly?: boolean } = {}) {
-    this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: 1_000 });
+    this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: STORE_LOCK_WAIT_MS });
+    this.#database.setAuthorizer((action, first) => this.#notice(action, first));
   }
 
   exec(sql: string): void {
-    this.forget();
+    this.dropCache();
+    this.#changes++;
     this.#database.exec(sql);
   }
 
@@ -33,42 +46,47 @@ export class Db {
   }
 
   /**
-   * The same for a row that is asked for again and again, as `map` makes it: kept until a statement changes its table. This
-   * connection is the only one that writes, so nobody else can change it.
+   * Like `one`, for a row that is asked for again and again, as `map` makes it: cached until a statement changes a table that it was
+   * read from. This connection is the only one that writes, so nobody else can. The value is frozen: all who ask share it.
    */
   cachedOne<Columns, Value extends object>(
-    table: string,
     map: (columns: Columns) => Value,
     sql: string,
     ...values: (string | number)[]
   ): Readonly<Value> | null {
-    const rows = this.#rowsOf(table, sql);
+    const rows = this.#cachedRows(sql);
     const key = keyOf(values);
     const known = rows.get(key);
     if (known !== undefined) return known as Value | null;
     const columns = this.one<Columns>(sql, ...values);
     const value = columns === null ? null : Object.freeze(map(columns));
-    if (rows.size >= ROWS_IN_MIND_MAX) rows.clear();
+    if (rows.size >= CACHED_ROWS_MAX) rows.clear();
     rows.set(key, value);
     return value;
   }
 
-  /** What a statement would give now, known without asking. */
-  primeCache(table: string, sql: string, values: (string | number)[], row: object): void {
-    this.#rowsOf(table, sql).set(keyOf(values), Object.freeze(row));
+  /** Puts into the cache what a statement would give now, known without asking. */
+  primeCache(sql: string, values: (string | number)[], row: object): void {
+    this.#cachedRows(sql).set(keyOf(values), Object.freeze(row));
   }
 
-  #rowsOf(table: string, sql: string): Rows {
-    let statements = this.#inMind.get(table);
-    if (statements === undefined) this.#inMind.set(table, (statements = new Map<string, Rows>()));
-    let rows = statements.get(sql);
-    if (rows === undefined) statements.set(sql, (rows = new Map<string | number, unknown>()));
+  #cachedRows(sql: string): CachedRows {
+    let rows = this.#cache.get(sql);
+    if (rows !== undefined) return rows;
+    const { reads, changes } = this.#prepare(sql).touched;
+    if (reads.size === 0 || changes.size > 0) throw new Error(`not to be cached: ${sql}`);
+    this.#cache.set(sql, (rows = new Map<string | number, unknown>()));
+    for (const table of reads) {
+      const others = this.#cachedOf.get(table);
+      if (others === undefined) this.#cachedOf.set(table, [rows]);
+      else others.push(rows);
+    }
     return rows;
   }
 
-  /** What is kept in mind: a rollback makes untrue what was read since the transaction began. */
-  forget(): void {
-    this.#inMind.clear();
+  /** A rollback makes untrue what was read since the transaction began. */
+  dropCache(): void {
+    for (const rows of this.#cache.values()) rows.clear();
   }
 
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -89,42 +107,79 @@ export class Db {
     return this.#changes + this.mailboxCounters.length;
   }
 
-  get raw(): DatabaseSync {
-    return this.#database;
+  get isTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  /** Copies the whole store into a file, while everything goes on. */
+  async backup(file: string): Promise<void> {
+    await backup(this.#database, file);
   }
 
   close(): void {
     this.#statements.clear();
-    this.forget();
+    this.#cache.clear();
+    this.#cachedOf.clear();
     this.#database.close();
   }
 
+  /** The prepared statement, which is about to run: what it changes is no longer cached. */
   #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = { prepared: this.#database.prepare(sql), changes: tableChangedBy(sql) };
-      this.#statements.set(sql, statement);
-    }
-    if (statement.changes !== null) {
-      if (statement.changes === ANY) this.forget();
-      else this.#inMind.get(statement.changes)?.clear();
+    const statement = this.#prepared(sql);
+    if (statement.changesAnything) this.dropCache();
+    if (statement.changesAnything || statement.changes.length > 0) {
+      for (const table of statement.changes) {
+        for (const rows of this.#cachedOf.get(table) ?? NONE) rows.clear();
+      }
       this.#changes++;
     }
     return statement.prepared;
   }
+
+  #prepared(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const { prepared, touched } = this.#prepare(sql);
+    const changes = touched.changes.size === 0 ? NONE : [...touched.changes];
+    const statement = { prepared, changes, changesAnything: touched.changesAnything };
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #prepare(sql: string): { prepared: StatementSync; touched: Touched } {
+    const touched = { reads: new Set<string>(), changes: new Set<string>(), changesAnything: false };
+    this.#preparing = touched;
+    try {
+      return { prepared: this.#database.prepare(sql), touched };
+    } finally {
+      this.#preparing = null;
+    }
+  }
+
+  /** SQLite tells here what a statement touches, while it is prepared. */
+  #notice(action: number, first: string | null): number {
+    const touched = this.#preparing;
+    if (touched === null || first === null) return constants.SQLITE_OK;
+    if (action === constants.SQLITE_READ) touched.reads.add(first);
+    else if (CHANGES.has(action)) touched.changes.add(first);
+    const undoes =
+      (action === constants.SQLITE_TRANSACTION || action === constants.SQLITE_SAVEPOINT) && first === "ROLLBACK";
+    if (undoes || first === "sqlite_master") touched.changesAnything = true;
+    return constants.SQLITE_OK;
+  }
 }
 
-/** For a row whose columns are named as its readers want them. */
+/** Maps a row whose columns are named as its readers want them. */
 export function asRead<Row extends object>(row: Row): Row {
   return row;
 }
 
-const ANY = "*";
-
-function tableChangedBy(sql: string): string | null {
-  if (/^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/.test(sql)) return null;
-  return /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/.exec(sql)?.[1] ?? ANY;
-}
+const CHANGES: ReadonlySet<number> = new Set([
+  constants.SQLITE_INSERT,
+  constants.SQLITE_UPDATE,
+  constants.SQLITE_DELETE,
+]);
+const NONE: readonly never[] = [];
 
 /** Of all values but the last, which alone can be any text, each is a number. */
 function keyOf(values: (string | number)[]): string | number {

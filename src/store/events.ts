@@ -29,7 +29,7 @@ export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
     event.data,
   );
   // Every commit asks for the last number.
-  db.primeCache("events", LAST_SEQ, [], { seq });
+  db.primeCache(LAST_SEQ, [], { seq });
   if (!event.type.startsWith("mail.")) lastOtherThanMail.set(db, seq);
 }
 
@@ -79,5 +79,5 @@ export function projectsChanged(db: Db, after: number): number[] {
 }
 
 export function lastEventSeq(db: Db): number {
-  return db.cachedOne("events", asRead<{ seq: number | null }>, LAST_SEQ)?.seq ?? 0;
+  return db.cachedOne(asRead<{ seq: number | null }>, LAST_SEQ)?.seq ?? 0;
 }

@@ -1,21 +1,22 @@
 export interface MailboxCount {
-  messages: number;
-  bytes: number;
+  readonly messages: number;
+  readonly bytes: number;
 }
 
 /** The part of the store's connection that the counters use; the connection itself holds them. */
 interface CounterDb {
   cachedOne<Columns, Value extends object>(
-    table: string,
     map: (columns: Columns) => Value,
     sql: string,
     ...values: number[]
   ): Readonly<Value> | null;
-  primeCache(table: string, sql: string, values: number[], row: object): void;
+  primeCache(sql: string, values: number[], row: object): void;
   run(sql: string, ...values: number[]): number;
 }
 
-interface CounterEntry extends MailboxCount {
+interface CounterEntry {
+  messages: number;
+  bytes: number;
   projectId: number;
   /** The worker's id; 0 for the operator's mailbox. */
   worker: number;
@@ -76,7 +77,7 @@ export class MailboxCounters {
         bytes,
       );
     }
-    if (only && now) this.#db.primeCache("mailboxes", SELECT_COUNT, [only.projectId, only.worker], { ...now });
+    if (only && now) this.#db.primeCache(SELECT_COUNT, [only.projectId, only.worker], { ...now });
     this.undo(0);
   }
 
@@ -92,7 +93,7 @@ export class MailboxCounters {
   }
 
   #stored(projectId: number, worker: number): MailboxCount {
-    return this.#db.cachedOne("mailboxes", (row: MailboxCount) => row, SELECT_COUNT, projectId, worker) ?? EMPTY;
+    return this.#db.cachedOne((row: MailboxCount) => row, SELECT_COUNT, projectId, worker) ?? EMPTY;
   }
 }
 

@@ -1,26 +1,26 @@
 import { asRead, type Db } from "./db.ts";
 
 export interface Project {
-  id: number;
-  slug: string;
-  slugKey: string;
-  identity: string;
-  root: string;
-  createdMs: number;
+  readonly id: number;
+  readonly slug: string;
+  readonly slugKey: string;
+  readonly identity: string;
+  readonly root: string;
+  readonly createdMs: number;
 }
 
 const COLUMNS = "id, slug, slug_key AS slugKey, identity, root, created_ms AS createdMs";
 
 export function projectByIdentity(db: Db, identity: string): Project | null {
-  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE identity = ?`, identity);
+  return db.cachedOne(asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE identity = ?`, identity);
 }
 
 export function projectBySlug(db: Db, slugKey: string): Project | null {
-  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE slug_key = ?`, slugKey);
+  return db.cachedOne(asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE slug_key = ?`, slugKey);
 }
 
 export function projectById(db: Db, id: number): Project | null {
-  return db.cachedOne("projects", asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE id = ?`, id);
+  return db.cachedOne(asRead<Project>, `SELECT ${COLUMNS} FROM projects WHERE id = ?`, id);
 }
 
 export function allProjects(db: Db): Project[] {

@@ -2,22 +2,22 @@ import { asRead, type Db } from "./db.ts";
 import type { Worker } from "./workers.ts";
 
 export interface Run {
-  id: string;
-  workerId: number;
-  generation: number;
-  kind: "run" | "client";
-  tokenHash: string;
-  pid: number;
-  processStarted: string;
-  bootId: string;
-  startedMs: number;
-  endedMs: number | null;
-  exit: number | null;
-  reason: string | null;
-  displacedMs: number | null;
-  displacedBy: string | null;
-  pane: string | null;
-  stoppedBy: string | null;
+  readonly id: string;
+  readonly workerId: number;
+  readonly generation: number;
+  readonly kind: "run" | "client";
+  readonly tokenHash: string;
+  readonly pid: number;
+  readonly processStarted: string;
+  readonly bootId: string;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  readonly exit: number | null;
+  readonly reason: string | null;
+  readonly displacedMs: number | null;
+  readonly displacedBy: string | null;
+  readonly pane: string | null;
+  readonly stoppedBy: string | null;
 }
 
 export type NewRun = Omit<Run, "endedMs" | "exit" | "reason" | "displacedMs" | "displacedBy" | "stoppedBy">;
@@ -47,7 +47,7 @@ export function insertRun(db: Db, run: NewRun): void {
 }
 
 export function runById(db: Db, id: string): Run | null {
-  return db.cachedOne("runs", asRead<Run>, `SELECT ${COLUMNS} FROM runs WHERE id = ?`, id);
+  return db.cachedOne(asRead<Run>, `SELECT ${COLUMNS} FROM runs WHERE id = ?`, id);
 }
 
 /** Returns the run that holds the worker's name, alive or not; null while the name is free. */

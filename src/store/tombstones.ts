@@ -1,18 +1,17 @@
 import { asRead, type Db } from "./db.ts";
 
 export interface Tombstone {
-  projectId: number;
-  nameKey: string;
-  name: string;
-  workerId: number;
-  createdMs: number;
+  readonly projectId: number;
+  readonly nameKey: string;
+  readonly name: string;
+  readonly workerId: number;
+  readonly createdMs: number;
 }
 
 const COLUMNS = "project_id AS projectId, name_key AS nameKey, name, worker_id AS workerId, created_ms AS createdMs";
 
 export function tombstoneByName(db: Db, projectId: number, nameKey: string): Tombstone | null {
   return db.cachedOne(
-    "tombstones",
     asRead<Tombstone>,
     `SELECT ${COLUMNS} FROM tombstones WHERE project_id = ? AND name_key = ?`,
     projectId,

@@ -6,41 +6,41 @@ import { parseColumn } from "./failure.ts";
 
 /** A logical agent with a name; retired ones stay for their history. */
 export interface Worker {
-  id: number;
-  projectId: number;
-  name: string;
-  nameKey: string;
-  createdMs: number;
-  retiredMs: number | null;
-  lease: LeaseState;
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string;
+  readonly nameKey: string;
+  readonly createdMs: number;
+  readonly retiredMs: number | null;
+  readonly lease: LeaseState;
   /** The run that holds the name; null while the name is free. */
-  holderRun: string | null;
+  readonly holderRun: string | null;
   /** The command line of the last start; null for a worker that was never started by us. */
-  command: string[] | null;
-  cwd: string | null;
+  readonly command: string[] | null;
+  readonly cwd: string | null;
   /** The environment recorded at the last start. */
-  environment: Record<string, string>;
+  readonly environment: Record<string, string>;
   /** The worker is retired when its run ends. */
-  ephemeral: boolean;
-  vendor: string | null;
+  readonly ephemeral: boolean;
+  readonly vendor: string | null;
   /** The word of the command after which the vendor's arguments follow. */
-  programAt: number | null;
+  readonly programAt: number | null;
   /** The conversation that the next start resumes. */
-  conversationId: number | null;
+  readonly conversationId: number | null;
   /** The reason why the last start was refused. */
-  unresumable: string | null;
+  readonly unresumable: string | null;
   /** The conversation that the next start branches; null once it has. */
-  forkOf: number | null;
-  declared: Declared | null;
+  readonly forkOf: number | null;
+  readonly declared: Declared | null;
   /** The worker that started this one last; null for the operator. */
-  startedBy: number | null;
-  paused: boolean;
+  readonly startedBy: number | null;
+  readonly paused: boolean;
   /** The worker was brought up and not brought down since, so it should run. */
-  desired: boolean;
+  readonly desired: boolean;
   /** The settings of the fleet; null for a worker that no fleet ever brought up. */
-  fleet: FleetSettings | null;
-  onHold: OnHold | null;
-  restarts: number;
+  readonly fleet: FleetSettings | null;
+  readonly onHold: OnHold | null;
+  readonly restarts: number;
 }
 
 /** The settings with which the fleet runs a worker. */
@@ -145,7 +145,6 @@ export function fleetSettingsOf({ fleet }: Pick<Worker, "fleet">): FleetSettings
 
 export function workerByName(db: Db, projectId: number, nameKey: string): Worker | null {
   return db.cachedOne(
-    "workers",
     workerOf,
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NULL",
     projectId,
@@ -154,7 +153,7 @@ export function workerByName(db: Db, projectId: number, nameKey: string): Worker
 }
 
 export function workerById(db: Db, id: number): Worker | null {
-  return db.cachedOne("workers", workerOf, "SELECT * FROM workers WHERE id = ?", id);
+  return db.cachedOne(workerOf, "SELECT * FROM workers WHERE id = ?", id);
 }
 
 export function lastRetiredByName(db: Db, projectId: number, nameKey: string): Worker | null {

@@ -1,4 +1,5 @@
 import { COMMIT_CHANGES_MAX } from "../limits/index.ts";
+import { PerdureError } from "../protocol/errors.ts";
 import type { Db } from "./db.ts";
 import { failureError, failureKind, type FailureKind } from "./failure.ts";
 
@@ -40,7 +41,8 @@ export class Writer {
 
   /**
    * For a change that refuses, if it does, before it has changed anything: it needs no savepoint, which costs as much as a
-   * message. Should it throw later all the same, nothing of the commit is kept.
+   * message. One that refuses later has broken that promise: it fails as an internal error, nothing of the commit is kept, and the
+   * others of the commit are told to try again.
    */
   writeChecked<T>(change: () => T): Promise<T> {
     return this.#enqueue(change, true);
@@ -100,7 +102,8 @@ export class Writer {
       job.run();
       return true;
     } catch (error) {
-      if (failureKind(error) !== null || this.#db.changes !== before) throw error;
+      if (failureKind(error) !== null) throw error;
+      if (this.#db.changes !== before) throw new BrokenPromise(job, error);
       job.fail(error);
       return false;
     }
@@ -124,13 +127,36 @@ export class Writer {
   }
 
   #abandon(jobs: Job[], error: unknown): void {
-    if (this.#db.raw.isTransaction) this.#db.exec("ROLLBACK");
-    this.#db.forget();
+    if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+    this.#db.dropCache();
     this.#db.mailboxCounters.undo(0);
+    if (error instanceof BrokenPromise) return this.#retryOthers(jobs, error);
     const kind = failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
     if (kind === "io" || kind === "damaged") this.refuse(failureError(kind, error));
     for (const job of jobs) job.fail(reported);
     if (kind !== null) this.#listeners.onFailure(kind, error);
+  }
+
+  /** The job that broke its promise fails with what it did; the others have done nothing wrong. */
+  #retryOthers(jobs: Job[], error: BrokenPromise): void {
+    for (const job of jobs) {
+      job.fail(
+        job === error.job
+          ? error
+          : new PerdureError("unavailable", "The change was undone because of another one.", { hint: "try again" }),
+      );
+    }
+  }
+}
+
+/** Thrown for a checked change that refused after it had changed something. */
+class BrokenPromise extends Error {
+  readonly job: Job;
+
+  constructor(job: Job, cause: unknown) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    super(`a checked change refused after it had changed something: ${said}`, { cause });
+    this.job = job;
   }
 }

@@ -1,14 +1,3 @@
-/** Runs one task at a time for each key. */
-export class KeyedMutex {
-  readonly #semaphores = new Map<string, Semaphore>();
-
-  run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const semaphore = this.#semaphores.get(key) ?? new Semaphore(1);
-    this.#semaphores.set(key, semaphore);
-    return semaphore.run(task);
-  }
-}
-
 /** Lets a number of tasks run at once; the others wait, in order. */
 export class Semaphore {
   #free: number;
@@ -37,5 +26,28 @@ export class Semaphore {
       if (next) next();
       else this.#free++;
     };
+  }
+}
+
+/** Lets one act at a time for each key, in order. Nothing is kept of a key that nobody uses. */
+export class KeyedMutex<Key = string> {
+  /** The turn of the last one in each line. */
+  readonly #last = new Map<Key, Promise<void>>();
+
+  async run<T>(key: Key, act: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const turn = Promise.withResolvers<void>();
+    this.#last.set(key, turn.promise);
+    try {
+      await before; // also without one: nobody acts in the middle of what the caller is doing
+      return await act();
+    } finally {
+      if (this.#last.get(key) === turn.promise) this.#last.delete(key);
+      turn.resolve();
+    }
+  }
+
+  isBusy(key: Key): boolean {
+    return this.#last.has(key);
   }
 }

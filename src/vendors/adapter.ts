@@ -73,7 +73,7 @@ interface StorageFacet {
   /** Returns the folder in which the program keeps its conversations, given this environment. */
   configDirOf(env: Environment): ConfigDir;
   /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
-  probe(place: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
+  probe(location: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
   /** A probe runs the vendor's program, which takes a second: it is not made while a run goes on. */
   readonly slowProbe?: true;
   /** Lists the conversations in the folder, whoever began them, newest first. */
@@ -99,7 +99,7 @@ interface LivenessFacet {
   /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */
   inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
   /** Returns the live processes that have a conversation open, the worker's own included. */
-  holders(place: SessionLocation, processes: ProcessView): Holder[];
+  holders(location: SessionLocation, processes: ProcessView): Holder[];
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
   /**
@@ -120,7 +120,7 @@ export interface ScreenFacet {
   readonly blockedExit?: BlockedExitForms;
 }
 
-/** What the arguments of one start are for. */
+/** The purpose of the arguments of one start. */
 export interface ArgsInfo {
   /** False for `--version`, `mcp list` and the like: such a start is for no conversation. */
   converses: boolean;
@@ -140,7 +140,7 @@ export interface ConfigDir {
 export type AskProgram = (args: readonly string[]) => Promise<ProgramAnswer>;
 
 export interface ProgramAnswer {
-  /** Null for a program that was ended because it took too long. */
+  /** The exit code; null for a program that was stopped because it took too long. */
   code: number | null;
   stdout: string;
   stderr: string;

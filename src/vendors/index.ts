@@ -11,6 +11,8 @@ import { pi } from "./pi/index.ts";
 import { VENDOR_PROGRAMS } from "./programs.ts";
 import { qwen } from "./qwen/index.ts";
 import { scripted } from "./scripted/index.ts";
+import { nearest } from "../protocol/names.ts";
+import { PerdureError } from "../protocol/errors.ts";
 
 export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./shared/hook-script.ts";
@@ -33,6 +35,14 @@ const BY_NAME: Readonly<Record<string, Adapter>> = Object.fromEntries(ADAPTERS.m
 /** The adapter of a vendor; null for a name that is no vendor's. */
 export function adapterOf(vendor: string): Adapter | null {
   return own(BY_NAME, vendor) ?? null;
+}
+
+/** The error for a vendor without an adapter. `otherwise` says how any other program runs. */
+export function unknownVendor(vendor: string, otherwise = "any other program runs without --vendor"): PerdureError {
+  const [near] = nearest(vendor, adapterNames());
+  return new PerdureError("usage", `There is no vendor ${JSON.stringify(vendor)}.`, {
+    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; ${otherwise}`,
+  });
 }
 
 /** Every vendor that has an adapter, the most used first. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
-import { claim } from "../../src/client/claim.ts";
+import { claimWithRetry } from "../../src/client/claim.ts";
 import { connect } from "../../src/client/connect.ts";
 import type { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
@@ -18,7 +18,12 @@ export async function claims(home: Home): Promise<Row> {
   const floor = await echoServer(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const claimAndRelease = async (): Promise<void> => {
     const claimed = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
-    const grant = await claim(async () => client, { ...claimed, ephemeral: false, vendor: null, fresh: false });
+    const grant = await claimWithRetry(async () => client, {
+      ...claimed,
+      ephemeral: false,
+      vendor: null,
+      fresh: false,
+    });
     await client.call("release", { run: grant.run, generation: grant.generation, token: grant.token });
   };
   await interleaveAsync(20, [floor.once, claimAndRelease]);

@@ -45,7 +45,7 @@ export async function resumes(home: Home): Promise<Row[]> {
         .join("\n")}\n`,
     );
     const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
-    const adopted = await home.perdure(["adopt", vendor, "--vendor", vendor, "--session", id], { env });
+    const adopted = await home.perdure(["adopt", vendor, "--vendor", vendor, "--conversation", id], { env });
     if (adopted.code !== 0) throw new Error(adopted.stderr);
     const direct: number[] = [];
     const ours: number[] = [];

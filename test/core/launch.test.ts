@@ -24,7 +24,7 @@ const holder = { pid: 4711, evidence: "its writer lock" };
 const good = (bytes: number): Transcript => ({ state: "good", file: FILE, bytes, version: null });
 const silent: Transcript = { state: "good", file: FILE, bytes: 1, version: null, unsaid: true };
 const empty: Transcript = { state: "empty", file: FILE };
-const damaged: Transcript = { state: "damaged", file: FILE, why: "no line of it can be read", bytes: 100 };
+const damaged: Transcript = { state: "damaged", file: FILE, why: "none of its lines can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
 
 function decide(input: Partial<LaunchInput>): LaunchDecision {

@@ -95,7 +95,7 @@ test("a worker of it is resumed, exactly and proved, and its lost conversation c
   rmSync(sessions[0]?.transcript?.file ?? "");
   const back = await perdure(["run", "w"], "three\n");
   expect(back).toMatchObject({ code: 0, stdout: "one, two, three\n" });
-  expect(back.stderr).toContain("put back from the copy");
+  expect(back.stderr).toContain("restored from perdure's copy");
   expect((await perdure(["run", "w", "--", "toy", "--go-on", "x"])).code).toBe(2);
 });
 

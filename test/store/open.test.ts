@@ -61,7 +61,7 @@ test("a migration that fails half way leaves the version before it, whole", () =
   const db = new Db(file);
   migrate(db, ["CREATE TABLE a (x)"]);
   expect(() => migrate(db, ["CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"])).toThrow(/already exists/);
-  if (db.raw.isTransaction) db.exec("ROLLBACK");
+  if (db.isTransaction) db.exec("ROLLBACK");
   expect(schemaVersion(db)).toBe(1);
   expect(db.all("SELECT name FROM sqlite_schema")).toEqual([{ name: "a" }]);
   db.close();

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Db } from "../../src/store/db.ts";
+import { asRead, type Db } from "../../src/store/db.ts";
 import { insertEvent, isOnlyMailAfter, lastEventSeq } from "../../src/store/events.ts";
 import { openStore } from "../../src/store/open.ts";
 import { insertProject, moveProject, projectByIdentity } from "../../src/store/projects.ts";
 import { Writer } from "../../src/store/writer.ts";
 
-// Rows that are kept in mind, and counts that are written once a commit: after whatever went wrong they are what the store says.
+// Rows that are cached, and counts that are written once a commit: after whatever went wrong they are what the store says.
 
 let folder: string;
 let db: Db;
@@ -39,7 +39,7 @@ const refuse = (): never => {
   throw new Error("no");
 };
 
-test("a row in mind follows every change of its table", () => {
+test("a cached row follows every change of its table", () => {
   expect(projectByIdentity(db, "/api")).toMatchObject({ root: "/api" });
   expect(projectByIdentity(db, "/moved")).toBeNull();
   moveProject(db, 1, "/moved", "/moved");
@@ -47,13 +47,51 @@ test("a row in mind follows every change of its table", () => {
   expect(projectByIdentity(db, "/moved")).toMatchObject({ root: "/moved" });
 });
 
-test("a statement whose table cannot be told makes everything be read anew", () => {
+test("however a statement is written, what it changes is read anew", () => {
   expect(projectByIdentity(db, "/api")).not.toBeNull();
   db.run("WITH moved (root) AS (VALUES ('/moved')) UPDATE projects SET root = (SELECT root FROM moved)");
   expect(projectByIdentity(db, "/api")).toMatchObject({ root: "/moved" });
 });
 
-test("what a change did that was rolled back is not kept in mind", async () => {
+test("a cached row follows what a trigger or a foreign key changes", () => {
+  db.exec(`CREATE TRIGGER rooted AFTER INSERT ON events BEGIN UPDATE projects SET root = '/by-trigger'; END;
+    CREATE TABLE parents (id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE children (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parents (id) ON DELETE SET NULL) STRICT;
+    INSERT INTO parents VALUES (1); INSERT INTO children VALUES (1, 1)`);
+  const child = (): unknown => db.cachedOne(asRead<object>, "SELECT parent FROM children WHERE id = ?", 1);
+  expect([projectByIdentity(db, "/api")?.root, child()]).toEqual(["/api", { parent: 1 }]);
+  event("mail.queued");
+  db.run("DELETE FROM parents");
+  expect([projectByIdentity(db, "/api")?.root, child()]).toEqual(["/by-trigger", { parent: null }]);
+});
+
+test("a cached row of two tables follows both", () => {
+  const both = (): unknown =>
+    db.cachedOne(asRead<object>, "SELECT root, (SELECT max(seq) FROM events) AS seq FROM projects WHERE id = ?", 1);
+  expect(both()).toEqual({ root: "/api", seq: null });
+  event("mail.queued");
+  expect(both()).toEqual({ root: "/api", seq: 1 });
+  moveProject(db, 1, "/moved", "/moved");
+  expect(both()).toEqual({ root: "/moved", seq: 1 });
+});
+
+test("only what reads tables and changes nothing is cached", () => {
+  expect(() => db.cachedOne(asRead<object>, "UPDATE projects SET root = '/x' RETURNING root")).toThrow(
+    /not to be cached/,
+  );
+  expect(() => db.cachedOne(asRead<object>, "SELECT random()")).toThrow(/not to be cached/);
+  expect(projectByIdentity(db, "/api")?.root).toBe("/api");
+});
+
+test("a cached row is everybody's, and nobody changes it", () => {
+  const row = projectByIdentity(db, "/api");
+  expect(() => {
+    // @ts-expect-error -- the type says so, too
+    if (row) row.root = "/mine";
+  }).toThrow(TypeError);
+});
+
+test("what a change did that was rolled back is not cached", async () => {
   await expect(
     writer.write(() => {
       moveProject(db, 1, "/moved", "/moved");
@@ -109,7 +147,7 @@ test("what a refused change counted is taken back, and nothing of the others", a
   ]);
 });
 
-test("a commit that is given up leaves nothing counted and nothing in mind", async () => {
+test("a commit that is given up leaves nothing counted and nothing cached", async () => {
   const both = await Promise.allSettled([
     writer.write(() => {
       db.mailboxCounters.add(1, 7, 1, 10);

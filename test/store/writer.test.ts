@@ -59,6 +59,36 @@ test("a checked write that refuses first takes nothing with it", async () => {
   expect({ commits, kept: kept(), failures }).toEqual({ commits: 1, kept: ["a", "b"], failures: [] });
 });
 
+test.each<[how: string, change: () => unknown]>([
+  ["a statement", () => add("half")],
+  ["a script", () => db.exec("INSERT INTO notes VALUES ('half')")],
+  ["a count", () => db.mailboxCounters.add(1, 7, 1, 10)],
+])(
+  "a checked write that refuses after %s is an error of ours, and the others are to try again",
+  async (_how, change) => {
+    const outcomes = await Promise.allSettled([
+      writer.writeChecked(() => add("a")),
+      writer.writeChecked(() => {
+        change();
+        throw new Error("too late");
+      }),
+      writer.write(() => add("b")),
+    ]);
+    const again = { status: "rejected", reason: { code: "unavailable", retryable: true } };
+    expect(outcomes).toMatchObject([
+      again,
+      {
+        status: "rejected",
+        reason: { message: expect.stringMatching(/checked change refused after.*too late/) as string },
+      },
+      again,
+    ]);
+    expect({ commits, kept: kept(), failures }).toEqual({ commits: 0, kept: [], failures: [] });
+    await writer.writeChecked(() => add("later"));
+    expect(kept()).toEqual(["later"]);
+  },
+);
+
 test("more writes than share a commit are committed in several, in order", async () => {
   const order: number[] = [];
   const many = Array.from({ length: 2 * COMMIT_CHANGES_MAX + 1 }, (_, n) =>

@@ -98,6 +98,10 @@ test("settings that cannot be read are said, and nothing is started without them
   const home = folder();
   put(home, ".gemini/settings.json", '{ "ui": ');
   expect(() => settingsFor(home)).toThrow(/gemini's settings .*settings\.json cannot be read/);
+  put(home, ".gemini/settings.json", '{\n  // "sk-x",\n  "key": "sk-x",\n}\n');
+  expect(() => settingsFor(home)).toThrow(/cannot be read: line 4, property name expected\.$/);
+  put(home, ".gemini/settings.json", '{ "a": 1 }\n/* "sk-x"');
+  expect(() => settingsFor(home)).toThrow(/cannot be read: line 2, unexpected end of comment\.$/);
 });
 
 test("another worker that is started from inside of one is not in its overlay", () => {

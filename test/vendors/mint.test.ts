@@ -56,6 +56,14 @@ async function noneLeft(): Promise<boolean> {
 
 const REFUSED = { code: "unavailable", message: expect.stringContaining("codex app-server could not open") as string };
 
+test("every process of the app-server, and its lock, is gone when the id is known", async () => {
+  for (let round = 0; round < 8; round++) {
+    await mint([SCRIPTED]);
+    // At once: the agent that is started next takes the same lock.
+    expect(left()).toEqual([]);
+  }
+});
+
 test("a conversation is opened and written down, and nothing keeps running", async () => {
   const id = await mint([SCRIPTED]);
   const place = { vendor: "codex", id, configDir: join(home.dir, ".codex"), launchCwd: home.work };

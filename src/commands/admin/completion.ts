@@ -2,9 +2,9 @@ import { connect } from "../../client/connect.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
-/** Each asks `perdure __complete` with the words so far; the shells differ only in how they are told. */
+/** Completion scripts by shell; each calls `perdure __complete` with the words so far. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_perdure() {
   local IFS=$'\\n'
@@ -25,7 +25,7 @@ compdef _perdure perdure
 };
 
 export const completion: Command = {
-  summary: "completions for bash, zsh and fish, names included",
+  summary: "print a completion script for bash, zsh or fish; names are completed, too",
   usage: "bash | zsh | fish",
   examples: [
     "source <(perdure completion bash)",
@@ -46,22 +46,22 @@ export const completion: Command = {
   },
 };
 
-/** Verbs whose word is a worker's name, and those with words of their own. */
+/** Verbs whose first argument is a worker's name. */
 const TAKES_NAMES = new Set(
   "run show history rename retire takeover events restart fork drill pause up down stop attach logs send ask inbox".split(
     " ",
   ),
 );
-/** Those that take any number of them. */
+/** Verbs that take any number of worker names. */
 const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
-const WORDS: Readonly<Record<string, string[]>> = {
+const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
   context: ["path", "log", "archive", "recover", "sweep"],
   daemon: ["start", "stop", "status", "install", "uninstall"],
   project: ["show", "ls", "move"],
   completion: Object.keys(SCRIPTS),
 };
 
-/** The words so far, the one being typed last: what could stand there. */
+/** Lists what could stand in place of the last word, which is being typed. */
 export async function candidates(
   words: readonly string[],
   verbs: readonly string[],
@@ -70,23 +70,31 @@ export async function candidates(
   const [verb = "", ...rest] = words;
   const typed = words.at(-1) ?? "";
   const all =
-    words.length <= 1 ? [...verbs] : typed.startsWith("-") ? await options(verb) : await wordsOf(verb, rest.length);
+    words.length <= 1
+      ? [...verbs]
+      : typed.startsWith("-")
+        ? await options(verb)
+        : await argumentCandidates(verb, rest.length);
   return all.filter((candidate) => candidate.startsWith(typed));
 }
 
-async function wordsOf(verb: string, position: number): Promise<string[]> {
+async function argumentCandidates(verb: string, position: number): Promise<string[]> {
   if (position > 1 && !TAKES_SEVERAL.has(verb)) return [];
-  return TAKES_NAMES.has(verb) ? names() : (own(WORDS, verb) ?? []);
+  return TAKES_NAMES.has(verb) ? workerNames() : (own(SUBCOMMANDS, verb) ?? []);
 }
 
-/** Only from a daemon that runs: pressing a key must not start one. */
-async function names(): Promise<string[]> {
+/** Lists the workers' names, only if a daemon runs: pressing a key must not start one. */
+async function workerNames(): Promise<string[]> {
   try {
     const client = await connect({ autostart: false });
-    const { items: workers } = await client.collect("ls", { here: placeHere(), project: ownProject(), all: false });
+    const { items: workers } = await client.collect("ls", {
+      here: projectRefHere(),
+      project: projectOfRun(),
+      all: false,
+    });
     client.close();
     return workers.map(({ name }) => name);
   } catch {
-    return []; // a completion has no place to tell an error
+    return []; // a completion has nowhere to report an error
   }
 }

@@ -19,10 +19,10 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<numbe
 };
 
 export const daemon: Command = {
-  summary: "the process that keeps the names: start, stop, status, install",
+  summary: "start, stop or inspect the daemon, or install it as a service",
   usage: "start [--new-store | --restore FILE] | stop | status | install | uninstall",
   details:
-    "It starts by itself when needed and leaves when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside; --restore puts a backup in its place and\nkeeps what was there beside it.\ninstall makes it a service of your systemd, which brings the fleet back after a reboot; uninstall undoes that.",
+    "The daemon starts by itself when needed and exits when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside. --restore replaces the store by a backup and\nkeeps the old one beside it.\ninstall makes the daemon a service of your systemd, which brings the fleet back after a reboot; uninstall undoes that.",
   examples: [
     "perdure daemon status",
     "perdure daemon stop",
@@ -41,7 +41,7 @@ async function start({ values, out }: Invocation): Promise<void> {
   const before = await statusOrNull();
   const restoring = typeof values.restore === "string" ? resolve(values.restore) : null;
   if (before !== null && (restoring !== null || values["new-store"])) {
-    throw new PerdureError("conflict", `The daemon runs (pid ${before.pid}); its store cannot be replaced under it.`, {
+    throw new PerdureError("conflict", `The daemon is running (pid ${before.pid}); its store cannot be replaced.`, {
       hint: "perdure daemon stop, then try again",
     });
   }
@@ -49,7 +49,7 @@ async function start({ values, out }: Invocation): Promise<void> {
   if (before === null) await startDaemon(statePaths(process.env), process.env, args);
   const now = before ?? (await statusOrNull());
   if (now === null)
-    throw new PerdureError("unavailable", "The daemon left right after it started.", { hint: "perdure doctor" });
+    throw new PerdureError("unavailable", "The daemon exited right after it started.", { hint: "perdure doctor" });
   out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
 }
 

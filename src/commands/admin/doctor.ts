@@ -4,8 +4,8 @@ import { connect, type Client } from "../../client/connect.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
-import { LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
-import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import { DAY_MS, LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
+import { asPerdureError, exitCodeOf, isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { findProgram } from "../../runtime/find-program.ts";
@@ -16,10 +16,11 @@ import { checkSafeFolder } from "../../state/safe-folder.ts";
 import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { entryOf } from "../shared/fleet-entries.ts";
-import { declaredHere, foundHere, placeHere, startCommandHere } from "../shared/here.ts";
+import { toFleetEntry } from "../shared/fleet-entries.ts";
+import { declaredWorkersHere, findProjectHere, projectRefHere, startCommandHere } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
+import { isFolder } from "../../state/files.ts";
 
 interface Diagnosis {
   check: string;
@@ -28,25 +29,22 @@ interface Diagnosis {
   fix: string | null;
 }
 
-const BAD_EXIT = 5;
-const DAY_MS = 24 * 3_600_000;
-
 export const doctor: Command = {
-  summary: "look over everything perdure needs, each with its fix",
+  summary: "check everything perdure needs, with a fix for each problem",
   usage: "",
   details: "Exit 5 if something is broken. Includes a full integrity check of the store.",
   examples: ["perdure doctor", "perdure doctor --json"],
   words: [0, 0],
 
   async run({ out }) {
-    const here = project();
+    const here = checkProject();
     const readable = here.every(({ level }) => level !== "bad");
     const findings = [
-      ...machine(),
-      ...agents(),
+      ...checkMachine(),
+      ...checkAgents(),
       ...here,
-      ...(readable ? fleet() : []),
-      ...(await daemonAndStore(readable)),
+      ...(readable ? checkFleet() : []),
+      ...(await checkDaemon(readable)),
     ];
     const broken = findings.filter(({ level }) => level === "bad");
     const mark = { ok: out.paint.green("ok  "), note: out.paint.yellow("note"), bad: out.paint.red("BAD ") };
@@ -56,11 +54,11 @@ export const doctor: Command = {
       });
       return [...lines, "", broken.length === 0 ? "Nothing is broken." : `${broken.length} broken.`].join("\n");
     });
-    return broken.length === 0 ? 0 : BAD_EXIT;
+    return broken.length === 0 ? 0 : exitCodeOf("refused");
   },
 };
 
-function machine(): Diagnosis[] {
+function checkMachine(): Diagnosis[] {
   const form = detectWrapperForm();
   const tmux = findProgram("tmux", process.env.PATH, "/");
   return [
@@ -74,33 +72,33 @@ function machine(): Diagnosis[] {
   ];
 }
 
-/** Each vendor on PATH, with its version beside those that were tried. */
-function agents(): Diagnosis[] {
+/** Checks each vendor's program on PATH: its version, and whether perdure was tested with it. */
+function checkAgents(): Diagnosis[] {
   const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
-    const place = findProgram(program, process.env.PATH, "/");
+    const located = findProgram(program, process.env.PATH, "/");
     const adapter = adapterOf(vendor);
-    return "file" in place && adapter ? [agentFinding(adapter, place.file)] : [];
+    return "file" in located && adapter ? [agentFinding(adapter, located.file)] : [];
   });
   return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
 }
 
 function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Diagnosis {
   if (unproved !== null)
-    return note(vendor, `${file}; unproved: ${unproved}`, "look after the first resume: perdure history NAME");
+    return note(vendor, `${file}; unproved: ${unproved}`, "check after the first resume: perdure history NAME");
   const version = installedVersion(file);
   if (version === null)
-    return note(vendor, `${file}; its version does not show; tried with ${tested.join(", ")}`, `${vendor} --version`);
+    return note(vendor, `${file}; version unknown; tested with ${tested.join(", ")}`, `${vendor} --version`);
   if (tested.includes(version)) return ok(vendor, `${version}, known to work; ${file}`);
   return note(
     vendor,
-    `${version}; perdure was tried with ${tested.join(", ")}; ${file}`,
+    `${version}; perdure was tested with ${tested.join(", ")}; ${file}`,
     "after an upgrade: perdure drill, then perdure history NAME",
   );
 }
 
-function project(): Diagnosis[] {
+function checkProject(): Diagnosis[] {
   try {
-    const found = foundHere();
+    const found = findProjectHere();
     readProjectConfig(found);
     const stray = join(process.cwd(), CONFIG_FILE);
     if (existsSync(stray) && found.here !== process.cwd()) {
@@ -115,19 +113,19 @@ function project(): Diagnosis[] {
 
 function hasFleet(): boolean {
   try {
-    return declaredHere(foundHere()).length > 0;
+    return declaredWorkersHere(findProjectHere()).length > 0;
   } catch (error) {
-    if (isPerdureError(error)) return false; // told of the project
+    if (isPerdureError(error)) return false; // reported by the check of the project
     throw error;
   }
 }
 
-/** Whether the fleet file could be used as it is: its prompts, folders, names and vendors, too. */
-function fleet(): Diagnosis[] {
+/** Checks that the fleet file could be used as it is, including its prompts, folders, names and vendors. */
+function checkFleet(): Diagnosis[] {
   try {
-    const read = readFleet(foundHere());
+    const read = readFleet(findProjectHere());
     if (read === null) return [];
-    const names = read.workers.map((worker) => entryOf(worker, read).name);
+    const names = read.workers.map((worker) => toFleetEntry(worker, read).name);
     return [ok("fleet", `${names.join(", ")} (${read.file})`)];
   } catch (thrown) {
     const error = asPerdureError(thrown);
@@ -135,7 +133,7 @@ function fleet(): Diagnosis[] {
   }
 }
 
-async function daemonAndStore(projectIsReadable: boolean): Promise<Diagnosis[]> {
+async function checkDaemon(projectIsReadable: boolean): Promise<Diagnosis[]> {
   const paths = statePaths(process.env);
   try {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
@@ -163,17 +161,19 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   ];
 }
 
-/** A registered project keeps its slug; a key that says otherwise is not obeyed, and one should know. */
+/** Reports a `project` key that has no effect, because a registered project keeps its slug. */
 async function slugFindings(client: Client): Promise<Diagnosis[]> {
-  const wanted = readProjectConfig(foundHere()).project;
-  const { slug, registered } = await client.call("showProject", { here: placeHere() });
-  if (!registered || wanted === undefined || slug === wanted || slug.startsWith(`${wanted}-`)) return [];
-  return [note("project", `perdure.toml says ${wanted}; this folder is registered as ${slug}`, `project = "${slug}"`)];
+  const configured = readProjectConfig(findProjectHere()).project;
+  const { slug, registered } = await client.call("showProject", { here: projectRefHere() });
+  if (!registered || configured === undefined || slug === configured || slug.startsWith(`${configured}-`)) return [];
+  return [
+    note("project", `perdure.toml says ${configured}; this folder is registered as ${slug}`, `project = "${slug}"`),
+  ];
 }
 
-/** Could each worker of this project be started again as it was? */
+/** Checks that each worker of this project could be started again as it was. */
 async function workerFindings(client: Client): Promise<Diagnosis[]> {
-  const here = placeHere();
+  const here = projectRefHere();
   const { items: workers } = await client.collect("ls", { here, project: null, all: false });
   const details = await Promise.all(
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
@@ -181,7 +181,7 @@ async function workerFindings(client: Client): Promise<Diagnosis[]> {
   return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
 }
 
-/** A vendor that deletes old conversations will do so at its next start: soon enough to be told. */
+/** Warns of a conversation that its vendor is about to delete for its age. */
 function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   const days = conversation && adapterOf(conversation.vendor)?.storage.sweepsAfterDays?.(conversation.configDir);
   const file = conversation?.transcript?.file;
@@ -194,15 +194,15 @@ function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   return conversation.custody
     ? note(
         name,
-        `${swept}; a copy is kept, and put back at the next start`,
-        `or use it before: ${startCommandHere(foundHere(), name)}`,
+        `${swept}; a copy is kept, and restored at the next start`,
+        `or use it before: ${startCommandHere(findProjectHere(), name)}`,
       )
-    : bad(name, `${swept}, and no copy is kept`, startCommandHere(foundHere(), name));
+    : bad(name, `${swept}, and no copy is kept`, startCommandHere(findProjectHere(), name));
 }
 
 function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagnosis | null {
   if (command === null || cwd === null) return null;
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(cwd)) {
     return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
   }
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
@@ -213,7 +213,7 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagn
   return note(
     name,
     `recorded environment lacks ${lacking.join(", ")}`,
-    `${startCommandHere(foundHere(), name)} from a login shell`,
+    `${startCommandHere(findProjectHere(), name)} from a login shell`,
   );
 }
 

@@ -2,12 +2,12 @@ import { connect } from "../../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { Command } from "../shared/command.ts";
-import { placeHere, targetOf } from "../shared/here.ts";
+import { projectRefHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
 export const events: Command = {
-  summary: "what happened, oldest first; -f goes on",
+  summary: "show what happened, oldest first; -f follows",
   usage: "[NAME] [-f] [--all] [--after SEQ] [--limit N]",
   details: "With --json, one event per line. Each has a number: --after continues where a reader left off.",
   examples: ["perdure events", "perdure events coder -f", "perdure events --all --after 120 --json"],
@@ -20,7 +20,7 @@ export const events: Command = {
   words: [0, 1],
 
   async run({ words, values, out }) {
-    const here = placeHere();
+    const here = projectRefHere();
     const params = {
       here,
       all: values.all === true,
@@ -45,8 +45,8 @@ export const events: Command = {
 
 function line(event: EventRecord, paint: Paint): string {
   const who = event.worker ? `${event.project}/${event.worker}` : (event.project ?? "");
-  const told = Object.entries(event.data).filter(([, value]) => value !== null);
-  const data = told.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const fields = Object.entries(event.data).filter(([, value]) => value !== null);
+  const data = fields.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const parts = [
     paint.dim(`${String(event.seq).padStart(6)}  ${event.at}`),
     event.type.padEnd(18),

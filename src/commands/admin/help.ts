@@ -1,11 +1,12 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { own } from "../../util/own.ts";
-import type { Command, VerbTable } from "../shared/command.ts";
+import type { Command, VerbGroup, VerbTable } from "../shared/command.ts";
 
-/** The value for `--json` and the text for people. */
-export async function helpPage(verbs: VerbTable, verb: string | undefined): Promise<[object, () => string]> {
-  if (verb === undefined) return overall(verbs);
+type HelpResult = [value: object, text: () => string];
+
+/** Returns the help of one verb: the value for `--json` and the text for people. */
+export async function helpPage(verbs: VerbTable, verb: string): Promise<HelpResult> {
   const load = own(verbs, verb);
   if (!load) {
     const near = nearest(verb, Object.keys(verbs).filter(Boolean));
@@ -14,29 +15,38 @@ export async function helpPage(verbs: VerbTable, verb: string | undefined): Prom
     });
   }
   const command = await load();
-  return [{ verb, ...plain(command) }, () => page(verb, command)];
+  return [{ verb, ...jsonForm(command) }, () => page(verb, command)];
 }
 
-async function overall(verbs: VerbTable): Promise<[object, () => string]> {
-  const names = Object.keys(verbs).filter(Boolean);
-  const commands = await Promise.all(names.map(async (name) => ({ name, command: await verbs[name]!() })));
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = commands.map(({ name, command }) => `  ${name.padEnd(width)}  ${command.summary}`);
+/** Returns the list of all verbs, group by group: the value for `--json` and the text for people. */
+export async function helpOverview(groups: readonly VerbGroup[]): Promise<HelpResult> {
+  const loaded = await Promise.all(
+    groups.map(async ({ title, verbs }) => ({
+      title,
+      commands: await Promise.all(Object.entries(verbs).map(async ([verb, load]) => ({ verb, command: await load() }))),
+    })),
+  );
+  const all = loaded.flatMap(({ commands }) => commands);
+  const width = Math.max(...all.map(({ verb }) => verb.length));
+  const sections = loaded.flatMap(({ title, commands }) => [
+    "",
+    `${title}:`,
+    ...commands.map(({ verb, command }) => `  ${verb.padEnd(width)}  ${command.summary}`),
+  ]);
   const text = [
     "perdure: a worker's name outlives its process",
     "",
-    "  perdure                    where you are, and what needs you",
+    "  perdure                    show where you are and what needs you",
     "  perdure run NAME -- CMD    start a program under a name",
-    "  perdure VERB --help        one verb, with examples",
-    "",
-    ...lines,
+    "  perdure VERB --help        show one verb, with examples",
+    ...sections,
     "",
     "Every verb takes --json. NO_COLOR is respected. State: $PERDURE_HOME, else ~/.local/state/perdure.",
   ].join("\n");
-  return [{ verbs: commands.map(({ name, command }) => ({ verb: name, ...plain(command) })) }, () => text];
+  return [{ verbs: all.map(({ verb, command }) => ({ verb, ...jsonForm(command) })) }, () => text];
 }
 
-function plain({ summary, usage, examples }: Command): object {
+function jsonForm({ summary, usage, examples }: Command): object {
   return { summary, usage, examples };
 }
 

@@ -2,29 +2,26 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { daemonCommand, dist } from "../../client/autostart.ts";
+import { daemonCommand } from "../../client/autostart.ts";
 import type { Environment } from "../../util/environment.ts";
-import { PerdureError } from "../../protocol/errors.ts";
+import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { writeFileAtomic } from "../../state/files.ts";
 import { makeSafeFolder } from "../../state/safe-folder.ts";
-import { homeDir, statePaths } from "../../state/paths.ts";
+import { DIST, homeDir, statePaths } from "../../state/paths.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 
-// The daemon as a service of the user's systemd: there at boot, and the fleet comes back with it.
-
-/** Nothing will start at boot yet. */
-const UNAVAILABLE_EXIT = 7;
+// Installs the daemon as a service of the user's systemd, which starts it at boot and so brings the fleet back.
 
 const UNIT = "perdure.service";
 
 export async function install({ out }: Invocation): Promise<number> {
-  assertSystemd();
+  requireSystemd();
   const file = unitFile(process.env);
   mkdirSync(dirname(file), { recursive: true });
   writeFileAtomic(file, unitText(process.env));
-  // systemd opens the log before anybody could make its folder; and the service cannot serve beside another daemon.
+  // systemd opens the log itself, so its folder must exist; and the service cannot serve beside another daemon.
   makeSafeFolder(statePaths(process.env).dir);
   makeSafeFolder(dirname(statePaths(process.env).log));
   await stopDaemon();
@@ -33,27 +30,27 @@ export async function install({ out }: Invocation): Promise<number> {
   out.result({ file, enabled: failed === null, linger }, () => {
     return failed === null
       ? `installed and started: ${printable(file)}`
-      : `written, and not started: ${printable(file)}`;
+      : `written, but not started: ${printable(file)}`;
   });
   if (failed !== null) {
-    out.note(`systemd could not be told (${printable(failed)}); when it can: systemctl --user enable --now ${UNIT}`);
+    out.note(`systemctl failed (${printable(failed)}); once systemd is running: systemctl --user enable --now ${UNIT}`);
   }
-  out.note(`So that it starts at boot, and not only when you log in: ${linger}`);
-  return failed === null ? 0 : UNAVAILABLE_EXIT;
+  out.note(`To start it at boot, not only when you log in: ${linger}`);
+  return failed === null ? 0 : exitCodeOf("unavailable");
 }
 
 export async function uninstall({ out }: Invocation): Promise<void> {
   const file = unitFile(process.env);
   if (!existsSync(file)) return out.result({ file, removed: false }, () => "not installed");
-  // Workers live on: the unit kills the daemon alone.
+  // Workers live on, because the unit kills the daemon alone.
   const failed = systemctl(["disable", "--now", UNIT]);
   rmSync(file);
   systemctl(["daemon-reload"]);
   out.result({ file, removed: true }, () => `removed: ${printable(file)}; workers live on`);
-  if (failed !== null) out.note(`systemd could not be told: ${printable(failed)}`);
+  if (failed !== null) out.note(`systemctl failed: ${printable(failed)}`);
 }
 
-function assertSystemd(): void {
+function requireSystemd(): void {
   const { error } = spawnSync("systemctl", ["--version"], { stdio: "ignore" });
   if (error === undefined) return;
   throw new PerdureError("unavailable", "There is no systemd here (systemctl was not found).", {
@@ -61,7 +58,7 @@ function assertSystemd(): void {
   });
 }
 
-/** What went wrong, or null. */
+/** Runs systemctl for the user; returns what went wrong, or null. */
 function systemctl(args: string[]): string | null {
   const { status, stderr, error } = spawnSync("systemctl", ["--user", ...args], { encoding: "utf8" });
   if (status === 0) return null;
@@ -73,16 +70,16 @@ function unitFile(env: Environment): string {
 }
 
 /**
- * KillMode=process: a restart, an upgrade or an uninstall of the daemon must not touch the workers, whose terminals live in
- * the same group of processes.
+ * Writes the unit. KillMode=process, because a restart, an upgrade or an uninstall of the daemon must not touch the
+ * workers, whose tmux server lives in the same control group.
  */
 function unitText(env: Environment): string {
   const { log } = statePaths(env);
   const settings = ["PATH", "PERDURE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
     .filter((name) => env[name])
     .map((name) => `Environment=${quoted(`${name}=${env[name]}`)}`);
-  // In a command a dollar would be replaced, too.
-  const command = [...daemonCommand(), join(dist, "daemon.cjs"), "--service"]
+  // In a command systemd expands dollar signs as well.
+  const command = [...daemonCommand(), join(DIST, "daemon.cjs"), "--service"]
     .map((word) => quoted(word).replaceAll("$", "$$$$"))
     .join(" ");
   return `# Written by perdure daemon install; perdure daemon uninstall removes it.
@@ -104,7 +101,7 @@ WantedBy=default.target
 `;
 }
 
-/** As systemd reads a word: quotes and backslashes are escaped, percent signs would be replaced. */
+/** Quotes a word for systemd: escapes quotes and backslashes, and doubles percent signs, which would be expanded. */
 function quoted(word: string): string {
   const escaped = word.replace(/[\\"]/g, (char) => `\\${char}`).replaceAll("%", "%%");
   return `"${escaped}"`;

@@ -6,14 +6,14 @@ import { processTable } from "../../runtime/process/index.ts";
 import { readIfThere } from "../../state/files.ts";
 import { statePaths } from "../../state/paths.ts";
 
-/** Returns once it is gone: its pid, or null when none ran. */
+/** Stops the daemon and waits for its exit. Returns its pid, or null when none ran. */
 export async function stopDaemon(): Promise<number | null> {
   const pid = await askToStop();
-  if (pid !== null) await gone(pid);
+  if (pid !== null) await waitForExit(pid);
   return pid;
 }
 
-/** Over the socket; a daemon of another version, which would not understand, gets TERM. Null when none runs. */
+/** Asks the daemon to stop; one of another version, which would not understand the call, gets TERM. Null when none runs. */
 async function askToStop(): Promise<number | null> {
   try {
     const client = await connect({ autostart: false });
@@ -36,11 +36,11 @@ function terminate(): number | null {
   return pid;
 }
 
-async function gone(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   const processes = processTable();
   for (let waited = 0; waited < DAEMON_START_WAIT_MS; waited += 10) {
     if (processes.inspect(pid) === null) return;
     await sleep(10);
   }
-  throw new PerdureError("timed-out", `The daemon (pid ${pid}) is still leaving.`, { hint: "perdure daemon status" });
+  throw new PerdureError("timed-out", `The daemon (pid ${pid}) has not exited yet.`, { hint: "perdure daemon status" });
 }

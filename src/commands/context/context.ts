@@ -1,11 +1,13 @@
+import { relativeTo } from "../../project/context-file.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { contextPath } from "./path.ts";
+import { rawOutput } from "../shared/output.ts";
 import { subcommand } from "../shared/subcommand.ts";
+import { locateAnchor } from "./anchor-paths.ts";
 
 type Action = (invocation: Invocation) => Promise<void>;
 
-/** `path` is called many times a run and is loaded with the command line; the others when they are called. */
+/** Actions by name. `path` runs many times a run and is loaded with the command line; the others are loaded on demand. */
 const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load: () => Promise<Action> }>> = {
   path: { words: [0, 0], load: async () => contextPath },
   log: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextLog },
@@ -17,14 +19,14 @@ const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load:
 const USAGE = "path | log TEXT | archive DESCRIPTION | recover | sweep";
 
 export const context: Command = {
-  summary: "the context file of this run: where it is, write to it, archive it, find those of crashed runs",
+  summary: "locate, write and archive the context file of this run; recover those of crashed runs",
   usage: `${USAGE} [--dir D] [--ext E]`,
   details: [
-    "path      one line, the same on every call; needs no daemon and creates nothing (--absolute)",
-    "log       appends with a timestamp; - reads stdin",
-    "archive   the clean end: moves it to sessions/ under date and description",
-    "recover   files of runs that ended without archiving, by worker, newest first",
-    "sweep     archives those older than --older-than DAYS (7); look first with --dry-run",
+    "path      prints the path, the same on every call; needs no daemon and creates nothing (--absolute)",
+    "log       appends an entry with a timestamp; - reads stdin",
+    "archive   moves the file to sessions/ under date and description, at the end of the work",
+    "recover   lists the files of runs that ended without archiving, by worker, newest first",
+    "sweep     archives files of such runs older than --older-than DAYS (7); --dry-run only lists them",
   ].join("\n"),
   examples: [
     "perdure context path",
@@ -50,11 +52,19 @@ export const context: Command = {
     const action = subcommand("context", ACTIONS, word);
     const [least, most] = action.words;
     if (rest.length < least || rest.length > most) {
-      const what = rest.length < least ? "something is missing" : `${JSON.stringify(rest[most])} is one word too many`;
-      throw new PerdureError("usage", `context ${word}: ${what}.`, { hint: `perdure context ${USAGE}` });
+      const problem =
+        rest.length < least ? "an argument is missing" : `unexpected argument ${JSON.stringify(rest[most])}`;
+      throw new PerdureError("usage", `context ${word}: ${problem}.`, { hint: `perdure context ${USAGE}` });
     }
     await (
       await action.load()
     )({ ...invocation, words: rest });
   },
 };
+
+/** Depends on the environment and the configuration alone: creates nothing and asks no daemon. */
+async function contextPath({ values, out }: Invocation): Promise<void> {
+  const { file, agentId } = locateAnchor(values);
+  const path = values.absolute === true ? file : relativeTo(process.cwd(), file);
+  out.result({ path, agentId: agentId ?? null }, () => rawOutput(path));
+}

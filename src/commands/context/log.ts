@@ -5,7 +5,7 @@ import { relativeTo } from "../../project/context-file.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
-import { anchorPlace, assertInside } from "./anchor-paths.ts";
+import { locateAnchor, requireInside } from "./anchor-paths.ts";
 
 const STDIN = 0;
 
@@ -13,22 +13,22 @@ export async function contextLog({ words, values, out }: Invocation): Promise<vo
   const text = words.length === 1 && words[0] === "-" ? readFileSync(STDIN, "utf8") : words.join(" ");
   if (text.trim() === "")
     throw new PerdureError("usage", "There is nothing to log.", { hint: "perdure context log TEXT, or - for stdin" });
-  const { file, root } = anchorPlace(values);
-  assertInside(root, dirname(file));
+  const { file, root } = locateAnchor(values);
+  requireInside(root, dirname(file));
   mkdirSync(dirname(file), { recursive: true });
-  assertInside(root, dirname(file));
+  requireInside(root, dirname(file));
   append(file, entry(new Date(), text));
   out.result({ path: file }, () => printable(relativeTo(process.cwd(), file)));
 }
 
-/** One write to a file opened for appending: two writers' entries never mix. */
+/** Appends with one write, so that the entries of two writers never mix. */
 function append(file: string, text: string): void {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
   const fd = openNoFollow(file, flags);
   try {
     const bytes = Buffer.from(text);
     const written = writeSync(fd, bytes);
-    if (written !== bytes.length) throw new PerdureError("disk-full", `Only part of the entry fitted into ${file}.`);
+    if (written !== bytes.length) throw new PerdureError("disk-full", `Only part of the entry was written to ${file}.`);
   } finally {
     closeSync(fd);
   }
@@ -43,7 +43,7 @@ function openNoFollow(file: string, flags: number): number {
   }
 }
 
-/** A list item in Markdown and in Org alike; further lines are indented so that they stay part of it. */
+/** Formats a list item, valid in Markdown and in Org; further lines are indented so that they stay part of it. */
 function entry(now: Date, text: string): string {
   const [first = "", ...more] = text.trimEnd().split("\n");
   return `${[`- ${now.toISOString()} ${first}`, ...more.map((line) => `  ${line}`)].join("\n")}\n`;

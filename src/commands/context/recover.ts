@@ -5,15 +5,15 @@ import { workingTrees } from "../../project/find.ts";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import type { AnchorOwner } from "../../protocol/records/run.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Invocation } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { age, table } from "../shared/table.ts";
-import { anchorPlace, type AnchorPlace } from "./anchor-paths.ts";
+import { locateAnchor, type AnchorLocation } from "./anchor-paths.ts";
 
 interface Anchor {
   path: string;
-  /** The working tree it lies in. */
+  /** The working tree that contains the anchor. */
   tree: string;
   modifiedAt: string;
   bytes: number;
@@ -22,15 +22,15 @@ interface Anchor {
 interface OwnedAnchor extends Anchor, Omit<AnchorOwner, "file"> {}
 
 interface Anchors {
-  /** Left by runs that ended without archiving: newest first, worker by worker. */
+  /** Anchors of runs that ended without archiving, by worker, newest first. */
   orphaned: OwnedAnchor[];
   live: OwnedAnchor[];
-  /** Of ids that are no runs of this project, the one without an id among them. */
+  /** Anchors that belong to no run of this project, including the one without an id. */
   foreign: Anchor[];
 }
 
 export async function contextRecover({ values, out }: Invocation): Promise<void> {
-  const anchors = await findAnchors(anchorPlace(values));
+  const anchors = await findAnchors(locateAnchor(values));
   out.result({ anchors: anchors.orphaned, live: anchors.live, foreign: anchors.foreign }, () => {
     const rows = anchors.orphaned.map((anchor) => [
       anchor.worker,
@@ -44,14 +44,14 @@ export async function contextRecover({ values, out }: Invocation): Promise<void>
   if (anchors.orphaned.length === 0) out.note("Nothing to recover.");
   if (anchors.foreign.length > 0)
     out.note(
-      `Besides: ${anchors.foreign.length} of no run of this project (a person's, another tool's); --json lists them.`,
+      `${anchors.foreign.length} more belong to no run of this project (a person's or another tool's); --json lists them.`,
     );
 }
 
-export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
-  const files = anchorFiles(place);
-  const stem = (path: string): string => basename(path, `.${place.settings.ext}`);
-  const here = placeHere(place.found);
+export async function findAnchors(location: AnchorLocation): Promise<Anchors> {
+  const files = anchorFiles(location);
+  const stem = (path: string): string => basename(path, `.${location.settings.ext}`);
+  const here = projectRefHere(location.found);
   const known = await ownersOf(
     here,
     files.map((file) => stem(file.path)),
@@ -63,32 +63,32 @@ export async function findAnchors(place: AnchorPlace): Promise<Anchors> {
     const { file: _, ...rest } = owner;
     return [{ ...anchor, ...rest }];
   });
-  const singles = workingTrees(place.found).map((tree) => ({
+  const withoutId = workingTrees(location.found).map((tree) => ({
     tree,
-    path: anchorFile(tree, place.settings, undefined),
+    path: anchorFile(tree, location.settings, undefined),
   }));
   return {
     orphaned: owned.filter(({ live }) => !live).toSorted(byWorkerNewestFirst),
     live: owned.filter(({ live }) => live).toSorted(byWorkerNewestFirst),
     foreign: [
-      ...singles.filter(({ path }) => existsSync(path)).map(({ path, tree }) => describe(path, tree)),
+      ...withoutId.filter(({ path }) => existsSync(path)).map(({ path, tree }) => describe(path, tree)),
       ...files.filter(({ path }) => !owners.has(stem(path))),
     ],
   };
 }
 
-/** Some hundred at a time: a project that was never swept has thousands. */
+/** Asks the daemon which runs the anchors belong to, in batches: a project that was never swept has thousands. */
 async function ownersOf(here: ProjectRef, stems: string[]): Promise<AnchorOwner[]> {
   const owners: AnchorOwner[] = [];
   for (let from = 0; from < stems.length; from += ANCHORS_PER_CALL) {
     const files = stems.slice(from, from + ANCHORS_PER_CALL);
-    owners.push(...(await ask("findAnchorOwners", { here, project: ownProject(), files })).known);
+    owners.push(...(await callDaemon("findAnchorOwners", { here, project: projectOfRun(), files })).known);
   }
   return owners;
 }
 
-/** In every working tree of the project: a worker's may be another than the caller's. */
-function anchorFiles({ found, settings }: AnchorPlace): Anchor[] {
+/** Lists the anchors in every working tree of the project, because a worker may run in another tree than the caller. */
+function anchorFiles({ found, settings }: AnchorLocation): Anchor[] {
   return workingTrees(found).flatMap((tree) => {
     const folder = anchorFolder(tree, settings.dir);
     if (!existsSync(folder)) return [];

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
@@ -6,31 +6,33 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
-import { ask, askList } from "../shared/call.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere, targetOf, startCommandHere } from "../shared/here.ts";
+import { findProjectHere, projectRefHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
+import { isFolder } from "../../state/files.ts";
 
 export const adopt: Command = {
-  summary: "take over a vendor conversation that exists; alone, lists those found here",
-  usage: "[NAME --session ID [--vendor V] [--cwd DIR] | NAME --kept] [--all]",
+  summary: "bind a worker to an existing vendor conversation; alone, list the conversations found here",
+  usage: "[NAME --conversation ID [--vendor V] [--cwd DIR] | NAME --kept] [--all]",
   details: [
-    "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere), to pick",
-    "from. With NAME it binds one: begun by hand, or what is left of a worker's own after a loss. ID may be the beginning",
-    "or the end of one that is listed; vendor and folder are then known, too. The vendor's config dir is that of the",
-    "environment. `perdure run NAME`, or `perdure up`, then resumes it. What the worker was in before stays in its",
-    "history.",
-    "--kept goes back to the copy that perdure keeps of the worker's own conversation: what the vendor has now is set",
-    "aside beside it (.lost).",
+    "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere).",
+    "With NAME it binds the worker to one of them: one that was begun by hand, or what is left of the worker's own after a",
+    "loss. For a listed conversation a unique prefix or suffix of the ID is enough; its vendor and folder are then known,",
+    "too. The vendor's config dir is that of the environment. `perdure run NAME`, or `perdure up`, then resumes it. The",
+    "worker's earlier conversation stays in its history.",
+    "--kept goes back to perdure's copy of the worker's own conversation; the vendor's present file is set aside beside it",
+    "(.lost).",
   ].join("\n"),
-  examples: ["perdure adopt", "perdure adopt coder --session 0b6f3a52", "perdure adopt coder --kept"],
+  examples: ["perdure adopt", "perdure adopt coder --conversation 0b6f3a52", "perdure adopt coder --kept"],
   options: {
     vendor: { type: "string" },
-    session: { type: "string" },
+    conversation: { type: "string" },
     cwd: { type: "string" },
     kept: { type: "boolean" },
     all: { type: "boolean", short: "a" },
   },
+  aliases: { session: "conversation" },
   words: [0, 1],
 
   async run(invocation) {
@@ -41,8 +43,8 @@ export const adopt: Command = {
 };
 
 async function list({ values, out }: Invocation): Promise<void> {
-  const found = foundHere();
-  const everywhere = await conversations(found, values);
+  const found = findProjectHere();
+  const everywhere = await listConversations(found, values);
   const here = values.all === true ? everywhere : everywhere.filter(({ cwd }) => isInside(found, cwd));
   out.result({ conversations: here }, () => {
     const rows = here.map((each): (string | Cell)[] => [
@@ -63,7 +65,7 @@ async function list({ values, out }: Invocation): Promise<void> {
   const elsewhere = everywhere.length - here.length;
   if (here.length === 0) out.note("No conversation of an installed vendor began in this project.");
   if (elsewhere > 0) out.note(`${elsewhere} more began elsewhere: perdure adopt --all`);
-  if (here.length > 0) out.note("→ perdure adopt NAME --session ID");
+  if (here.length > 0) out.note("→ perdure adopt NAME --conversation ID");
 }
 
 function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["paint"]): (text: string) => string {
@@ -71,9 +73,9 @@ function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["pai
   return openIn === null ? paint.green : paint.yellow;
 }
 
-async function conversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
+async function listConversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
   const vendor = typeof values.vendor === "string" ? values.vendor : null;
-  const { items } = await askList("findConversations", {
+  const { items } = await listFromDaemon("findConversations", {
     vendor,
     cwd: process.cwd(),
     environment: environmentOf(found),
@@ -85,7 +87,7 @@ function environmentOf(found: FoundProject): Record<string, string> {
   return recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
 }
 
-/** In the project's root, in the tree one stands in, or below. */
+/** Says whether a folder lies in the project's root or in the working tree of the current folder. */
 function isInside(found: FoundProject, cwd: string | null): boolean {
   if (cwd === null) return false;
   const real = realPath(cwd);
@@ -93,52 +95,61 @@ function isInside(found: FoundProject, cwd: string | null): boolean {
 }
 
 async function bind(name: string, { values, out }: Invocation): Promise<void> {
-  const found = foundHere();
-  if (typeof values.session !== "string") {
-    throw new PerdureError("usage", "adopt needs --session.", {
-      hint: `perdure adopt lists them; then: perdure adopt ${name} --session ID`,
+  const found = findProjectHere();
+  if (typeof values.conversation !== "string") {
+    throw new PerdureError("usage", "adopt needs --conversation.", {
+      hint: `perdure adopt lists them; then: perdure adopt ${name} --conversation ID`,
     });
   }
-  const given = values.session;
-  const { vendor, session, cwd: began } = await picked(found, given, values);
-  const there = began !== null && existsSync(began) ? began : ".";
-  const cwd = resolve(typeof values.cwd === "string" ? values.cwd : there);
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is where it was begun" });
+  const { vendor, session, cwd: launchCwd } = await resolveConversation(found, values.conversation, values);
+  const defaultCwd = launchCwd !== null && existsSync(launchCwd) ? launchCwd : ".";
+  const cwd = resolve(typeof values.cwd === "string" ? values.cwd : defaultCwd);
+  if (!isFolder(cwd)) {
+    throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is the folder it began in" });
   }
-  const target = targetOf(name, placeHere(found));
-  const adopted = await ask("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
+  const target = targetOf(name, projectRefHere(found));
+  const adopted = await callDaemon("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
   out.note(`→ ${startCommandHere(found, name)}`);
 }
 
-interface Picked {
+interface ConversationRef {
   vendor: string;
   session: string;
   cwd: string | null;
 }
 
-/** The listed conversation whose id this is, or begins or ends with; one that is not listed needs its vendor. */
-async function picked(found: FoundProject, given: string, values: Invocation["values"]): Promise<Picked> {
-  const piece = given.replace(/^…/, "");
-  if (piece === "") throw new PerdureError("usage", "adopt: --session is empty.", { hint: "perdure adopt lists them" });
-  const matches = (await conversations(found, values)).filter(({ id }) => id.startsWith(piece) || id.endsWith(piece));
+/** Finds the listed conversation with this id, or prefix or suffix of one; one that is not listed needs its vendor. */
+async function resolveConversation(
+  found: FoundProject,
+  idPart: string,
+  values: Invocation["values"],
+): Promise<ConversationRef> {
+  const piece = idPart.replace(/^…/, "");
+  if (piece === "")
+    throw new PerdureError("usage", "adopt: --conversation is empty.", { hint: "perdure adopt lists them" });
+  const matches = (await listConversations(found, values)).filter(
+    ({ id }) => id.startsWith(piece) || id.endsWith(piece),
+  );
   const exact = matches.filter(({ id }) => id === piece);
   const [only, another] = exact.length > 0 ? exact : matches;
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
   if (only && another) {
-    throw new PerdureError("usage", `${given} is part of ${matches.length} conversations' ids.`, {
+    throw new PerdureError("usage", `${idPart} matches ${matches.length} conversations.`, {
       hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
     });
   }
   if (typeof values.vendor === "string") return { vendor: values.vendor, session: piece, cwd: null };
-  throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(given)}.`, {
-    hint: "perdure adopt --all lists them; an old one needs its whole id and --vendor",
+  throw new PerdureError("not-found", `No installed vendor has a conversation ${JSON.stringify(idPart)}.`, {
+    hint: "perdure adopt --all lists them; one that is too old to be listed needs its whole id and --vendor",
   });
 }
 
 async function restore(name: string, { out }: Invocation): Promise<void> {
-  const result = await ask("restoreConversation", { target: targetOf(name) });
-  out.result(result, () => `${result.address} is back in the copy that was kept (${size(result.restored.bytes)})`);
-  out.note(`→ ${startCommandHere(foundHere(), name)}`);
+  const result = await callDaemon("restoreConversation", { target: targetOf(name) });
+  out.result(
+    result,
+    () => `${result.address} is back in perdure's copy of its conversation (${size(result.restored.bytes)})`,
+  );
+  out.note(`→ ${startCommandHere(findProjectHere(), name)}`);
 }

@@ -1,28 +1,27 @@
 import { connect } from "../../client/connect.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
+import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere, targetOf } from "../shared/here.ts";
+import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
-const BROKEN_EXIT = 5;
-
 export const drill: Command = {
-  summary: "prove that every worker could be resumed, without touching any",
+  summary: "check that every worker could be resumed, without starting any",
   usage: "[NAME…] [--all]",
   details: [
-    "For each worker: its program and version, its folder, the recorded environment, its conversation (read and hashed",
-    "from beginning to end), nobody else in it, a whole copy in custody. Nothing is started, nothing is changed.",
-    "Exit 5 if one could not be resumed, with the reason and what to do.",
+    "Checks each worker's program and version, folder, recorded environment, conversation (read and hashed from beginning",
+    "to end), that no other process has it open, and that perdure's copy is whole. Nothing is started or changed.",
+    "Exit 5 if a worker could not be resumed, with the reason and what to do.",
   ].join("\n"),
   examples: ["perdure drill", "perdure drill coder", "perdure drill --all --json"],
   options: { all: { type: "boolean", short: "a" } },
   words: [0, 1000],
 
   async run({ words, values, out }) {
-    const here = placeHere();
+    const here = projectRefHere();
     const targets = words.map((word) => targetOf(word, here));
     const client = await connect();
-    const params = { here, project: ownProject(), all: values.all === true, targets };
+    const params = { here, project: projectOfRun(), all: values.all === true, targets };
     const { items, result } = await client.collect("drill", params).finally(() => client.close());
     const width = Math.max(0, ...items.map(({ address }) => address.length));
     out.result({ workers: items }, () => items.map((each) => lines(each, width, out.paint)).join("\n"));
@@ -33,13 +32,13 @@ export const drill: Command = {
           ? "All of them could be resumed."
           : `${result.broken} of ${result.count} could not be resumed.`,
       );
-    return result.broken === 0 ? 0 : BROKEN_EXIT;
+    return result.broken === 0 ? 0 : exitCodeOf("refused");
   },
 };
 
 function lines({ address, ok, checks, unproved }: DrillResult, width: number, paint: Paint): string {
   const mark = ok ? paint.green("ok  ") : paint.red("NO  ");
-  const what = checks.find(({ check }) => check === "conversation")?.detail ?? "starts anew each time";
+  const what = checks.find(({ check }) => check === "conversation")?.detail ?? "starts from scratch each time";
   const note = unproved === null ? "" : paint.yellow(`  (unproved: ${unproved})`);
   const head = `${mark}  ${address.padEnd(width)}  ${ok ? paint.dim(printable(what)) + note : ""}`.trimEnd();
   const broken = checks.filter((check) => !check.ok);

@@ -1,6 +1,6 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 export const forget: Command = {
   summary: "remove a saved session; the conversations stay",
@@ -9,7 +9,7 @@ export const forget: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const gone = await ask("forget", { here: placeHere(), project: ownProject(), name: words[0] ?? "" });
-    out.result(gone, () => `${gone.name} is forgotten; the conversations are where they were`);
+    const gone = await callDaemon("forget", { here: projectRefHere(), project: projectOfRun(), name: words[0] ?? "" });
+    out.result(gone, () => `${gone.name} is forgotten; the conversations stay as they are`);
   },
 };

@@ -1,7 +1,7 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { RunRecord } from "../../protocol/records/run.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
@@ -9,11 +9,11 @@ import type { Paint } from "../shared/output.ts";
 import { age, shortId, size, table, type Cell } from "../shared/table.ts";
 
 export const history: Command = {
-  summary: "the runs and the conversations of one worker, newest first",
+  summary: "list the runs and the conversations of one worker, newest first",
   usage: "NAME [--limit N] [--long]",
   details: [
     "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another. In a",
-    "terminal what is too wide is cut. --long adds what proved it, each run's id and its end, and cuts nothing.",
+    "terminal long lines are cut. --long adds the evidence, each run's id and its end, and cuts nothing.",
   ].join("\n"),
   examples: ["perdure history coder", "perdure history coder --limit 5 --json"],
   options: { limit: { type: "string", short: "n" }, long: { type: "boolean", short: "l" } },
@@ -21,11 +21,11 @@ export const history: Command = {
 
   async run({ words, values, out }) {
     const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? HISTORY_ROWS_DEFAULT;
-    const { items: runs, result } = await askList("history", { target: targetOf(words[0] ?? ""), limit });
+    const { items: runs, result } = await listFromDaemon("history", { target: targetOf(words[0] ?? ""), limit });
     out.result({ ...result, runs }, () => {
-      const form = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
-      const parts = [result.address, runTable(runs, out.paint, form)];
-      if (result.sessions.length > 0) parts.push("", sessionTable(result.sessions, out.paint, form.columns));
+      const options = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
+      const parts = [result.address, runTable(runs, out.paint, options)];
+      if (result.sessions.length > 0) parts.push("", conversationTable(result.sessions, out.paint, options.columns));
       return parts.join("\n");
     });
   },
@@ -37,7 +37,7 @@ function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: bo
     ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
     run.exit === null ? "-" : String(run.exit),
     { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
-    conversation(run, long) || "-",
+    conversationsOf(run, long) || "-",
   ]);
   const times = long ? ["RUN", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
   return table(["GEN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
@@ -47,8 +47,11 @@ function lasted({ startedAt, endedAt }: RunRecord): string {
   return age(startedAt, endedAt === null ? Date.now() : Date.parse(endedAt));
 }
 
-/** `resumed …3f2a ✓; rotated to …77c0 ✓`, or with what proved it: `resumed …3f2a (proved: SessionStart hook (resume))` */
-function conversation({ sessions, displacedBy }: RunRecord, long: boolean): string {
+/**
+ * Lists the conversations of a run: `resumed …3f2a ✓; rotated to …77c0 ✓`, or with the evidence:
+ * `resumed …3f2a (proved: SessionStart hook (resume))`.
+ */
+function conversationsOf({ sessions, displacedBy }: RunRecord, long: boolean): string {
   const entries = sessions.map(({ id, began, proved, evidence }) => {
     const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "WRONG"}: ${evidence}`;
     const mark = proved === "pending" ? "?" : proved ? "✓" : "✗ WRONG";
@@ -59,23 +62,23 @@ function conversation({ sessions, displacedBy }: RunRecord, long: boolean): stri
 
 const BEGAN = { new: "new", resume: "resumed", rotation: "rotated to" } as const;
 
-/** The one before it, or the one it is a branch of. */
-function after({ rotatedFrom, forkedFrom }: SessionRecord): string {
+/** Names the conversation before this one, or the one it is a branch of. */
+function predecessor({ rotatedFrom, forkedFrom }: SessionRecord): string {
   if (forkedFrom !== null) return `branch of ${shortId(forkedFrom)}`;
   return rotatedFrom === null ? "-" : shortId(rotatedFrom);
 }
 
-function sessionTable(sessions: SessionRecord[], paint: Paint, columns: number): string {
+function conversationTable(sessions: SessionRecord[], paint: Paint, columns: number): string {
   const rows = sessions.map((session): (string | Cell)[] => [
     { text: session.current ? "●" : "", paint: paint.green },
     { text: session.id, paint: session.current ? paint.bold : paint.dim },
     session.vendor,
     session.provenance,
-    after(session),
+    predecessor(session),
     { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
     session.custody ? `${size(session.custody.bytes)}, ${age(session.custody.at)} ago` : "-",
     session.launchCwd,
   ]);
-  const header = ["", "SESSION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN"];
+  const header = ["", "CONVERSATION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN"];
   return table(header, rows, paint.dim, columns);
 }

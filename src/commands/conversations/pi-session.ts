@@ -10,17 +10,16 @@ import { statePaths } from "../../state/paths.ts";
 import { makeSafeFolder } from "../../state/safe-folder.ts";
 import { claimForLaunch } from "../shared/launch.ts";
 import type { Command } from "../shared/command.ts";
-import { exact } from "../shared/output.ts";
+import { rawOutput } from "../shared/output.ts";
 
 const FOLDER = "pi-sessions";
 
 export const piSession: Command = {
-  summary: "the stable Pi session file of a key from another system",
+  summary: "print the stable Pi session file of a key from another system",
   usage: "KEY [--lock -- COMMAND…]",
   details: [
-    "Prints the path; the folder is made (0700), the file never is. Different keys have different files. With",
-    "--lock the command runs while it holds the file: a second holder is refused (exit 4). It finds the path in",
-    "PERDURE_PI_SESSION.",
+    "The folder is created (0700), the file never is. Different keys have different files. With --lock the command runs",
+    "while it holds the file, and finds the path in PERDURE_PI_SESSION; a second holder is refused (exit 4).",
   ].join("\n"),
   examples: [
     "perdure pi-session 7f3a9c",
@@ -38,15 +37,15 @@ export const piSession: Command = {
     makeSafeFolder(statePaths(process.env).dir);
     makeSafeFolder(folder);
     const path = join(folder, `${fileNameOf(key)}.jsonl`);
-    if (values.lock === true) return hold(key, folder, path, rest ?? []);
+    if (values.lock === true) return runLocked(key, folder, path, rest ?? []);
     if (rest !== null)
       throw new PerdureError("usage", "A command needs --lock.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
-    out.result({ key, path }, () => exact(path));
+    out.result({ key, path }, () => rawOutput(path));
   },
 };
 
-/** The lock is a lease like any other, so survivors keep it and a killed holder frees it at once. */
-async function hold(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
+/** Runs the command under a lease, which serves as the lock: survivors keep it, and a killed holder frees it at once. */
+async function runLocked(key: string, folder: string, path: string, rest: readonly string[]): Promise<void> {
   if (rest.length === 0)
     throw new PerdureError("usage", "Nothing to run.", { hint: "perdure pi-session KEY --lock -- COMMAND" });
   const cwd = process.cwd();
@@ -72,7 +71,7 @@ async function hold(key: string, folder: string, path: string, rest: readonly st
 
 const HASHED = /-[0-9a-f]{10}$/;
 
-/** A legal name for any key, different for different keys: as it is, or with a hash behind it that no plain one has. */
+/** Returns a valid name for any key, different for different keys: the key itself, or a slug with a hash that no plain key ends with. */
 function leaseName(key: string): string {
   if (isName(key) && key === key.toLowerCase() && !HASHED.test(key)) return key;
   return `${slugName(key)

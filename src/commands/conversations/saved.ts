@@ -1,17 +1,17 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { age, shortId, table, type Cell } from "../shared/table.ts";
 
 export const saved: Command = {
-  summary: "the saved sessions of this project",
+  summary: "list the saved sessions of this project",
   usage: "",
   details: "The active one follows its workers from conversation to conversation; the others stay as they were.",
   examples: ["perdure saved", "perdure saved --json"],
   words: [0, 0],
 
   async run({ out }) {
-    const { items } = await askList("saved", { here: placeHere(), project: ownProject() });
+    const { items } = await listFromDaemon("saved", { here: projectRefHere(), project: projectOfRun() });
     out.result({ saved: items }, () => {
       const rows = items.flatMap(({ name, active, updatedAt, workers }) =>
         workers.map((worker, at): (string | Cell)[] => [

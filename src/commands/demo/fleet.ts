@@ -6,7 +6,7 @@ import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Output } from "../shared/output.ts";
-import { shortOf, survivedTable, type Survivor } from "./survived.ts";
+import { differences, survivedTable, type Survivor } from "./survived.ts";
 import type { Stage } from "./stage.ts";
 
 const FLEET_FILE = `[defaults]
@@ -19,7 +19,7 @@ count = 2
 group = "pair"
 `;
 
-/** What each is told, and nobody else. */
+/** A sentence for each worker that no other worker is told. */
 const SECRETS: Readonly<Record<string, string>> = {
   planner: "The release is on Friday.",
   "coder-1": "The staging database is called heron.",
@@ -28,79 +28,79 @@ const SECRETS: Readonly<Record<string, string>> = {
 const NAMES = Object.keys(SECRETS);
 const QUESTION = "What did I tell you first?";
 
-/** A fleet comes up, is told things, loses one of its own, then everything, and comes back. */
+/** Plays the demo: a fleet comes up, one worker crashes, then everything is killed, and all of it comes back. */
 export async function playFleet(stage: Stage, out: Output): Promise<object> {
-  stage.say("Three agents, in one file. These need no model; claude or codex would stand in their place.");
+  stage.narrate("Three agents in one file. These are built in and need no model; yours would be claude or codex.");
   writeFileSync(join(stage.project, "perdure.toml"), FLEET_FILE);
-  stage.typed("cat perdure.toml");
+  stage.echoCommand("cat perdure.toml");
   out.note(FLEET_FILE.trimEnd());
-  await stage.show(["up", "--yes"]);
-  await settled(stage, 1);
+  await stage.runAndShow(["up", "--yes"]);
+  await waitUntilSettled(stage, 1);
 
-  stage.say("Each is told something in its own terminal, and one gets mail.");
+  stage.narrate("Each is told something in its own terminal, and one gets mail.");
   for (const name of NAMES) out.note(`${out.paint.bold(`you → ${name}:`)}  ${SECRETS[name]}`);
-  await Promise.all(NAMES.map((name) => tell(stage, name, SECRETS[name] ?? "")));
-  await stage.show(["send", "coder-2", "Please review the login page."]);
-  const mail = await box(stage, "coder-2");
-  const before = await settled(stage, 1);
-  await stage.show(["ls"]);
+  await Promise.all(NAMES.map((name) => typeLine(stage, name, SECRETS[name] ?? "")));
+  await stage.runAndShow(["send", "coder-2", "Please review the login page."]);
+  const mail = await mailIds(stage, "coder-2");
+  const before = await waitUntilSettled(stage, 1);
+  await stage.runAndShow(["ls"]);
 
-  await oneCrashes(stage);
-  await everythingDies(stage);
+  await crashOneWorker(stage);
+  await killEverything(stage);
 
-  stage.say("Do they remember?");
-  const answers = await Promise.all(NAMES.map(async (name) => [name, await tell(stage, name, QUESTION)] as const));
+  stage.narrate("Do they remember?");
+  const answers = await Promise.all(NAMES.map(async (name) => [name, await typeLine(stage, name, QUESTION)] as const));
   for (const [name, answer] of answers) out.note(`${out.paint.bold(`${name} →`)} ${out.paint.green(answer)}`);
-  await stage.show(["inbox", "coder-2", "--all"]);
+  await stage.runAndShow(["inbox", "coder-2", "--all"]);
 
-  const after = await settled(stage, 2);
-  const kept = await box(stage, "coder-2");
+  const after = await waitUntilSettled(stage, 2);
+  const kept = await mailIds(stage, "coder-2");
   const survivors = NAMES.map((name): Survivor => {
     const told = SECRETS[name] ?? "";
-    const letters = name === "coder-2" ? { before: mail, after: kept } : { before: [], after: [] };
+    const ids = name === "coder-2" ? { before: mail, after: kept } : { before: [], after: [] };
     const heard = answers.find(([who]) => who === name)?.[1] ?? "";
-    return { before: named(before, name), after: named(after, name), told, heard, mail: letters };
+    return { before: workerNamed(before, name), after: workerNamed(after, name), told, heard, mail: ids };
   });
-  stage.say("What survived:");
+  stage.narrate("What survived:");
   out.note(survivedTable(survivors, out.paint));
-  const broken = survivors.filter((each) => shortOf(each).length > 0);
+  const broken = survivors.filter((each) => differences(each).length > 0);
   if (broken.length === 0) return { survived: survivors };
-  const what = broken.map((each) => `${each.before.name}: ${shortOf(each).join(", ")}`).join("; ");
-  throw new Error(`the demo did not hold: ${what}; ${JSON.stringify(broken)}`);
+  const list = broken.map((each) => `${each.before.name}: ${differences(each).join(", ")}`).join("; ");
+  throw new Error(`not everything survived: ${list}; ${JSON.stringify(broken)}`);
 }
 
-async function oneCrashes(stage: Stage): Promise<void> {
-  stage.say("coder-1 is killed, as a crash would. Nobody has to do anything: the daemon brings it back.");
-  const victim = named(await stage.workers(), "coder-1");
-  stage.typed(`kill -9 ${stage.killRuns([victim]).join(" ")}`);
-  await stage.until("the daemon did not see it", async () => {
-    const { run, state } = named(await stage.workers(), "coder-1");
+async function crashOneWorker(stage: Stage): Promise<void> {
+  stage.narrate("coder-1 is killed, as in a crash. Nobody has to do anything: the daemon brings it back.");
+  const victim = workerNamed(await stage.workers(), "coder-1");
+  stage.echoCommand(`kill -9 ${stage.killRuns([victim]).join(" ")}`);
+  await stage.waitFor("the daemon did not notice the crash", async () => {
+    const { run, state } = workerNamed(await stage.workers(), "coder-1");
     return run?.id !== victim.run?.id && state !== "stopped" ? state : null;
   });
-  await stage.show(["ls"]);
+  await stage.runAndShow(["ls"]);
   const { generation } = victim;
-  await stage.until("coder-1 did not come back", async () => {
-    const worker = named(await stage.workers(), "coder-1");
+  await stage.waitFor("coder-1 did not come back", async () => {
+    const worker = workerNamed(await stage.workers(), "coder-1");
     return isSettled(worker) && worker.generation > generation ? worker : null;
   });
-  await stage.show(["ls"]);
+  await stage.runAndShow(["ls"]);
 }
 
-async function everythingDies(stage: Stage): Promise<void> {
-  stage.say("Now everything goes, as in a power cut: the daemon, tmux, and every agent in it.");
+async function killEverything(stage: Stage): Promise<void> {
+  stage.narrate("Now everything goes, as in a power cut: the daemon, tmux, and every agent in it.");
   const workers = await stage.workers();
-  const { tmux, socket } = await stage.ask<PaneRecord>(["attach", "planner"]);
+  const { tmux, socket } = await stage.query<PaneRecord>(["attach", "planner"]);
   const server = execFileSync(tmux, ["-S", socket, "display-message", "-p", "#{pid}"], { encoding: "utf8" }).trim();
   const pids = [await stage.killDaemon(), ...stage.killRuns(workers), Number(server)];
   process.kill(Number(server), "SIGKILL");
-  stage.typed(`kill -9 ${pids.join(" ")}`);
-  stage.say("One command, the same as before.");
-  await stage.show(["up", "--yes"]);
+  stage.echoCommand(`kill -9 ${pids.join(" ")}`);
+  stage.narrate("One command, the same as before.");
+  await stage.runAndShow(["up", "--yes"]);
 }
 
-/** All at their prompt, each shown to be in its conversation. */
-async function settled(stage: Stage, generation: number): Promise<WorkerSummary[]> {
-  return stage.until("the fleet did not come up", async () => {
+/** Waits until all workers are idle in proved conversations. */
+async function waitUntilSettled(stage: Stage, generation: number): Promise<WorkerSummary[]> {
+  return stage.waitFor("the fleet did not come up", async () => {
     const workers = await stage.workers();
     const ready = workers.every((worker) => isSettled(worker) && worker.generation >= generation);
     return workers.length === NAMES.length && ready ? workers : null;
@@ -111,26 +111,26 @@ function isSettled({ state, session }: WorkerSummary): boolean {
   return state === "idle" && session?.proved === true;
 }
 
-function named(workers: readonly WorkerSummary[], name: string): WorkerSummary {
+function workerNamed(workers: readonly WorkerSummary[], name: string): WorkerSummary {
   const worker = workers.find((each) => each.name === name);
-  if (worker === undefined) throw new Error(`there is no ${name} any more`);
+  if (worker === undefined) throw new Error(`the worker ${name} is gone`);
   return worker;
 }
 
-async function box(stage: Stage, name: string): Promise<string[]> {
-  return (await stage.ask<{ messages: MessageRecord[] }>(["inbox", name, "--all"])).messages.map(({ id }) => id);
+async function mailIds(stage: Stage, name: string): Promise<string[]> {
+  return (await stage.query<{ messages: MessageRecord[] }>(["inbox", name, "--all"])).messages.map(({ id }) => id);
 }
 
 const run = promisify(execFile);
 
-/** Types a line in its pane, as a person would, and waits for the answer: what it was told first. */
-async function tell(stage: Stage, name: string, line: string): Promise<string> {
-  const { tmux, socket, pane } = await stage.ask<PaneRecord>(["attach", name]);
+/** Types a line into a worker's pane, as a person would. Returns what the answer says it was told first. */
+async function typeLine(stage: Stage, name: string, line: string): Promise<string> {
+  const { tmux, socket, pane } = await stage.query<PaneRecord>(["attach", name]);
   await run(tmux, ["-S", socket, "send-keys", "-t", pane, "-l", line]);
   await run(tmux, ["-S", socket, "send-keys", "-t", pane, "Enter"]);
-  return stage.until(`${name} did not answer`, async () => {
-    const { text } = await stage.ask<ScreenRecord>(["logs", name]);
-    const said = [...text.matchAll(/^(?:> )*turns=\d+ first=(.*) last=(.*)$/gm)].at(-1);
-    return said?.[2] === line ? (said[1] ?? "") : null;
+  return stage.waitFor(`${name} did not answer`, async () => {
+    const { text } = await stage.query<ScreenRecord>(["logs", name]);
+    const answer = [...text.matchAll(/^(?:> )*turns=\d+ first=(.*) last=(.*)$/gm)].at(-1);
+    return answer?.[2] === line ? (answer[1] ?? "") : null;
   });
 }

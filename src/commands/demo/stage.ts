@@ -14,10 +14,10 @@ import { signalRunProcess } from "../../runtime/process/signal.ts";
 import { statePaths, type StatePaths } from "../../state/paths.ts";
 import { isTerminal, type Output } from "../shared/output.ts";
 
-/** Somebody pressed Ctrl-C: what is under way ends, then all of it is cleared away. */
+/** Thrown after Ctrl-C, so that the demo stops and cleans up. */
 export class Interrupted extends Error {}
 
-/** A folder with a project and a state of its own, and the command line as a person would use it there. */
+/** The demo's temporary folder, with a project and a state folder of its own, and the commands that run in it. */
 export class Stage {
   readonly #out: Output;
   readonly #folder = mkdtempSync(join(tmpdir(), "perdure-demo-"));
@@ -42,11 +42,11 @@ export class Stage {
     return statePaths(this.#env);
   }
 
-  say(text: string): void {
+  narrate(text: string): void {
     this.#out.note(`\n${this.#out.paint.cyan(`# ${text}`)}`);
   }
 
-  typed(words: string): void {
+  echoCommand(words: string): void {
     this.#out.note(`${this.#out.paint.bold("$")} ${words}`);
   }
 
@@ -55,29 +55,29 @@ export class Stage {
   }
 
   /** Runs a command and shows what a person would see. */
-  async show(args: string[], expected = 0): Promise<void> {
+  async runAndShow(args: string[], expected = 0): Promise<void> {
     const words = shellWords(args.filter((word) => word !== "--yes"));
-    this.typed(`perdure ${words}`);
-    const { text, code } = await this.#finished(args);
+    this.echoCommand(`perdure ${words}`);
+    const { text, code } = await this.#runTracked(args);
     this.#out.note(`${text.trimEnd()}${code === 0 ? "" : `\n(exit ${code})`}`);
-    if (code !== expected) throw new Error(`perdure ${words} left with ${code}`);
+    if (code !== expected) throw new Error(`perdure ${words} exited with ${code}`);
   }
 
-  async ask<T>(args: string[]): Promise<T> {
-    return JSON.parse((await this.#finished([...args, "--json"])).data) as T;
+  async query<T>(args: string[]): Promise<T> {
+    return JSON.parse((await this.#runTracked([...args, "--json"])).data) as T;
   }
 
   async workers(): Promise<WorkerSummary[]> {
-    return (await this.ask<{ workers: WorkerSummary[] }>(["ls"])).workers;
+    return (await this.query<{ workers: WorkerSummary[] }>(["ls"])).workers;
   }
 
-  /** Looks until it is so; the sentence is for when it never is. */
-  async until<T>(otherwise: string, look: () => Promise<T | null>): Promise<T> {
+  /** Polls until a value is there; throws the message when it takes too long. */
+  async waitFor<T>(message: string, poll: () => Promise<T | null>): Promise<T> {
     const deadline = performance.now() + DEMO_WAIT_MS;
     for (;;) {
-      const found = await look();
+      const found = await poll();
       if (found !== null) return found;
-      if (performance.now() > deadline) throw new Error(`${otherwise} within ${DEMO_WAIT_MS / 1000} s`);
+      if (performance.now() > deadline) throw new Error(`${message} within ${DEMO_WAIT_MS / 1000} s`);
       await sleep(20);
     }
   }
@@ -88,7 +88,7 @@ export class Stage {
     return this.#perdure(args, stdio);
   }
 
-  /** SIGKILL to every process of these runs. Returns the pids. */
+  /** Kills every process of these workers' runs with SIGKILL. Returns the pids. */
   killRuns(workers: readonly WorkerSummary[]): number[] {
     const table = processTable();
     const { socket } = this.paths;
@@ -100,19 +100,19 @@ export class Stage {
     });
   }
 
-  /** SIGKILL to our daemon, and wait until it is gone. */
+  /** Kills the demo's daemon with SIGKILL and waits until it is gone. Returns its pid. */
   async killDaemon(): Promise<number> {
-    const { pid } = await this.ask<DaemonStatus>(["daemon", "status"]);
+    const { pid } = await this.query<DaemonStatus>(["daemon", "status"]);
     process.kill(pid, "SIGKILL");
-    await this.until("the daemon did not die", async () => (processTable().inspect(pid) === null ? pid : null));
+    await this.waitFor("the daemon did not die", async () => (processTable().inspect(pid) === null ? pid : null));
     return pid;
   }
 
-  /** Everything that was started here, in good order; then whatever is left; then the folder. Once is enough. */
-  async clear(): Promise<void> {
+  /** Stops everything that the demo started, kills what is left, and removes the folder. Does nothing when called again. */
+  async cleanUp(): Promise<void> {
     if (!existsSync(this.#folder)) return;
     this.#interrupted = true;
-    // A command that is under way would start another daemon behind us.
+    // A command that is still running could start another daemon after this one was stopped.
     await Promise.allSettled(this.#running);
     const { data } = await this.#capture(["ls", "--json"]);
     const { workers = [] } = JSON.parse(data) as { workers?: WorkerSummary[] };
@@ -124,20 +124,20 @@ export class Stage {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Our own server, by its own socket. */
+  /** Kills the demo's tmux server, found by its own socket. */
   async #killTmux(): Promise<void> {
     const { tmux } = this.paths;
     if (existsSync(tmux)) await once(spawn("tmux", ["-S", tmux, "kill-server"], { stdio: "ignore" }), "close");
   }
 
-  async #finished(args: string[]): Promise<Finished> {
+  async #runTracked(args: string[]): Promise<CommandOutput> {
     if (this.#interrupted) throw new Interrupted();
     const finished = this.#capture(args);
     this.#running.add(finished);
     return finished.finally(() => this.#running.delete(finished));
   }
 
-  async #capture(args: string[]): Promise<Finished> {
+  async #capture(args: string[]): Promise<CommandOutput> {
     const child = this.#perdure(args, ["ignore", "pipe", "pipe"]);
     let data = "";
     let text = "";
@@ -150,17 +150,17 @@ export class Stage {
     return { data, text, code: code ?? -1 };
   }
 
-  /** In a process group of its own: Ctrl-C is for the demo, which then clears up with the same commands. */
+  /** Spawns perdure in a process group of its own: Ctrl-C is for the demo, which cleans up with the same commands. */
   #perdure(args: string[], stdio: StdioOptions): ChildProcess {
     const { project: cwd } = this;
     return spawn(process.execPath, [process.argv[1] ?? "", ...args], { cwd, env: this.#env, stdio, detached: true });
   }
 }
 
-interface Finished {
-  /** What came on stdout. */
+interface CommandOutput {
+  /** The output on stdout. */
   data: string;
-  /** Everything, in the order a person would see it. */
+  /** Both outputs, in the order a person would see them. */
   text: string;
   code: number;
 }

@@ -7,14 +7,14 @@ export interface Survivor {
   before: WorkerSummary;
   after: WorkerSummary;
   told: string;
-  /** Its answer, when it was asked afterwards. */
+  /** The worker's answer afterwards. */
   heard: string;
-  /** Ids of what is in its box. */
+  /** The ids of the messages in the worker's mailbox. */
   mail: { before: string[]; after: string[] };
 }
 
-/** What is not as it was; empty when all of it held. */
-export function shortOf({ before, after, told, heard, mail }: Survivor): string[] {
+/** Lists what is not as it was before; empty when everything survived. */
+export function differences({ before, after, told, heard, mail }: Survivor): string[] {
   return [
     ...(after.address === before.address ? [] : ["another address"]),
     ...(after.session?.id === before.session?.id ? [] : ["another conversation"]),
@@ -32,17 +32,17 @@ export function survivedTable(survivors: readonly Survivor[], paint: Paint): str
     return [
       { text: after.name, paint: paint.bold },
       after.address,
-      sign(same, `${shortId(after.session?.id ?? "-")} ${same ? "same, proved" : "not the same"}`, paint),
+      checkMark(same, `${shortId(after.session?.id ?? "-")} ${same ? "same, proved" : "not the same"}`, paint),
       `${before.generation} → ${after.generation}`,
-      sign(heard === told, heard === told ? "all of it" : "nothing", paint),
+      checkMark(heard === told, heard === told ? "all of it" : "nothing", paint),
       mail.before.length === 0
         ? { text: "-", paint: paint.dim }
-        : sign(mail.after.join() === mail.before.join(), `${mail.after.length} kept`, paint),
+        : checkMark(mail.after.join() === mail.before.join(), `${mail.after.length} kept`, paint),
     ];
   });
   return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);
 }
 
-function sign(held: boolean, text: string, paint: Paint): Cell {
-  return { text: `${held ? "✓" : "✗"} ${text}`, paint: held ? paint.green : paint.red };
+function checkMark(ok: boolean, text: string, paint: Paint): Cell {
+  return { text: `${ok ? "✓" : "✗"} ${text}`, paint: ok ? paint.green : paint.red };
 }

@@ -3,17 +3,18 @@ import { connect } from "../../client/connect.ts";
 import { TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
+import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere, targetOf } from "../shared/here.ts";
+import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const down: Command = {
-  summary: "bring the fleet down: every worker that was brought up here",
+  summary: "bring the fleet down: stop every worker that was brought up here",
   usage: "[WORKER…] [--kill-after SECONDS]",
   details: [
-    "Each is asked to end (TERM) and gets --kill-after (5) seconds before KILL. Only processes that carry the worker's run",
-    "are signalled. Names, conversations and mail stay: `perdure up` brings all of it back.",
+    "Each worker gets TERM, and KILL after --kill-after (5) seconds. Only processes that carry the worker's run are",
+    "signalled. Names, conversations and mail stay: `perdure up` brings the workers back.",
   ].join("\n"),
   examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30"],
   options: { "kill-after": { type: "string" } },
@@ -25,34 +26,31 @@ export const down: Command = {
   },
 };
 
-/** Without words, all that were brought up. */
-export async function bringDown(words: readonly string[], seconds: number | null, out: Output): Promise<number> {
-  const here = placeHere();
+/** Stops these workers, or without names all that were brought up here. Returns the exit code. */
+export async function bringDown(names: readonly string[], seconds: number | null, out: Output): Promise<number> {
+  const here = projectRefHere();
   const params: CallParams<"down"> = {
     here,
-    project: ownProject(),
-    targets: words.length === 0 ? null : [...new Set(words)].map((word) => targetOf(word, here)),
+    project: projectOfRun(),
+    targets: names.length === 0 ? null : [...new Set(names)].map((name) => targetOf(name, here)),
     by: `operator ${userInfo().username}`,
     killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
   };
   const items: DownItem[] = [];
   const client = await connect();
   try {
-    const named = params.targets ?? (await client.collect("ls", { here, project: params.project, all: false })).items;
-    const width = Math.max(0, ...named.map(({ name }) => name.length));
+    const workers = params.targets ?? (await client.collect("ls", { here, project: params.project, all: false })).items;
+    const width = Math.max(0, ...workers.map(({ name }) => name.length));
     const result = await client.stream("down", params, (item) => {
       items.push(item);
       out.note(`  ${out.paint.bold(item.name.padEnd(width))}  ${line(item, out)}`);
     });
     out.result({ workers: items, ...result }, () => summary(items));
-    return result.failed > 0 ? FAILED_EXIT : 0;
+    return result.failed > 0 ? exitCodeOf("timed-out") : 0;
   } finally {
     client.close();
   }
 }
-
-/** As of what timed out: some of it is still there. */
-const FAILED_EXIT = 6;
 
 function line({ outcome, reason }: DownItem, out: Output): string {
   if (outcome === "killed") return out.paint.yellow("killed: it did not end by itself");

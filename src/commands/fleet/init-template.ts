@@ -1,20 +1,20 @@
-/** A perdure.toml that means something as it is, and shows the rest: every `# key = …` and `# [table]` is TOML behind its mark. */
+/** Writes a perdure.toml that can be used as it is, with the other settings commented out: every `# key = …` and `# [table]` is valid TOML. */
 export function fleetTemplate(project: string, vendors: readonly string[]): string {
-  // The built-in one is always there: what is written can be used as it is.
+  // The built-in agent is always installed, so the file can be used as it is.
   const [first = "scripted", second = first, third = second] = vendors;
   return `# perdure.toml: the names of this project, and the fleet that \`perdure up\` starts. Everything is optional.
-# What stands behind a mark like this one is an example: take the mark away to use it.
+# Commented lines are examples: remove the # to use them.
 project = ${JSON.stringify(project)}
-# name = "solo"                   # who \`perdure whoami\` answers here; for projects with one agent
+# name = "solo"                   # the answer of \`perdure whoami\` here; for projects with one agent
 
-# For all workers; each of them can say otherwise.
+# For all workers; each of them can override it.
 [defaults]
 vendor = ${JSON.stringify(first)}${" ".repeat(Math.max(1, 21 - first.length))}# ${foundOnPath(vendors)}
 restart = "on-failure"          # never, on-failure or always
 # env = { LOG = "info" }          # never printed, but this file is in git: keep secrets in your own environment
 
 [workers.planner]
-# args = ["--model", "NAME"]      # more words for its program, at every start
+# args = ["--model", "NAME"]      # more arguments for its program, at every start
 # prompt = "prompts/planner.md"   # the first turn of a new conversation; {{name}} {{project}} {{peers}} {{root}}
 # cwd = "docs"                    # a folder of the project
 
@@ -22,7 +22,7 @@ restart = "on-failure"          # never, on-failure or always
 vendor = ${JSON.stringify(second)}
 # count = 2                       # coder-1 and coder-2
 # worktree = true                 # a git worktree and branch of its own for each, beside the project
-# copy = [".env"]                 # files that git ignores, and a new worktree needs
+# copy = [".env"]                 # files that git ignores and a new worktree needs
 # group = "pair"                  # side by side in one tmux window; perdure send --group pair "…"
 # env = { LOG = "debug" }
 
@@ -30,12 +30,12 @@ vendor = ${JSON.stringify(second)}
 # vendor = ${JSON.stringify(third)}
 # restart = "never"
 
-# Any program; it always starts anew.
+# Any program; it starts from scratch each time.
 # [workers.build]
 # command = ["make", "watch"]
 # restart = "always"
 
-# A program with a declared way to begin a conversation and to resume it.
+# A program with declared arguments that begin a conversation and resume it.
 # [workers.legacy]
 # vendor = "custom"
 # command = ["my-agent"]
@@ -47,7 +47,7 @@ vendor = ${JSON.stringify(second)}
 # dir = ".ai"
 # ext = "md"
 
-# Which conversation every worker is in, as files for other tools.
+# Files for other tools that say which conversation every worker is in.
 # [records]
 # dir = ".perdure/records"
 

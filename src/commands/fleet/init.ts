@@ -6,7 +6,7 @@ import { findProgram } from "../../runtime/find-program.ts";
 import { isErrno } from "../../state/files.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere } from "../shared/here.ts";
+import { findProjectHere } from "../shared/here.ts";
 import { fleetTemplate } from "./init-template.ts";
 import { printable } from "../shared/output.ts";
 
@@ -14,12 +14,12 @@ export const init: Command = {
   summary: "write a commented perdure.toml for this project",
   usage: "",
   details:
-    "At the root of the project's main tree, with a fleet of the agents found on PATH and examples. Never overwrites.",
+    "The file goes to the root of the project's main tree, with a fleet of the agents found on PATH and examples. An\nexisting file is never overwritten.",
   examples: ["perdure init"],
   words: [0, 0],
 
   async run({ out }) {
-    const found = foundHere();
+    const found = findProjectHere();
     const file = join(fleetRoot(found), CONFIG_FILE);
     const vendors = VENDOR_PROGRAMS.filter(({ program }) => "file" in findProgram(program, process.env.PATH, "/")).map(
       ({ vendor }) => vendor,
@@ -34,7 +34,7 @@ export const init: Command = {
     out.note(
       vendors.length > 0
         ? `Agents found on PATH: ${vendors.join(", ")}`
-        : "No agents found on PATH: the built-in one stands in their place. Next: perdure up",
+        : "No agents found on PATH: the file uses the built-in one. Next: perdure up",
     );
   },
 };

@@ -1,25 +1,22 @@
 import { userInfo } from "node:os";
-import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
+import { RESTART_ANSWER_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere, targetOf } from "../shared/here.ts";
+import { findProjectHere, targetOf } from "../shared/here.ts";
 import { runCommand } from "../run/run.ts";
 import { shortId } from "../shared/table.ts";
 
-/** For TERM, for KILL, and for the start. */
-const WAIT_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
-
 export const restart: Command = {
-  summary: "stop a worker and start it again, where it was, in its conversation",
+  summary: "stop a worker and start it again in its conversation",
   usage: "NAME [--fresh]",
   details: [
-    "The running one is asked to end (TERM, then KILL). One that was brought up starts again in its pane; any other in this",
-    "terminal, with what it was started with last: a changed perdure.toml counts at the next perdure up of a stopped one.",
-    "--fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
+    "The running program gets TERM, then KILL. A worker that was brought up starts again in its pane, any other in this",
+    "terminal, with its last command and environment: a changed perdure.toml takes effect when a stopped worker is next",
+    "brought up. --fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
   ].join("\n"),
   examples: ["perdure restart coder", "perdure restart coder --fresh"],
   options: { fresh: { type: "boolean" } },
@@ -32,19 +29,23 @@ export const restart: Command = {
     const inPane = await restartInPane(target, by, values.fresh === true);
     if (inPane) {
       const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
-      return out.result(inPane, () => `${inPane.address} was started again${session}`);
+      return out.result(inPane, () => `${inPane.address} was restarted${session}`);
     }
-    readProjectConfig(foundHere()); // what cannot be started again is not stopped
-    const { address, displaced } = await ask("takeover", { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    readProjectConfig(findProjectHere()); // throws before a worker is stopped that `run` would refuse to start
+    const { address, displaced } = await callDaemon(
+      "takeover",
+      { target, by, killAfterMs: TAKEOVER_TERM_WAIT_MS },
+      RESTART_ANSWER_MS,
+    );
     if (displaced !== null) out.note(`perdure: ${address} was stopped (${displaced})`);
     return runCommand.run({ ...invocation, rest: null });
   },
 };
 
-/** Null for a worker that was not brought up. */
+/** Restarts a worker in its pane; null for one that was not brought up. */
 async function restartInPane(target: Target, by: string, fresh: boolean): Promise<UpItem | null> {
   try {
-    return await ask("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, WAIT_MS);
+    return await callDaemon("restart", { target, by, fresh, killAfterMs: TAKEOVER_TERM_WAIT_MS }, RESTART_ANSWER_MS);
   } catch (error) {
     if (isPerdureError(error) && error.details?.notUp === true) return null;
     throw error;

@@ -3,10 +3,10 @@ import { bringDown } from "./down.ts";
 import { wholeNumber } from "../shared/parse.ts";
 
 export const stop: Command = {
-  summary: "stop a worker, wherever it runs; its name and conversation stay",
+  summary: "stop a worker wherever it runs; its name and conversation stay",
   usage: "NAME… [--kill-after SECONDS]",
   details:
-    "Asked to end (TERM), then KILL after --kill-after (5) seconds. One that was brought up stays down until `perdure up NAME`.",
+    "The worker gets TERM, and KILL after --kill-after (5) seconds. One that was brought up stays down until\n`perdure up NAME`.",
   examples: ["perdure stop coder", "perdure stop coder --kill-after 30"],
   options: { "kill-after": { type: "string" } },
   words: [1, 500],

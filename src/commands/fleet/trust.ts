@@ -1,24 +1,24 @@
 import type { Command } from "../shared/command.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
-import { mustHaveFleet } from "../shared/fleet-entries.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { requireFleet } from "../shared/fleet-entries.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 
 export const trust: Command = {
   summary: "agree to what this project's perdure.toml runs",
   usage: "[--yes]",
   details: [
-    "A fleet file runs commands, and repositories come from strangers: nothing of it runs before you have agreed to its",
-    "content, once. When it changes, you are asked again and shown what changed. Values of env are never shown.",
+    "A fleet file runs commands, and repositories come from other people: nothing in it runs before you have agreed to its",
+    "content, once. When it changes, you are shown what changed and asked again. Values of env are never shown.",
   ].join("\n"),
   examples: ["perdure trust", "perdure trust --yes"],
   options: { yes: { type: "boolean", short: "y" } },
   words: [0, 0],
 
   async run({ values, out }) {
-    const found = foundHere();
-    const fleet = await mustHaveFleet(found);
-    await ensureTrust(fleet, placeHere(found), values.yes === true, out);
+    const found = findProjectHere();
+    const fleet = await requireFleet(found);
+    await ensureTrust(fleet, projectRefHere(found), values.yes === true, out);
     out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
       return printable(`${fleet.file} is trusted as it is now`);
     });

@@ -4,12 +4,12 @@ import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
 import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
-import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { chosen, entryOf, mustHaveFleet, trustOf } from "../shared/fleet-entries.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { selectWorkers, toFleetEntry, requireFleet, trustedContent } from "../shared/fleet-entries.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
@@ -18,11 +18,12 @@ export const up: Command = {
   summary: "bring the fleet of perdure.toml up in tmux, each worker in its own conversation",
   usage: "[WORKER…] [--session S | --resume S [--allow-fresh NAME]] [--fresh] [--yes]",
   details: [
-    "What runs already is left alone; what does not is started, or comes back exactly where it was: after a crash, a reboot",
-    "or an upgrade it is the same command. From then on the daemon keeps it running, until `perdure down`.",
-    "--session S keeps the saved session S current: a new name takes over the conversations of now, unless they are another",
-    "saved session's, then it begins with new ones. --resume S brings every worker back to its conversation in S, or",
-    "starts nothing and says why; --allow-fresh NAME lets that one begin anew. --fresh begins anew everywhere.",
+    "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
+    "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`.",
+    "--session S keeps the saved session S current: a new name takes over the present conversations, unless they belong to",
+    "another saved session; then it begins with new ones. --resume S brings every worker back to its conversation in S, or",
+    "starts nothing and says why; --allow-fresh NAME lets that worker begin a new conversation. --fresh begins new",
+    "conversations everywhere.",
   ].join("\n"),
   examples: ["perdure up", "perdure up coder", "perdure up --session friday", "perdure up --resume friday"],
   options: {
@@ -34,46 +35,48 @@ export const up: Command = {
   },
   words: [0, 500],
 
-  // read → trusted? → worktrees → the daemon claims, plans and starts → one line per worker
+  // read the file → check trust → make worktrees → the daemon claims, plans and starts → print one line per worker
   async run({ words, values, out }) {
-    const found = foundHere();
-    const here = placeHere(found);
-    const fleet = await mustHaveFleet(found);
-    const workers = chosen(fleet, words);
-    const options = optionsOf(values, words, fleet);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
+    const fleet = await requireFleet(found);
+    const workers = selectWorkers(fleet, words);
+    const options = savedSessionOptions(values, words, fleet);
     await ensureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
       out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
     }
-    const { entries, refused } = await furnish(fleet, inPanes, out);
-    // Asked before: afterwards the machine is busy with fifty agents that start.
-    const others = words.length === 0 ? await runningOthers(fleet, here) : [];
-    const { items, result } = await bringUp({ here, ...trustOf(fleet), workers: entries, ...options }, refused, out);
+    const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
+    // Listed before the start, while the machine is not yet busy starting agents.
+    const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
+    const { items, result } = await bringUp(
+      { here, ...trustedContent(fleet), workers: entries, ...options },
+      refused,
+      out,
+    );
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
-    return result.refused > 0 ? REFUSED_EXIT : 0;
+    return result.refused > 0 ? exitCodeOf("refused") : 0;
   },
 };
 
-/** The exit code of a refusal, when others came up. */
-const REFUSED_EXIT = 5;
-
 type UpOptions = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
 
-/** A saved session is a whole fleet's: what would leave half of it elsewhere, or say two things at once, is not taken. */
-function optionsOf(values: Invocation["values"], words: readonly string[], fleet: Fleet): UpOptions {
+/** Parses the options of saved sessions. A saved session belongs to a whole fleet, so it cannot be entered by single workers. */
+function savedSessionOptions(values: Invocation["values"], words: readonly string[], fleet: Fleet): UpOptions {
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
   const [session, resume, fresh] = [text(values.session), text(values.resume), values.fresh === true];
   const allowed: unknown = values["allow-fresh"];
-  const allowFresh = Array.isArray(allowed) ? chosen(fleet, allowed.map(String)).map(({ name }) => name) : [];
+  const allowFresh = Array.isArray(allowed) ? selectWorkers(fleet, allowed.map(String)).map(({ name }) => name) : [];
   const option = session === null ? "--resume" : "--session";
   if (session !== null && resume !== null)
     throw usage("--session and --resume cannot be combined.", "give one of them");
   if (session === null && resume === null) return { session, resume, allowFresh, fresh };
-  if (words.length > 0) throw usage(`${option} is for the whole fleet.`, `perdure up ${option} ${session ?? resume}`);
+  if (words.length > 0)
+    throw usage(`${option} and worker names cannot be combined.`, `perdure up ${option} ${session ?? resume}`);
   if (fresh && resume !== null)
-    throw usage("--resume and --fresh are opposites.", "--allow-fresh NAME for single workers");
+    throw usage("--resume and --fresh cannot be combined.", "--allow-fresh NAME for single workers");
   return { session, resume, allowFresh, fresh };
 }
 
@@ -81,36 +84,36 @@ function usage(message: string, hint: string): PerdureError {
   return new PerdureError("usage", `up: ${message}`, { hint });
 }
 
-interface Furnished {
+interface PreparedWorkers {
   entries: FleetEntry[];
-  /** Those that cannot be started from here, and why; the others come up. */
+  /** Workers that cannot be started, with the reason; the others are started. */
   refused: UpItem[];
 }
 
-/** Worktrees and folders, one by one: what one of them lacks is said of that one. */
-async function furnish(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<Furnished> {
-  const furnished: Furnished = { entries: [], refused: [] };
+/** Prepares the worktree and folder of each worker; a problem of one worker refuses only that worker. */
+async function prepareWorkers(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<PreparedWorkers> {
+  const prepared: PreparedWorkers = { entries: [], refused: [] };
   for (const worker of workers) {
     try {
-      await makeTree(fleet, worker, out);
+      await prepareWorktree(fleet, worker, out);
       checkCwd(fleet, worker);
-      furnished.entries.push(entryOf(worker, fleet));
+      prepared.entries.push(toFleetEntry(worker, fleet));
     } catch (error) {
       if (!isPerdureError(error)) throw error;
-      furnished.refused.push(refusedHere(worker, error));
+      prepared.refused.push(refusedHere(worker, error));
     }
   }
-  return furnished;
+  return prepared;
 }
 
-async function makeTree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
+async function prepareWorktree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
   const made = worktree && (await makeWorktree(root, worktree));
   if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
 }
 
 function refusedHere({ name }: FleetWorker, { message, hint }: PerdureError): UpItem {
-  const nothing = { run: null, generation: 0, session: null };
-  return { address: name, name, outcome: "refused", ...nothing, reason: message, hint };
+  const noRun = { run: null, generation: 0, session: null };
+  return { address: name, name, outcome: "refused", ...noRun, reason: message, hint };
 }
 
 async function bringUp(
@@ -150,24 +153,24 @@ function line({ name, outcome, session, generation, reason, hint }: UpItem, widt
     return `  ${head}  ${out.paint.dim(`· running already${more.join("")}`)}`;
   }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
-  const restored = session?.restored ? ", put back from the copy that was kept" : "";
-  const aside = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
-  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${aside}${next}`;
+  const restored = session?.restored ? ", restored from perdure's copy" : "";
+  const note = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
+  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;
 }
 
 const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
 
-/** Somebody has taken them out of the file: they are not ours to stop without being asked. */
-async function runningOthers(fleet: Fleet, here: ProjectRef): Promise<string[]> {
-  const { items } = await askList("ls", { here, project: null, all: false });
-  const named = new Set(fleet.workers.map(({ name }) => nameKey(name)));
+/** Lists running workers that the file no longer declares; they are reported, never stopped unasked. */
+async function runningOutsideFile(fleet: Fleet, here: ProjectRef): Promise<string[]> {
+  const { items } = await listFromDaemon("ls", { here, project: null, all: false });
+  const declared = new Set(fleet.workers.map(({ name }) => nameKey(name)));
   const running = items.filter(({ mode, run }) => mode === "tmux" && run !== null);
-  return running.map(({ name }) => name).filter((name) => !named.has(nameKey(name)));
+  return running.map(({ name }) => name).filter((name) => !declared.has(nameKey(name)));
 }
 
 function summary({ started, running, refused, session }: UpResult, out: Output): string {
   const parts = [`${started + running} up`, `${started} started`, `${running} running already`];
   const failed = refused === 0 ? [] : [out.paint.red(`${refused} refused`)];
-  const named = session === null ? "" : `  (saved session ${session})`;
-  return `${[...parts, ...failed].join(", ")}${named}`;
+  const saved = session === null ? "" : `  (saved session ${session})`;
+  return `${[...parts, ...failed].join(", ")}${saved}`;
 }

@@ -1,15 +1,15 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { senderRef } from "./mail-common.ts";
 
 export const cancel: Command = {
-  summary: "take back a message that nobody has seen yet",
+  summary: "take back a message that nobody has read yet",
   usage: "ID",
   examples: ["perdure cancel k3m9xw2p"],
   words: [1, 1],
 
   async run({ words, out }) {
-    const cancelled = await ask("cancel", { ...senderRef(), id: words[0] ?? "" });
+    const cancelled = await callDaemon("cancel", { ...senderRef(), id: words[0] ?? "" });
     out.result(cancelled, () => `${cancelled.id} is cancelled`);
   },
 };

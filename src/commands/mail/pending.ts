@@ -1,16 +1,16 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { senderRef, mailPlace, messageText } from "./mail-common.ts";
+import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const pending: Command = {
-  summary: "what you were asked and have not answered",
+  summary: "list the questions you have not answered",
   usage: "",
   examples: ["perdure pending", "perdure pending --json"],
   words: [0, 0],
 
   async run({ out }) {
-    const { items } = await askList("pending", { ...senderRef(), ...mailPlace() });
+    const { items } = await listFromDaemon("pending", { ...senderRef(), ...mailScope() });
     out.result({ messages: items }, () => items.map((each) => messageText(each, out.paint)).join("\n"));
-    out.note(items.length === 0 ? "Nobody waits for an answer." : "→ perdure reply ID TEXT");
+    out.note(items.length === 0 ? "Nobody is waiting for a reply." : "→ perdure reply ID TEXT");
   },
 };

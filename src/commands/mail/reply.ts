@@ -1,11 +1,11 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { attached, senderRef, mailPlace, textOf } from "./mail-common.ts";
+import { attachmentPaths, senderRef, mailScope, messageBody } from "./mail-common.ts";
 
 export const reply: Command = {
-  summary: "answer a message, or the only one that waits for an answer",
+  summary: "reply to a message; without ID, to the only one that waits for a reply",
   usage: "[ID] TEXT [--attach FILE] [--file FILE] [--id NEW]",
-  details: "The answer goes to whoever asked; if that one is gone, it waits for its next run.",
+  details: "The reply goes to the sender; if the sender does not run, the reply waits for its next run.",
   examples: ['perdure reply "yes, merge it"', 'perdure reply k3m9 "not yet"'],
   options: { attach: { type: "string", multiple: true }, file: { type: "string" }, id: { type: "string" } },
   words: [0, 2],
@@ -13,14 +13,14 @@ export const reply: Command = {
   async run({ words, values, out }) {
     const fromFile = typeof values.file === "string";
     const id = words.length === 2 || (fromFile && words.length === 1) ? (words[0] ?? null) : null;
-    const replied = await ask("reply", {
+    const replied = await callDaemon("reply", {
       ...senderRef(),
-      ...mailPlace(),
+      ...mailScope(),
       id,
-      body: textOf(id === null ? words[0] : words[1], values, "reply"),
+      body: messageBody(id === null ? words[0] : words[1], values, "reply"),
       messageId: typeof values.id === "string" ? values.id : null,
-      attach: attached(values),
+      attach: attachmentPaths(values),
     });
-    out.result(replied, () => `${replied.id}  ${replied.to}  answers ${replied.replyTo}`);
+    out.result(replied, () => `${replied.id}  ${replied.to}  replies to ${replied.replyTo}`);
   },
 };

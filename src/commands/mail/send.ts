@@ -1,19 +1,20 @@
 import { declaredWorkers } from "../../project/fleet/names.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { declaredHere, foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { attached, senderRef, textOf } from "./mail-common.ts";
+import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
+import { attachmentPaths, senderRef, messageBody } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 
 export const send: Command = {
-  summary: "mail to a worker, running or not",
-  usage: "NAME TEXT [--ttl T] [--attach FILE] [--supersedes ID] [--id ID] [--file FILE] [--group G]",
+  summary: "send mail to a worker, running or not",
+  usage: "NAME TEXT [--ttl T] [--attach FILE] [--supersedes ID] [--id ID] [--file FILE] [--group G] [--expects-reply]",
   details: [
-    "Exit 0 means that it is on disk. NAME is a worker, `operator` (you), `supervisor` (whoever started the caller) or",
-    "`@all`; with --group it is left out. TEXT `-` is standard input. The same --id with the same text once more changes",
-    "nothing; with another text it is a conflict (exit 4). --ttl 10m: if nobody read it by then, it expires.",
+    "Exit 0 means that the message is on disk. NAME is a worker, `operator` (you), `supervisor` (the worker or person that",
+    "started the caller) or `@all`; it is left out with --group. TEXT `-` is standard input. Sending the same text again",
+    "with the same --id changes nothing; another text is a conflict (exit 4). --ttl 10m lets the message expire if nobody",
+    "has read it by then. --expects-reply lists it in the reader's `perdure pending`.",
   ].join("\n"),
   examples: [
     'perdure send coder "the build is red"',
@@ -32,26 +33,26 @@ export const send: Command = {
   words: [0, 2],
 
   async run({ words, values, out }) {
-    const found = foundHere();
-    const here = placeHere(found);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
     const group = typeof values.group === "string" ? values.group : null;
     const [first = "", second] = words;
-    const declared = declaredHere(found);
+    const declared = declaredWorkersHere(found);
     const to = group === null ? null : membersOf(group, declaredWorkers(found));
-    const everybody = group === null && first === "@all";
-    const { project, name } = group === null && !everybody ? parseRecipient(first) : { project: null, name: "" };
-    const { messages } = await ask("send", {
+    const toAll = group === null && first === "@all";
+    const { project, name } = group === null && !toAll ? parseRecipient(first) : { project: null, name: "" };
+    const { messages } = await callDaemon("send", {
       ...senderRef(),
       here,
-      project: project ?? ownProject(),
-      to: to ?? (everybody ? [] : [name]),
-      all: everybody,
-      body: textOf(group === null ? second : first, values, "send"),
+      project: project ?? projectOfRun(),
+      to: to ?? (toAll ? [] : [name]),
+      all: toAll,
+      body: messageBody(group === null ? second : first, values, "send"),
       id: typeof values.id === "string" ? values.id : null,
       ttlMs: duration("--ttl", values.ttl),
       supersedes: typeof values.supersedes === "string" ? values.supersedes : null,
       expectsReply: values["expects-reply"] === true,
-      attach: attached(values),
+      attach: attachmentPaths(values),
       declared: declared.map((each) => each.name),
     });
     const [only] = messages;
@@ -68,7 +69,7 @@ function membersOf(group: string, declared: { name: string; group: string | null
   const members = declared.filter((each) => each.group === group).map(({ name }) => name);
   if (members.length > 0) return members;
   const groups = [...new Set(declared.flatMap((each) => each.group ?? []))];
-  throw new PerdureError("not-found", `No worker in perdure.toml is of group ${JSON.stringify(group)}.`, {
+  throw new PerdureError("not-found", `No worker in perdure.toml has the group ${JSON.stringify(group)}.`, {
     hint: groups.length > 0 ? `there are: ${groups.join(", ")}` : 'group = "…" below [workers.NAME]',
   });
 }

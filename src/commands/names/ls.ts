@@ -1,16 +1,16 @@
-import { askList } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { ownProject, placeHere } from "../shared/here.ts";
+import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { watchWorkers } from "./watch.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
 
 export const ls: Command = {
-  summary: "the workers of this project, and their state",
+  summary: "list the workers of this project and their state",
   usage: "[--all] [--long] [--watch]",
   details: [
     "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another.",
-    "--watch goes on, until Ctrl-C; with --json or into a pipe it prints a document, on one line, at every change.",
-    "--long adds pid and run. --json has everything.",
+    "--watch keeps the table current until Ctrl-C; with --json, or into a pipe, it prints one line of JSON per change.",
+    "--long adds pid and run. --all lists every project. --json has everything.",
   ].join("\n"),
   examples: ["perdure ls", "perdure ls -w", "perdure ls --all --json"],
   options: {
@@ -22,13 +22,13 @@ export const ls: Command = {
 
   async run({ values, out }) {
     const all = values.all === true;
-    const form = { addresses: all, long: values.long === true };
-    const where = { here: placeHere(), project: ownProject(), all };
-    if (values.watch === true) return watchWorkers(where, form, out);
-    const { items: workers } = await askList("ls", where);
+    const options = { addresses: all, long: values.long === true };
+    const params = { here: projectRefHere(), project: projectOfRun(), all };
+    if (values.watch === true) return watchWorkers(params, options, out);
+    const { items: workers } = await listFromDaemon("ls", params);
     out.result(
       { workers },
-      () => workerTable(workers.toSorted(byName), out.paint, { ...form, columns: out.columns }) ?? "",
+      () => workerTable(workers.toSorted(byName), out.paint, { ...options, columns: out.columns }) ?? "",
     );
     if (workers.length === 0)
       out.note("No workers here yet. A fleet: perdure init, perdure up. One alone: perdure run NAME -- COMMAND");

@@ -8,39 +8,44 @@ import { OPERATOR } from "../../protocol/records/mail.ts";
 import { nameKey } from "../../protocol/names.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere, ownProject, placeHere } from "../shared/here.ts";
-import { needsOf, needsText, type Need } from "../shared/attention-list.ts";
-import { nextStep } from "../shared/suggestion.ts";
+import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
+import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
+import { suggestCommand } from "../shared/suggestion.ts";
 import { printable } from "../shared/output.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
 
 export const overview: Command = {
-  summary: "where you are, and what needs you",
+  summary: "show where you are and what needs you",
   usage: "",
-  details: "The project, its workers, who cannot go on without you and what to type, and the next sensible command.",
+  details: "Shows the project, its workers, what needs you and the command for it, and the next sensible command.",
   examples: ["perdure"],
   words: [0, 0],
 
   async run({ out }) {
-    const found = foundHere();
-    const here = placeHere(found);
+    const found = findProjectHere();
+    const here = projectRefHere(found);
     const client = await connect();
     try {
       const project = await client.call("showProject", { here });
-      const { items: workers } = await client.collect("ls", { here, project: ownProject(), all: false });
-      const saved = project.registered ? await activeSession(client, here) : null;
-      const mail = project.registered ? await operatorsMail(client, here) : 0;
-      const fleet = fleetHere(found);
+      const { items: workers } = await client.collect("ls", { here, project: projectOfRun(), all: false });
+      const saved = project.registered ? await activeSavedSession(client, here) : null;
+      const mail = project.registered ? await unreadOperatorMail(client, here) : 0;
+      const fleet = readFleetHere(found);
       const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
-      const needs = [...fleet.needs, ...needsOf(workers), ...mailNeeds(mail)];
-      const next = nextStep({ needs, workers, down: down.map(({ name }) => name), fleet: fleet.workers.length });
+      const needs = [...fleet.attention, ...attentionItems(workers), ...mailAttention(mail)];
+      const next = suggestCommand({
+        attention: needs,
+        workers,
+        down: down.map(({ name }) => name),
+        fleetSize: fleet.workers.length,
+      });
       out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
         const { paint, columns } = out;
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
         return [
-          `${paint.bold(project.slug)}  ${paint.dim(printable(fromHome(project.root)))}${session}`,
+          `${paint.bold(project.slug)}  ${paint.dim(printable(withTilde(project.root)))}${session}`,
           workerTable(workers.toSorted(byName), paint, { columns }),
-          needsText(needs, paint, columns),
+          attentionText(needs, paint, columns),
           `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
         ]
           .filter(Boolean)
@@ -52,25 +57,25 @@ export const overview: Command = {
   },
 };
 
-/** As a person would write it. */
-function fromHome(folder: string): string {
+/** Abbreviates the home folder to `~`. */
+function withTilde(folder: string): string {
   const home = process.env.HOME;
   return home && folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
 }
 
-async function activeSession(client: Client, here: ProjectRef): Promise<string | null> {
-  const { items } = await client.collect("saved", { here, project: ownProject() });
+async function activeSavedSession(client: Client, here: ProjectRef): Promise<string | null> {
+  const { items } = await client.collect("saved", { here, project: projectOfRun() });
   return items.find(({ active }) => active)?.name ?? null;
 }
 
-/** Of the person at the machine; a worker's own is in the table. */
-async function operatorsMail(client: Client, here: ProjectRef): Promise<number> {
+/** Counts the operator's unread mail, up to a bound; none inside a run, where the table shows the worker's own. */
+async function unreadOperatorMail(client: Client, here: ProjectRef): Promise<number> {
   if (process.env.PERDURE_RUN) return 0;
-  const box = { as: null, nested: false, here, project: ownProject(), target: null, all: false };
-  return (await client.collect("peekMail", { ...box, limit: UNREAD_TOLD_MAX })).items.length;
+  const mailbox = { as: null, nested: false, here, project: projectOfRun(), target: null, all: false };
+  return (await client.collect("peekMail", { ...mailbox, limit: UNREAD_TOLD_MAX })).items.length;
 }
 
-function mailNeeds(unread: number): Need[] {
+function mailAttention(unread: number): AttentionItem[] {
   if (unread === 0) return [];
   const many = unread === UNREAD_TOLD_MAX ? ` or more` : "";
   return [
@@ -78,13 +83,13 @@ function mailNeeds(unread: number): Need[] {
   ];
 }
 
-/** A fleet file with a mistake is one thing more that needs somebody; the rest is told all the same. */
-function fleetHere(found: FoundProject): { workers: FleetWorker[]; needs: Need[] } {
+/** Reads the fleet; a mistake in its file becomes one more item that needs a person, so that the rest is still shown. */
+function readFleetHere(found: FoundProject): { workers: FleetWorker[]; attention: AttentionItem[] } {
   try {
-    return { workers: readFleet(found)?.workers ?? [], needs: [] };
+    return { workers: readFleet(found)?.workers ?? [], attention: [] };
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    return { workers: [], needs: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
+    return { workers: [], attention: [{ name: "perdure.toml", why: error.message, command: "perdure doctor" }] };
   }
 }
 

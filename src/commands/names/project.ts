@@ -1,20 +1,20 @@
 import { resolve } from "node:path";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { ask, askList } from "../shared/call.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { foundHere, placeHere } from "../shared/here.ts";
+import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 import { table } from "../shared/table.ts";
 import { subcommand } from "../shared/subcommand.ts";
 
-const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: here, ls: list, move };
+const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: showHere, ls: list, move };
 
 export const project: Command = {
-  summary: "which project this folder is; all of them; rebind one that was moved",
+  summary: "show this folder's project, list all projects, or rebind one that was moved",
   usage: "[show | ls | move OLD]",
   details:
-    "A repository with all its worktrees is one project, else a folder. After a repository was moved, run\n`project move OLD` in its new place, with its old slug or path: names, history and folders come along.",
+    "A repository with all its worktrees is one project; outside git a folder is. After moving a repository, run\n`project move OLD` in its new location, with its old slug or path: names, history and folders come along.",
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
   words: [0, 2],
 
@@ -22,7 +22,7 @@ export const project: Command = {
     const word = invocation.words[0] ?? "show";
     const action = subcommand("project", ACTIONS, word);
     if (word !== "move" && invocation.words.length > 1) {
-      throw new PerdureError("usage", `project ${word}: ${JSON.stringify(invocation.words[1])} is one word too many.`, {
+      throw new PerdureError("usage", `project ${word}: unexpected argument ${JSON.stringify(invocation.words[1])}.`, {
         hint: `perdure project ${word}`,
       });
     }
@@ -30,10 +30,10 @@ export const project: Command = {
   },
 };
 
-async function here({ out }: Invocation): Promise<void> {
-  const found = foundHere();
-  readProjectConfig(found); // what the project is called is asked for: a file that cannot be read is no answer
-  const result = await ask("showProject", { here: placeHere(found) });
+async function showHere({ out }: Invocation): Promise<void> {
+  const found = findProjectHere();
+  readProjectConfig(found); // the file may ask for another slug, so a file that cannot be read is an error here
+  const result = await callDaemon("showProject", { here: projectRefHere(found) });
   const state = result.registered
     ? `${result.workers} ${result.workers === 1 ? "worker" : "workers"}`
     : "no workers yet";
@@ -41,7 +41,7 @@ async function here({ out }: Invocation): Promise<void> {
 }
 
 async function list({ out }: Invocation): Promise<void> {
-  const { items: projects } = await askList("listProjects", {});
+  const { items: projects } = await listFromDaemon("listProjects", {});
   const rows = projects.map(({ slug, workers, root }) => [slug, String(workers), root]);
   out.result({ projects }, () => (rows.length > 0 ? table(["PROJECT", "WORKERS", "ROOT"], rows, out.paint.dim) : ""));
   if (rows.length === 0)
@@ -54,6 +54,9 @@ async function move({ words, out }: Invocation): Promise<void> {
     throw new PerdureError("usage", "project move: OLD is missing.", {
       hint: "perdure project move OLD, its old slug or path",
     });
-  const result = await ask("moveProject", { here: placeHere(), old: old.includes("/") ? resolve(old) : old });
+  const result = await callDaemon("moveProject", {
+    here: projectRefHere(),
+    old: old.includes("/") ? resolve(old) : old,
+  });
   out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
 }

@@ -1,4 +1,4 @@
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
@@ -6,12 +6,12 @@ export const retire: Command = {
   summary: "end a worker for good and free its name",
   usage: "NAME",
   details:
-    "Refused while it runs. A later worker of that name starts with nothing of this one's. The old name of a\nrenamed worker is freed the same way.",
+    "Refused while the worker runs. A later worker of that name inherits nothing from this one. The old name of a\nrenamed worker is freed the same way.",
   examples: ["perdure retire coder"],
   words: [1, 1],
 
   async run({ words, out }) {
-    const result = await ask("retire", { target: targetOf(words[0] ?? "") });
+    const result = await callDaemon("retire", { target: targetOf(words[0] ?? "") });
     out.result(result, () => `${result.address} is retired; its name is free`);
   },
 };

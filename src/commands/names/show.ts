@@ -1,20 +1,20 @@
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
-import { ask } from "../shared/call.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 import { age } from "../shared/table.ts";
 
 export const show: Command = {
-  summary: "everything about one worker",
+  summary: "show everything about one worker",
   usage: "NAME",
   examples: ["perdure show coder", "perdure show api/coder --json"],
   words: [1, 1],
 
   async run({ words, out }) {
-    const worker = await ask("show", { target: targetOf(words[0] ?? "") });
+    const worker = await callDaemon("show", { target: targetOf(words[0] ?? "") });
     out.result(worker, () => describe(worker));
   },
 };

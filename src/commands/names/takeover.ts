@@ -1,18 +1,15 @@
 import { userInfo } from "node:os";
-import { ANSWER_WAIT_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
-import { ask } from "../shared/call.ts";
+import { ANSWER_WAIT_MS, SLOW_NOTICE_MS, TAKEOVER_KILL_WAIT_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 
-/** What takes longer says what it waits for. */
-const PATIENCE_MS = 400;
-
 export const takeover: Command = {
-  summary: "fence and stop whoever holds a name, then free it",
+  summary: "fence and stop the holder of a name, then free the name",
   usage: "NAME [--kill-after SECONDS]",
   details:
-    "From the first moment the old run can change nothing any more. It is told by whom, gets TERM, and after\n--kill-after (5) seconds KILL. Only processes that carry the run in their environment are signalled.",
+    "From the first moment the old run can change nothing any more. Its terminal says who took over; it gets TERM, and\nKILL after --kill-after (5) seconds. Only processes that carry the run in their environment are signalled.",
   examples: [
     "perdure takeover coder",
     "perdure takeover coder && perdure run coder",
@@ -27,10 +24,10 @@ export const takeover: Command = {
     const killAfterMs = seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000;
     const by = `operator ${userInfo().username}`;
     const waitMs = killAfterMs + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
-    const slow = setTimeout(() => out.note(`Asked to end (TERM); KILL after ${killAfterMs / 1000} s…`), PATIENCE_MS);
-    const result = await ask("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
+    const slow = setTimeout(() => out.note(`Sent TERM; KILL follows after ${killAfterMs / 1000} s…`), SLOW_NOTICE_MS);
+    const result = await callDaemon("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
     out.result(result, () => {
-      if (result.displaced === null) return `${result.address} was free already`;
+      if (result.displaced === null) return `${result.address} was already free`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;
     });
   },

@@ -4,20 +4,20 @@ import { WATCH_LOOK_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import { needsOf, needsText } from "../shared/attention-list.ts";
+import { attentionItems, attentionText } from "../shared/attention-list.ts";
 import { createOutput, isTerminal, type Output } from "../shared/output.ts";
-import { Screen } from "../shared/alt-screen.ts";
-import { byName, workerTable, type TableForm } from "../shared/worker-table.ts";
+import { AltScreen } from "../shared/alt-screen.ts";
+import { byName, workerTable, type WorkerTableOptions } from "../shared/worker-table.ts";
 
-type Where = CallParams<"ls">;
-type Show = (workers: readonly WorkerSummary[], trouble?: string) => void;
+type ListParams = CallParams<"ls">;
+type Show = (workers: readonly WorkerSummary[], problem?: string) => void;
 
-/** `ls` that goes on until somebody ends it: painted in place for a person, a line at every change for a program. */
-export async function watchWorkers(where: Where, form: TableForm, out: Output): Promise<void> {
-  if (out.json || !isTerminal(1)) return watch(where, printChanges());
-  const screen = new Screen();
+/** Runs `ls --watch` until it is interrupted: repainted in place for a person, one line per change for a program. */
+export async function watchWorkers(params: ListParams, options: WorkerTableOptions, out: Output): Promise<void> {
+  if (out.json || !isTerminal(1)) return watch(params, printChanges());
+  const screen = new AltScreen();
   try {
-    await watch(where, (workers, trouble) => screen.show(() => frame(workers, where, form, out, trouble)));
+    await watch(params, (workers, problem) => screen.show(() => frame(workers, params, options, out, problem)));
   } finally {
     screen.leave();
   }
@@ -35,10 +35,10 @@ function printChanges(): Show {
 
 function frame(
   workers: readonly WorkerSummary[],
-  { all, here }: Where,
-  form: TableForm,
+  { all, here }: ListParams,
+  options: WorkerTableOptions,
   { paint, columns: width }: Output,
-  trouble = "",
+  problem = "",
 ): string {
   // The terminal's last column stays free: clearing the rest of a full line would take its last character.
   const columns = width - 1;
@@ -46,54 +46,54 @@ function frame(
   const count = `${workers.length} worker${workers.length === 1 ? "" : "s"}`;
   return [
     `${paint.bold(where)}  ${paint.dim(`${count}, Ctrl-C ends`)}`,
-    workerTable(workers.toSorted(byName), paint, { ...form, columns }) ?? paint.dim("No workers here yet."),
-    needsText(needsOf(workers, all), paint, columns),
-    trouble && paint.yellow(trouble),
+    workerTable(workers.toSorted(byName), paint, { ...options, columns }) ?? paint.dim("No workers here yet."),
+    attentionText(attentionItems(workers, all), paint, columns),
+    problem && paint.yellow(problem),
   ]
     .filter(Boolean)
     .join("\n\n");
 }
 
-/** Looks when something happened, and now and then besides: whether an agent is busy is no event. */
-async function watch(where: Where, show: Show): Promise<never> {
+/** Lists the workers after every event, and periodically besides, because an agent that becomes busy or idle is no event. */
+async function watch(params: ListParams, show: Show): Promise<never> {
   let workers: readonly WorkerSummary[] = [];
   let client = await connect();
   for (;;) {
     try {
-      await follow(client, where, (seen) => show((workers = seen)));
+      await follow(client, params, (current) => show((workers = current)));
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "unavailable") throw error;
     } finally {
       client.close();
     }
-    client = await again(() => show(workers, "The daemon has left. The next command starts it again."));
+    client = await reconnect(() => show(workers, "The daemon has exited. The next command starts it again."));
   }
 }
 
-async function follow(client: Client, where: Where, show: Show): Promise<never> {
-  let ring: () => void = () => undefined;
-  const events = { here: where.here, all: where.all, target: null, after: null, limit: 1, follow: true };
-  // A lost connection is told by the listing, too.
-  void client.stream("events", events, () => ring()).catch(() => ring());
+async function follow(client: Client, params: ListParams, show: Show): Promise<never> {
+  let wake: () => void = () => undefined;
+  const events = { here: params.here, all: params.all, target: null, after: null, limit: 1, follow: true };
+  // An error of the stream is not lost: the next listing throws it as well.
+  void client.stream("events", events, () => wake()).catch(() => wake());
   for (;;) {
-    const rung = new Promise<void>((resolve) => (ring = resolve));
-    show((await client.collect("ls", where)).items);
-    const late = new AbortController();
-    await Promise.race([rung, sleep(WATCH_LOOK_MS, null, { signal: late.signal }).catch(() => null)]);
-    late.abort();
+    const changed = new Promise<void>((resolve) => (wake = resolve));
+    show((await client.collect("ls", params)).items);
+    const timer = new AbortController();
+    await Promise.race([changed, sleep(WATCH_LOOK_MS, null, { signal: timer.signal }).catch(() => null)]);
+    timer.abort();
     await sleep(WATCH_SETTLE_MS);
   }
 }
 
-/** Only looks: a daemon that somebody has stopped is not started again by whoever watches. */
-async function again(tell: () => void): Promise<Client> {
+/** Waits for a daemon without starting one: watching must not undo `perdure daemon stop`. */
+async function reconnect(onUnavailable: () => void): Promise<Client> {
   for (;;) {
     const client = await connect({ autostart: false }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "unavailable") return null;
       throw error;
     });
     if (client) return client;
-    tell();
+    onUnavailable();
     await sleep(WATCH_LOOK_MS);
   }
 }

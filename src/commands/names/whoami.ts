@@ -1,4 +1,4 @@
-import { readProjectConfig, readUserConfig, type Config } from "../../project/config/read.ts";
+import { readProjectSettings, readUserSettings, type Settings } from "../../project/config/read.ts";
 import { chooseSlug } from "../../project/slug.ts";
 import { whoami } from "../../project/whoami.ts";
 import { nameKey } from "../../protocol/names.ts";
@@ -10,15 +10,15 @@ import { statePaths, userConfigFile } from "../../state/paths.ts";
 import { readProjectsIndex } from "../../state/projects-file.ts";
 import { sessionName } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
-import { foundHere } from "../shared/here.ts";
+import { findProjectHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
 
 export const whoamiCommand: Command = {
-  summary: "who the caller is, and which rule said so",
+  summary: "show who the caller is, and which rule decided it",
   usage: "[--as NAME]",
   details: [
     "First match wins: --as, PERDURE_NAME (then PI_INTERCOM_SESSION_NAME), perdure.toml, the user's",
-    "config.toml, the name of the vendor's session, a fallback alias that has no mail. Needs no daemon.",
+    "config.toml, the name of the vendor's conversation, a fallback alias without mail. Needs no daemon.",
   ].join("\n"),
   examples: ["perdure whoami", "perdure whoami --json", "perdure whoami --as reviewer"],
   options: { as: { type: "string" } },
@@ -26,16 +26,16 @@ export const whoamiCommand: Command = {
 
   async run({ values, out }) {
     const { env } = process;
-    let config: Config | undefined;
-    const found = once(foundHere);
-    const projectConfig = (): Config => (config ??= readProjectConfig(found()));
+    let config: Settings | undefined;
+    const found = memoize(findProjectHere);
+    const projectConfig = (): Settings => (config ??= readProjectSettings(found()));
     const identity = whoami({
       as: typeof values.as === "string" ? values.as : null,
       env,
       nested: () => isNested(processTable(), process.ppid, env.PERDURE_RUN ?? ""),
       projectHere: () => slugHere(found(), projectConfig()),
       projectConfig,
-      userConfig: () => readUserConfig(userConfigFile(env)),
+      userConfig: () => readUserSettings(userConfigFile(env)),
       sessionName: () => sessionName(env),
       fingerprint: () => fingerprint(env),
     });
@@ -48,8 +48,8 @@ export const whoamiCommand: Command = {
   },
 };
 
-/** From the published index, so that no daemon is needed; a folder that is no project yet shows what it would be. */
-function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
+/** Looks the slug up in the published index, so that no daemon is needed; an unregistered folder gets the slug it would have. */
+function slugHere(found: ReturnType<typeof findProjectHere>, config: Settings): string {
   const index = readProjectsIndex(statePaths(process.env).projectsFile);
   const known = index[found.identity];
   if (known !== undefined) return known;
@@ -57,7 +57,7 @@ function slugHere(found: ReturnType<typeof foundHere>, config: Config): string {
   return chooseSlug(config.project ?? found.base, found.identity, (key) => taken.has(key));
 }
 
-/** The same for every call from one terminal or one agent: of whoever set AI_AGENT_ID, else of the session's leader. */
+/** Identifies the caller's terminal or agent, the same on every call: by AI_AGENT_ID, else by the leader of the process session. */
 function fingerprint(env: NodeJS.ProcessEnv): string {
   if (env.AI_AGENT_ID && env.AI_AGENT_ID !== env.PERDURE_RUN) return sha256(env.AI_AGENT_ID).slice(0, 8);
   const own = (readIfThere("/proc/self/stat") ?? "").replace(/^.*\) /s, "").split(" ");
@@ -70,7 +70,7 @@ function base36(number: string): string {
   return Number(number).toString(36);
 }
 
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }

@@ -4,15 +4,15 @@ import type { FoundProject } from "../../project/find.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
 import type { FleetEntry, Target } from "../../protocol/calls/index.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { entryOf } from "../shared/fleet-entries.ts";
+import { toFleetEntry } from "../shared/fleet-entries.ts";
 import type { Output } from "../shared/output.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 
 /**
- * What the project's file says of a name that was never started; null for one it does not name. Words after `--` that begin
- * with an option stand for the entry's own arguments.
+ * Returns the fleet file's entry for a worker that was never started; null if the file has none. Arguments after `--` that
+ * begin with an option replace the entry's own.
  */
-export async function wantedOfEntry(
+export async function entryForRun(
   found: FoundProject,
   { name, here, project }: Target,
   rest: readonly string[] | null,
@@ -25,5 +25,5 @@ export async function wantedOfEntry(
   await ensureTrust(fleet, here, false, out);
   if (worker.worktree) await makeWorktree(fleet.root, worker.worktree);
   checkCwd(fleet, worker);
-  return entryOf(rest === null ? worker : { ...worker, args: [...rest] }, fleet);
+  return toFleetEntry(rest === null ? worker : { ...worker, args: [...rest] }, fleet);
 }

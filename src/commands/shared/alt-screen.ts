@@ -2,11 +2,11 @@ import { write } from "./output.ts";
 
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
-/** Terminals that know it show a frame as a whole; the others overlook it. */
+/** Synchronized output: terminals that support it show a frame at once, the others ignore it. */
 const [BEGIN, END] = ["\u001b[?2026h", "\u001b[?2026l"];
 
-/** The terminal's second screen, painted in place; the first one comes back untouched, however this ends. */
-export class Screen {
+/** The terminal's alternate screen, repainted in place; the main screen comes back untouched, however the command ends. */
+export class AltScreen {
   #frame: () => string = () => "";
   #entered = false;
 
@@ -21,7 +21,7 @@ export class Screen {
     process.stdout.on("resize", () => this.show(this.#frame));
   }
 
-  /** Asked for again when the terminal has changed. */
+  /** Paints a frame; `frame` is called again when the terminal is resized or the program is resumed. */
   show(frame: () => string): void {
     this.#frame = frame;
     const rows = process.stdout.rows || Infinity;

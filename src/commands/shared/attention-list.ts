@@ -1,24 +1,24 @@
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
+import { cutToColumns } from "./columns.ts";
 import { printable, type Paint } from "./output.ts";
-import { cut } from "./table.ts";
-import { noteOf } from "./worker-table.ts";
+import { workerNote } from "./worker-table.ts";
 
-/** Something that waits for a person, and what to type. */
-export interface Need {
-  /** A worker, or `operator` for mail. */
+/** Something that needs a person, and the command for it. */
+export interface AttentionItem {
+  /** A worker's name, `operator` for mail, or `perdure.toml` for a mistake in it. */
   name: string;
   why: string;
   command: string;
 }
 
-/** Who cannot go on alone. What only takes a while (backing off, starting) is not among them. */
-export function needsOf(workers: readonly WorkerSummary[], addresses = false): Need[] {
+/** Lists the workers that need a person. Those that only need time (backing off, starting) are left out. */
+export function attentionItems(workers: readonly WorkerSummary[], addresses = false): AttentionItem[] {
   return workers.flatMap((worker) => {
     const verb = VERBS[worker.state] ?? (worker.run !== null && worker.attention !== null ? "show" : undefined);
     if (verb === undefined) return [];
-    // Another terminal's cannot be gone to.
+    // A worker in a terminal of its own has no pane to attach to.
     const reachable = verb === "attach" && worker.mode !== "tmux" ? "show" : verb;
-    const why = worker.run === null ? `${worker.state}: ${noteOf(worker)}` : noteOf(worker);
+    const why = worker.run === null ? `${worker.state}: ${workerNote(worker)}` : workerNote(worker);
     const name = addresses ? worker.address : worker.name;
     return { name, why, command: `perdure ${reachable} ${name}` };
   });
@@ -31,13 +31,13 @@ const VERBS: Partial<Record<WorkerState, string>> = {
   unresumable: "drill",
 };
 
-/** One line each; empty when nobody needs anything. */
-export function needsText(needs: readonly Need[], paint: Paint, columns: number): string {
-  if (needs.length === 0) return "";
-  const width = Math.max(...needs.map(({ name }) => name.length));
-  const commands = Math.max(...needs.map(({ command }) => command.length));
-  const lines = needs.map(({ name, why, command }) => {
-    const reason = cut(printable(why), columns - width - commands - 6);
+/** Formats one line per item; empty when nothing needs a person. */
+export function attentionText(items: readonly AttentionItem[], paint: Paint, columns: number): string {
+  if (items.length === 0) return "";
+  const width = Math.max(...items.map(({ name }) => name.length));
+  const commands = Math.max(...items.map(({ command }) => command.length));
+  const lines = items.map(({ name, why, command }) => {
+    const reason = cutToColumns(printable(why), columns - width - commands - 6);
     return `  ${paint.bold(name.padEnd(width))}  ${paint.cyan(command.padEnd(commands))}  ${paint.yellow(reason)}`;
   });
   return [paint.yellow("Needs you"), ...lines].join("\n");

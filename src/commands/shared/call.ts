@@ -1,8 +1,8 @@
 import { connect, type Collected } from "../../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 
-/** One call to the daemon, for verbs that need no more. */
-export async function ask<N extends CallName>(
+/** Makes one call to the daemon on a connection of its own. */
+export async function callDaemon<N extends CallName>(
   name: N,
   params: CallParams<N>,
   waitMs?: number,
@@ -15,8 +15,11 @@ export async function ask<N extends CallName>(
   }
 }
 
-/** The same for a call that answers with a list. */
-export async function askList<N extends keyof StreamItems>(name: N, params: CallParams<N>): Promise<Collected<N>> {
+/** Makes one call that streams a list, on a connection of its own, and collects its items. */
+export async function listFromDaemon<N extends keyof StreamItems>(
+  name: N,
+  params: CallParams<N>,
+): Promise<Collected<N>> {
   const client = await connect();
   try {
     return await client.collect(name, params);

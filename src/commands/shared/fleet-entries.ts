@@ -9,16 +9,19 @@ import { nameKey, nearest } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
-import { adapterNames, adapterOf } from "../../vendors/index.ts";
-import { ask } from "./call.ts";
-import { vendorOf } from "./launch.ts";
-import { placeHere } from "./here.ts";
+import { adapterOf, unknownVendor } from "../../vendors/index.ts";
+import { callDaemon } from "./call.ts";
+import { matchVendor } from "./launch.ts";
+import { projectRefHere } from "./here.ts";
 
-// From the fleet file to what the daemon is asked to keep running.
+// Turns the workers of the fleet file into the entries that the daemon is asked to keep running.
 
-/** With the project's real name in its prompts: two folders called `api` have two. */
-export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
-  const fleet = readFleet(found, (await ask("showProject", { here: placeHere(found) })).slug);
+/**
+ * Reads the fleet of a project, or throws. The daemon is asked for the slug that its prompts may mention, because two
+ * folders called `api` have different slugs.
+ */
+export async function requireFleet(found: FoundProject): Promise<Fleet> {
+  const fleet = readFleet(found, (await callDaemon("showProject", { here: projectRefHere(found) })).slug);
   if (fleet !== null) return fleet;
   const file = join(fleetRoot(found), CONFIG_FILE);
   throw new PerdureError("not-found", `There is no perdure.toml with workers in ${found.root}.`, {
@@ -28,45 +31,45 @@ export async function mustHaveFleet(found: FoundProject): Promise<Fleet> {
   });
 }
 
-/** Those named by their own name, or by their entry's, which may stand for several. Without words, all. */
-export function chosen(fleet: Fleet, words: readonly string[]): FleetWorker[] {
-  if (words.length === 0) return fleet.workers;
-  const picked = words.flatMap((word) => {
-    const key = nameKey(word);
+/** Returns the workers with these names, or of the entries with these names, which may be several each; all without names. */
+export function selectWorkers(fleet: Fleet, names: readonly string[]): FleetWorker[] {
+  if (names.length === 0) return fleet.workers;
+  const selected = names.flatMap((requested) => {
+    const key = nameKey(requested);
     const found = fleet.workers.filter(({ name, entry }) => nameKey(name) === key || nameKey(entry) === key);
-    if (found.length === 0) throw unknown(fleet, word);
+    if (found.length === 0) throw unknownWorker(fleet, requested);
     return found;
   });
-  return [...new Set(picked)];
+  return [...new Set(selected)];
 }
 
-function unknown({ file, workers }: Fleet, word: string): PerdureError {
+function unknownWorker({ file, workers }: Fleet, requested: string): PerdureError {
   const [near] = nearest(
-    word,
+    requested,
     workers.flatMap(({ name, entry }) => [name, entry]),
   );
-  return new PerdureError("not-found", `${file} names no worker ${JSON.stringify(word)}.`, {
-    hint: near ? `did you mean ${near}?` : `it names ${workers.map(({ name }) => name).join(", ")}`,
+  return new PerdureError("not-found", `${file} has no worker ${JSON.stringify(requested)}.`, {
+    hint: near ? `did you mean ${near}?` : `it has ${workers.map(({ name }) => name).join(", ")}`,
   });
 }
 
-/** What the operator agrees to: the file, and what its prompts make an agent do first. */
-export function trustOf({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
-  const told = workers.filter(({ prompt }) => prompt !== null);
+/** Returns what the operator agrees to: the text of the file, and hashes of the prompts it refers to. */
+export function trustedContent({ text, workers }: Fleet): Pick<CallParams<"up">, "text" | "prompts"> {
+  const prompted = workers.filter(({ prompt }) => prompt !== null);
   return {
     text,
-    prompts: JSON.stringify(Object.fromEntries(told.map(({ name, prompt }) => [name, sha256(prompt ?? "")]))),
+    prompts: JSON.stringify(Object.fromEntries(prompted.map(({ name, prompt }) => [name, sha256(prompt ?? "")]))),
   };
 }
 
-/** Which variables are recorded, the trusted file says, not the one of the tree one stands in. */
-export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
+/** Builds the daemon's entry of a worker. The trusted file says which variables are recorded, not the one in the caller's tree. */
+export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
   const recorded = recordedEnvironment(process.env, readConfigAt(fleet.root)?.policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
   const { name, cwd, group, restart, prompt } = worker;
   return {
     name,
-    ...commandOf(worker, fleet),
+    ...entryCommand(worker, fleet),
     cwd,
     environment: { ...recorded, ...worker.env },
     group,
@@ -76,13 +79,13 @@ export function entryOf(worker: FleetWorker, fleet: Fleet): FleetEntry {
   };
 }
 
-function commandOf(
+function entryCommand(
   { entry, vendor, command, args, declared, cwd }: FleetWorker,
   fleet: Fleet,
 ): Pick<FleetEntry, "command" | "vendor"> {
   if (vendor === null) {
     const words = [...(command ?? []), ...args];
-    return { command: words, vendor: vendorOf(words, cwd) };
+    return { command: words, vendor: matchVendor(words, cwd) };
   }
   const adapter = adapterOf(vendor);
   if (adapter === null) throw noAdapter(fleet, entry, vendor);
@@ -93,8 +96,6 @@ function commandOf(
 }
 
 function noAdapter(fleet: Fleet, entry: string, vendor: string): Error {
-  const [near] = nearest(vendor, adapterNames());
-  const known = `known: ${adapterNames().join(", ")}; any other program: command = ["…"]`;
-  const said = `: there is no vendor ${JSON.stringify(vendor)}.`;
-  return fleetError(fleet, entry, "vendor", said, near ? `did you mean ${near}?` : known);
+  const { message, hint } = unknownVendor(vendor, 'any other program: command = ["…"]');
+  return fleetError(fleet, entry, "vendor", `: ${message.replace(/^T/, "t")}`, hint ?? "");
 }

@@ -1,4 +1,4 @@
-import { readProjectConfig } from "../../project/config/read.ts";
+import { readProjectSettings } from "../../project/config/read.ts";
 import { findProject, type FoundProject } from "../../project/find.ts";
 import { declaredWorkers } from "../../project/fleet/names.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
@@ -6,39 +6,39 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey, parseAddress, startCommand } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 
-/** The folder a command was called from; gone when somebody removed it under the shell. */
-export function foundHere(): FoundProject {
+/** Finds the project of the current folder. */
+export function findProjectHere(): FoundProject {
   try {
     return findProject(process.cwd());
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error;
-    throw new PerdureError("not-found", "The folder this shell stands in no longer exists.", {
-      hint: "cd to one that does",
-    });
+    throw new PerdureError("not-found", "The current folder no longer exists.", { hint: "cd to one that does" });
   }
 }
 
-export function placeHere(found = foundHere()): ProjectRef {
+/** Refers to the project of the current folder, also when a mistake in perdure.toml hides the slug it asks for. */
+export function projectRefHere(found = findProjectHere()): ProjectRef {
   const { identity, root, base } = found;
   try {
-    return { identity, root, base: readProjectConfig(found).project ?? base };
+    return { identity, root, base: readProjectSettings(found).project ?? base };
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    // A project that is known goes by what it is. Those who use the rest of the file read it themselves.
-    ignored = error;
+    // A registered project is found by its identity. Verbs that need the rest of the file read it themselves and throw.
+    tolerated = error;
     return { identity, root, base, guessed: true };
   }
 }
 
-let ignored: PerdureError | null = null;
+/** Module state, because a process runs one verb, and the error would have to pass through every caller of `projectRefHere`. */
+let tolerated: PerdureError | null = null;
 
-/** What is wrong with the project's file, if nothing but the project's name was wanted of it. */
-export function ignoredHere(): PerdureError | null {
-  return ignored;
+/** Returns the mistake in perdure.toml that `projectRefHere` could do without; null if there was none. */
+export function toleratedConfigError(): PerdureError | null {
+  return tolerated;
 }
 
-/** The workers that the fleet file names; none while it cannot be read. */
-export function declaredHere(found: FoundProject): { name: string; group: string | null }[] {
+/** Lists the workers that the fleet file declares; none while the file cannot be read. */
+export function declaredWorkersHere(found: FoundProject): { name: string; group: string | null }[] {
   try {
     return declaredWorkers(found);
   } catch (error) {
@@ -47,18 +47,19 @@ export function declaredHere(found: FoundProject): { name: string; group: string
   }
 }
 
-/** The command that starts a worker from here: one that the fleet file declares comes up with its fleet. */
+/** Returns the command that starts a worker: `up` for one that the fleet file declares, else `run`. */
 export function startCommandHere(found: FoundProject, name: string): string {
-  const isDeclared = declaredHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
+  const isDeclared = declaredWorkersHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
   return startCommand(name, isDeclared);
 }
 
-/** A worker as typed. Inside a run a bare name means a worker of the run's own project, wherever it has `cd`ed. */
-export function targetOf(text: string, here = placeHere()): Target {
+/** Parses a worker's name or address. Inside a run a bare name belongs to the run's project, whatever the current folder is. */
+export function targetOf(text: string, here = projectRefHere()): Target {
   const { project, name } = parseAddress(text);
-  return { project: project ?? ownProject(), name, here };
+  return { project: project ?? projectOfRun(), name, here };
 }
 
-export function ownProject(): string | null {
+/** Returns the slug of the project whose run this process is part of; null outside a run. */
+export function projectOfRun(): string | null {
   return process.env.PERDURE_PROJECT || null;
 }

@@ -1,32 +1,42 @@
 import { realpathSync } from "node:fs";
-import { claim, type ClaimRequest } from "../../client/claim.ts";
+import { claimWithRetry, type ClaimRequest } from "../../client/claim.ts";
 import { connect } from "../../client/connect.ts";
 import type { Environment } from "../../util/environment.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { matchCommand } from "../../vendors/match.ts";
-import { ask } from "./call.ts";
+import { callDaemon } from "./call.ts";
 
-type Request = Omit<ClaimRequest, "kind" | "pid">;
+type LaunchClaim = Omit<ClaimRequest, "kind" | "pid">;
 
-/** Claims, and gets everything ready for the start. If that fails the name is given back at once. */
-export async function claimForLaunch(request: Request, env: Environment = process.env): Promise<PreparedLaunch> {
-  const grant = await claim(connect, { ...request, kind: "run", pid: process.pid });
+/** Claims a name and prepares the launch. If preparing fails, the name is released before the error is thrown. */
+export async function claimForLaunch(request: LaunchClaim, env: Environment = process.env): Promise<PreparedLaunch> {
+  const grant = await claimWithRetry(connect, { ...request, kind: "run", pid: process.pid });
   const { run, generation, token } = grant;
   try {
     return await prepareLaunch(grant, env, (session) => {
       const { command, cwd, environment, vendor, prompt } = request;
-      return ask("bindConversation", { run, generation, token, session, command, cwd, environment, vendor, prompt });
+      return callDaemon("bindConversation", {
+        run,
+        generation,
+        token,
+        session,
+        command,
+        cwd,
+        environment,
+        vendor,
+        prompt,
+      });
     });
   } catch (error) {
-    await ask("release", { run, generation, token });
+    await callDaemon("release", { run, generation, token });
     throw error;
   }
 }
 
-/** Whose program a command starts, by its words and by where its first one leads to; null for one without an adapter. */
-export function vendorOf(command: readonly string[], cwd: string): ClaimRequest["vendor"] {
+/** Finds the vendor of a command, by its words and by the file that its program resolves to; null without an adapter. */
+export function matchVendor(command: readonly string[], cwd: string): ClaimRequest["vendor"] {
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
   const match = matchCommand(command, "file" in program ? realpathSync(program.file) : null);
   return match && adapterOf(match.vendor) ? { name: match.vendor, programAt: match.programAt } : null;

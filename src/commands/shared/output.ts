@@ -3,45 +3,45 @@ import { writeSync } from "node:fs";
 import { isErrno } from "../../state/files.ts";
 import type { PerdureError } from "../../protocol/errors.ts";
 
-/** Data on stdout, talk on stderr, one JSON document where one was asked for. */
+/** A verb's output: results on stdout, notes and errors on stderr; with `--json` one document on stdout. */
 export interface Output {
   json: boolean;
-  /** The result: as one document with `--json`, else as the text. */
+  /** Prints the result: one JSON document with `--json`, else the text. */
   result(value: object, text: () => string): void;
-  /** One line of a stream. */
+  /** Prints one line of a stream. */
   item(value: object, text: () => string): void;
-  /** Talk, for people; silent with `--json`. */
+  /** Prints a note for people; silent with `--json`. */
   note(text: string): void;
   error(error: PerdureError): void;
   readonly paint: Paint;
-  /** Of the terminal that the result goes to; without an end where it goes elsewhere. */
+  /** The width of the terminal on stdout; infinite where stdout is no terminal. */
   readonly columns: number;
 }
 
 export type Paint = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red" | "cyan", (text: string) => string>>;
 
 export function createOutput(json: boolean, env: Environment): Output {
-  // Found out when first painted: asking loads Node's tty module, 3 ms that `whoami` never needs.
-  const colourful = (fd: number): boolean =>
-    !json && !env.NO_COLOR && (isForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
+  // Decided at the first use: asking loads Node's tty module, 3 ms that `whoami` never needs.
+  const usesColour = (fd: number): boolean =>
+    !json && !env.NO_COLOR && (isColourForced(env) || (env.TERM !== "dumb" && isTerminal(fd)));
   return {
     json,
     get paint() {
-      return createPaint(colourful(1));
+      return createPaint(usesColour(1));
     },
     get columns() {
       return (isTerminal(1) && process.stdout.columns) || Infinity;
     },
-    result: (value, text) => write(1, json ? document(value) : ending(text())),
-    item: (value, text) => write(1, json ? `${harmless(JSON.stringify(value))}\n` : ending(text())),
+    result: (value, text) => write(1, json ? jsonDocument(value) : withNewline(text())),
+    item: (value, text) => write(1, json ? `${escapeJson(JSON.stringify(value))}\n` : withNewline(text())),
     note: (text) => {
-      if (!json) write(2, ending(text));
+      if (!json) write(2, withNewline(text));
     },
     error: (error) => {
-      if (json) return write(1, document({ error: error.toJSON() }));
-      const paintTalk = createPaint(colourful(2));
-      const hint = error.hint === null ? "" : `\n  ${paintTalk.dim("→")} ${printable(error.hint)}`;
-      write(2, `${paintTalk.red("perdure:")} ${printable(error.message)}${hint}\n`);
+      if (json) return write(1, jsonDocument({ error: error.toJSON() }));
+      const paint = createPaint(usesColour(2));
+      const hint = error.hint === null ? "" : `\n  ${paint.dim("→")} ${printable(error.hint)}`;
+      write(2, `${paint.red("perdure:")} ${printable(error.message)}${hint}\n`);
     },
   };
 }
@@ -50,51 +50,51 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule("node:tty").isatty(fd);
 }
 
-/** Somebody who shows our output to a person: colours, although it is a pipe. */
-function isForced({ FORCE_COLOR: forced }: Environment): boolean {
-  return forced !== undefined && forced !== "" && forced !== "0";
+/** Says whether to colour output into a pipe as well, for a program that shows it to a person. */
+function isColourForced({ FORCE_COLOR: value }: Environment): boolean {
+  return value !== undefined && value !== "" && value !== "0";
 }
 
-/** Escapes what a terminal would obey: names, paths and commands come from files and other people. */
+/** Escapes characters that control a terminal: names, paths and commands come from files and other people. */
 export function printable(text: string): string {
-  return text.replace(OBEYED, escaped);
+  return text.replace(CONTROL_CHARACTERS, escaped);
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function escaped(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** For what a script takes byte for byte: it is, unless a person would look at it on a terminal. */
-export function exact(text: string): string {
+/** Leaves text as it is for scripts, and escapes it where stdout is a terminal. */
+export function rawOutput(text: string): string {
   const shown = printable(text);
   return shown !== text && isTerminal(1) ? shown : text;
 }
 
-/** JSON escapes the control characters below a space; these are obeyed, too, and only ever stand inside a text. */
-function harmless(json: string): string {
+/** Escapes the control characters that JSON leaves alone; in a JSON document they only ever occur inside a string. */
+function escapeJson(json: string): string {
   return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
-function document(value: object): string {
-  return `${harmless(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
+function jsonDocument(value: object): string {
+  return `${escapeJson(JSON.stringify({ schemaVersion: 1, ...value }, null, 2))}\n`;
 }
 
-function ending(text: string): string {
+function withNewline(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** Not process.stdout: touching it changes the terminal's flags for the program that `run` becomes. */
+/** Writes synchronously, without process.stdout: touching that changes the terminal's flags for the program that `run` executes. */
 export function write(fd: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
-      if (isErrno(error, "EPIPE") && fd === 2) return; // nobody listens to the talk; the work goes on
-      if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has seen enough
+      if (isErrno(error, "EPIPE") && fd === 2) return; // nobody reads the notes; the command continues
+      if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has closed the pipe
       if (!isErrno(error, "EAGAIN")) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }

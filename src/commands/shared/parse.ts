@@ -1,6 +1,6 @@
 import { PerdureError } from "../../protocol/errors.ts";
 
-/** An option that must be a whole number in a range; null when it was not given. */
+/** Parses an option that must be a whole number in a range; null when it was not given. */
 export function wholeNumber(
   option: string,
   value: string | boolean | undefined,
@@ -19,13 +19,17 @@ export function wholeNumber(
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30s`, `10m`, `2h`, `1d`; a bare number is seconds. Null when it was not given. */
+/** Parses a duration such as `30s`, `10m`, `2h` or `1d` into milliseconds; a bare number is seconds. Null when it was not given. */
 export function duration(option: string, value: string | boolean | undefined): number | null {
   if (typeof value !== "string") return null;
   const [, digits = "", unit = "s"] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(value) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit] ?? 0);
   if (digits !== "" && ms > 0) return ms;
-  throw new PerdureError("usage", `${option} is ${JSON.stringify(value)}; it must be a time, such as 30s, 10m or 2h.`, {
-    hint: `${option} 10m`,
-  });
+  throw new PerdureError(
+    "usage",
+    `${option} is ${JSON.stringify(value)}; it must be a duration, such as 30s, 10m or 2h.`,
+    {
+      hint: `${option} 10m`,
+    },
+  );
 }

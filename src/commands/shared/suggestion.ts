@@ -1,34 +1,33 @@
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
-import type { Need } from "./attention-list.ts";
+import type { AttentionItem } from "./attention-list.ts";
 
-interface Step {
+interface Suggestion {
   command: string;
-  /** Empty when it has just been told. */
+  /** Empty when the list of what needs a person has just said it. */
   why: string;
 }
 
-/** The one command that makes most sense now. */
-export function nextStep({
-  needs,
+/** Returns the one command that makes most sense now. */
+export function suggestCommand({
+  attention,
   workers,
   down,
-  fleet,
+  fleetSize,
 }: {
-  needs: readonly Need[];
+  attention: readonly AttentionItem[];
   workers: readonly WorkerSummary[];
-  /** Of the fleet file's workers, those that do not run. */
+  /** The names of the fleet file's workers that do not run. */
   down: readonly string[];
-  /** How many the fleet file names. */
-  fleet: number;
-}): Step {
-  const [first] = needs;
+  /** The number of workers in the fleet file. */
+  fleetSize: number;
+}): Suggestion {
+  const [first] = attention;
   if (first) return { command: first.command, why: "" };
-  const coming = workers.some(isComing);
-  const waiting = down.filter((name) => !workers.some((worker) => worker.name === name && isComing(worker)));
-  if (waiting.length > 0) return { command: "perdure up", why: downText(waiting, fleet) };
+  const stillDown = down.filter((name) => !workers.some((worker) => worker.name === name && isStarting(worker)));
+  if (stillDown.length > 0) return { command: "perdure up", why: downText(stillDown, fleetSize) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
   if (inPane) return { command: `perdure attach ${inPane.name}`, why: "go to its terminal; Ctrl-b d leaves it again" };
-  if (coming) return { command: "perdure ls --watch", why: "see them come up" };
+  if (workers.some(isStarting)) return { command: "perdure ls --watch", why: "see them come up" };
   const stopped = workers.find(({ run }) => run === null);
   if (stopped) return { command: `perdure run ${stopped.name}`, why: "start it again, in its own conversation" };
   const [running] = workers;
@@ -36,12 +35,12 @@ export function nextStep({
   return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
 }
 
-function isComing({ state }: WorkerSummary): boolean {
+function isStarting({ state }: WorkerSummary): boolean {
   return state === "starting" || state === "backing-off";
 }
 
-function downText(down: readonly string[], fleet: number): string {
-  if (down.length === fleet) return fleet === 1 ? "start it" : `start all ${fleet} of perdure.toml`;
+function downText(down: readonly string[], fleetSize: number): string {
+  if (down.length === fleetSize) return fleetSize === 1 ? "start it" : `start all ${fleetSize} of perdure.toml`;
   const some = down.length > 3 ? `${down.slice(0, 3).join(", ")} and ${down.length - 3} more` : down.join(", ");
   return `${some} of perdure.toml ${down.length === 1 ? "is" : "are"} not up`;
 }

@@ -1,3 +1,4 @@
+import { columnsOf, cutToColumns } from "./columns.ts";
 import { printable } from "./output.ts";
 
 export interface Cell {
@@ -17,13 +18,17 @@ export function table(
 ): string {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === "string" ? { text: cell } : cell)));
   const texts = cells.map((row) => row.map((cell) => printable(cell.text)));
-  const widths = header.map((title, column) => Math.max(title.length, ...texts.map((row) => row[column]?.length ?? 0)));
+  const widths = header.map((title, column) =>
+    Math.max(columnsOf(title), ...texts.map((row) => columnsOf(row[column] ?? ""))),
+  );
   const last = header.length - 1;
   const before = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
-  const shown = texts.map((row) => row.map((text, column) => (column === last ? cut(text, columns - before) : text)));
+  const shown = texts.map((row) =>
+    row.map((text, column) => (column === last ? cutToColumns(text, columns - before) : text)),
+  );
   const line = (parts: string[], paint: (text: string, column: number) => string): string =>
     parts
-      .map((text, column) => paint(text, column) + " ".repeat(Math.max(0, (widths[column] ?? 0) - text.length)))
+      .map((text, column) => paint(text, column) + " ".repeat(Math.max(0, (widths[column] ?? 0) - columnsOf(text))))
       .join(GAP)
       .trimEnd();
   return [
@@ -33,28 +38,6 @@ export function table(
 }
 
 const GAP = "  ";
-
-/** To so many columns of a terminal, with a mark where something is missing. */
-export function cut(text: string, columns: number): string {
-  const chars = Array.from(text);
-  if (chars.reduce((sum, char) => sum + columnsOf(char), 0) <= columns) return text;
-  let [kept, used] = ["", 1];
-  for (const char of chars) {
-    used += columnsOf(char);
-    if (used > columns) break;
-    kept += char;
-  }
-  return columns < 1 ? "" : `${kept.trimEnd()}…`;
-}
-
-/** Terminals give these two columns: Chinese, Japanese, Korean and pictures. */
-function columnsOf(char: string): number {
-  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u.test(
-    char,
-  )
-    ? 2
-    : 1;
-}
 
 /** How long ago, in the largest whole unit: `12s`, `3m`, `2h`, `5d`. */
 export function age(fromIso: string, nowMs = Date.now()): string {

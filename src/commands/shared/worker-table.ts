@@ -3,35 +3,39 @@ import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.t
 import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
 
-export interface TableForm {
-  /** With the project before the name. */
+export interface WorkerTableOptions {
+  /** Shows addresses (`project/name`) in place of names. */
   addresses?: boolean;
-  /** With what a person seldom looks for: pid and run. */
+  /** Adds pid and run. */
   long?: boolean;
-  /** Of the terminal. */
+  /** The width of the terminal. */
   columns?: number;
 }
 
-/** coder-2 before coder-10. */
+/** Orders workers by address, numbers by their value: coder-2 comes before coder-10. */
 export function byName(a: WorkerSummary, b: WorkerSummary): number {
   return a.address.localeCompare(b.address, "en", { numeric: true });
 }
 
-/** What a person with several agents looks at all day. Null when there is nobody to show. */
-export function workerTable(workers: readonly WorkerSummary[], paint: Paint, form: TableForm = {}): string | null {
+/** Formats the table of `ls`; null without workers. */
+export function workerTable(
+  workers: readonly WorkerSummary[],
+  paint: Paint,
+  options: WorkerTableOptions = {},
+): string | null {
   if (workers.length === 0) return null;
-  const { addresses = false, long = false, columns = Infinity } = form;
+  const { addresses = false, long = false, columns = Infinity } = options;
   const rows = workers.map((worker): Cell[] => [
     { text: addresses ? worker.address : worker.name, paint: paint.bold },
     vendorCell(worker, paint),
     stateCell(worker, paint),
-    quiet(worker.run && age(worker.run.startedAt), paint),
-    quiet(worker.generation === 0 ? null : String(worker.generation), paint),
-    conversation(worker, paint),
+    orDash(worker.run && age(worker.run.startedAt), paint),
+    orDash(worker.generation === 0 ? null : String(worker.generation), paint),
+    conversationCell(worker, paint),
     { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
-    ...(long ? [quiet(worker.run && String(worker.run.pid), paint), quiet(worker.run && worker.run.id, paint)] : []),
+    ...(long ? [orDash(worker.run && String(worker.run.pid), paint), orDash(worker.run && worker.run.id, paint)] : []),
     {
-      text: noteOf(worker),
+      text: workerNote(worker),
       paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow,
     },
   ]);
@@ -39,8 +43,8 @@ export function workerTable(workers: readonly WorkerSummary[], paint: Paint, for
   return table(header, rows, paint.dim, columns);
 }
 
-/** What is unusual about it, or what it waits for, or how it ended. */
-export function noteOf(worker: WorkerSummary): string {
+/** Says what is unusual about a worker, what it waits for, or how its last run ended. */
+export function workerNote(worker: WorkerSummary): string {
   if (worker.attention !== null) return worker.attention;
   if (worker.state === "blocked") return "waits for your answer";
   const end = worker.lastEnd;
@@ -51,18 +55,18 @@ export function noteOf(worker: WorkerSummary): string {
   return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
 }
 
-function quiet(text: string | null, paint: Paint): Cell {
+function orDash(text: string | null, paint: Paint): Cell {
   return text === null ? { text: "-", paint: paint.dim } : { text };
 }
 
 function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
-  if (unproved === null) return quiet(vendor, paint);
+  if (unproved === null) return orDash(vendor, paint);
   return { text: `${vendor} (unproved)`, paint: paint.yellow };
 }
 
-/** A sign as well as a colour: not everybody sees both. */
+/** Shows a state by a sign as well as a colour, because not everybody sees both. */
 function stateCell(worker: WorkerSummary, paint: Paint): Cell {
-  // A daemon of another version may know a state that this one does not.
+  // A daemon of another version may report a state that this version does not know.
   const [sign, tone] = own(STATE_SIGNS, worker.state) ?? (["◆", "waiting"] as const);
   const unusual = worker.attention !== null && worker.run !== null;
   return { text: `${sign} ${worker.state}`, paint: unusual ? paint.yellow : TONES[tone](paint) };
@@ -91,8 +95,8 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
   unresumable: ["✗", "broken"],
 };
 
-/** Marked by whether the vendor has shown it: proved, not yet, or in another one. */
-function conversation({ session }: WorkerSummary, paint: Paint): Cell {
+/** Shows a conversation with a mark: proved, not proved yet, or the agent is in another one. */
+function conversationCell({ session }: WorkerSummary, paint: Paint): Cell {
   if (session === null) return { text: "-", paint: paint.dim };
   const [mark, tone] = MARKS[String(session.proved) as `${typeof session.proved}`];
   const id = shortId(session.id);

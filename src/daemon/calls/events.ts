@@ -1,4 +1,5 @@
 import type { EventRecord } from "../../protocol/records/admin.ts";
+import { EVENT_PAGE_ROWS } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
 import type { Services } from "../services.ts";
@@ -7,7 +8,6 @@ import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-const PAGE_ROWS = 500;
 const NO_PROJECT = -1;
 
 /** Sends the last events, or those after a number; with `follow`, also every later one until the caller disconnects. */
@@ -29,9 +29,9 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   if (params.follow) {
     if (params.after === null) last = Math.max(last, newest);
     for await (const _ of commits(context)) {
-      for (let rows = eventsAfter(services.db, last, filter(), PAGE_ROWS); rows.length > 0;) {
+      for (let rows = eventsAfter(services.db, last, filter(), EVENT_PAGE_ROWS); rows.length > 0;) {
         await send(rows);
-        rows = eventsAfter(services.db, last, filter(), PAGE_ROWS);
+        rows = eventsAfter(services.db, last, filter(), EVENT_PAGE_ROWS);
       }
     }
   }

@@ -1,5 +1,4 @@
 import { existsSync, rmSync, statSync } from "node:fs";
-import { backup } from "node:sqlite";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
@@ -43,7 +42,7 @@ export async function backupCall(
     });
   }
   try {
-    await backup(services.db.raw, file);
+    await services.db.backup(file);
   } catch (cause) {
     rmSync(file, { force: true }); // an incomplete copy would block the next try
     throw new PerdureError(

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -8,6 +7,7 @@ import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Records that the operator agrees to what the fleet file runs: to exactly this text. */
 export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {
@@ -31,7 +31,7 @@ export async function trustCall(params: CallParams<"trust">, { services }: CallC
 
 /** Throws unless the root is a folder, because trusting registers it as a project. */
 function assertFolder(root: string): void {
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(root)) return;
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
 

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import {
+  CALM_LOOKS,
   LOOKS_TOGETHER_MS,
   MISMATCH_CONFIRM_MS,
   PROOF_LOOK_MS,
@@ -22,9 +23,6 @@ import { applySign, recordPrompt, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
-
-/** Polls without change before polling slows down: a transcript or a foreign process may follow an event a little later. */
-const CALM_POLLS = 4;
 
 interface FollowOptions {
   adopted: boolean;
@@ -115,7 +113,7 @@ export class Follower {
   /** Checks for foreign openers soon, because a process has appeared that is not the run's own. */
   recheckForeignOpeners(): void {
     this.foreignOpeners.checkNow();
-    if (this.#calmPolls >= CALM_POLLS) this.#pollIn(RUN_POLL_MS);
+    if (this.#calmPolls >= CALM_LOOKS) this.#pollIn(RUN_POLL_MS);
     this.#calmPolls = 0;
   }
 
@@ -142,7 +140,7 @@ export class Follower {
   #pollIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const next = (): void => this.#pollIn(this.#calmPolls >= CALM_POLLS ? QUIET_LOOK_MS : this.#waitMs);
+    const next = (): void => this.#pollIn(this.#calmPolls >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
     this.#timer = setTimeout(
       () => void this.#step(() => this.#poll()).finally(next),
       alignedDelay(this.#services.monotonicMs(), ms),

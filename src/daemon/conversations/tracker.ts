@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { RUN_POLL_MS, STRANGER_LIST_MS } from "../../limits/index.ts";
+import { RUN_POLL_MS, STRANGER_LIST_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
@@ -13,9 +13,6 @@ import type { ConversationServices } from "./services.ts";
 import { probeConversation } from "./probe.ts";
 import { finishProof } from "./proof.ts";
 import { applySign, recordPrompt, recordTranscript, type SignOutcome } from "./bindings.ts";
-
-/** The most shells and loaders between a wrapper and its agent; a deeper process is a nested agent. */
-const WRAPPER_DEPTH = 4;
 
 /** Listens to what the signs of runs led to. The listener is the daemon's RunLifecycle. */
 export interface RunSignListener {
@@ -233,7 +230,7 @@ export class ConversationTracker {
   /** Returns the follower whose wrapper started the process, directly or through loaders, if its agent is not known yet. */
   #followerOfChild(here: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
-    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH; depth++) {
+    for (let depth = 0; info !== null && depth < WRAPPER_DEPTH_MAX; depth++) {
       const { parentPid } = info;
       const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
       if (found) return found.agent === null ? found : undefined;

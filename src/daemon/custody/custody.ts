@@ -15,6 +15,7 @@ import {
 } from "../../store/custody.ts";
 import { conversationById, setTranscript, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
@@ -33,8 +34,8 @@ export class Custody {
   readonly #services: CustodyServices;
   /** Running hashes of the copies; after a restart of the daemon a copy is read once to rebuild its hash. */
   readonly #copies = new Map<number, Copy>();
-  /** The operation in progress for each conversation; there is one at a time. */
-  readonly #inProgress = new Map<number, Promise<void>>();
+  /** Lets one operation at a time run for each conversation. */
+  readonly #copying = new KeyedMutex<number>();
 
   constructor(services: CustodyServices) {
     this.#services = services;
@@ -42,7 +43,7 @@ export class Custody {
 
   /** Brings the copy up to date with the vendor's transcript. A failure is logged and has no other effect. */
   async updateCopy(conversationId: number, file?: string): Promise<void> {
-    await this.#exclusive(conversationId, async () => {
+    await this.#copying.run(conversationId, async () => {
       try {
         const found = conversationById(this.#services.db, conversationId);
         const conversation = found && { ...found, transcript: file ?? found.transcript };
@@ -68,7 +69,7 @@ export class Custody {
   /** Puts the copy back where the vendor looks for it. Returns null when there is no copy, or it is not intact. */
   async restore(conversation: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(conversation.transcript);
-    return this.#exclusive(conversation.id, async () => {
+    return this.#copying.run(conversation.id, async () => {
       const kept = custodyOf(this.#services.db, conversation.id);
       if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
       // Reading the whole copy took a while, in which somebody may have restored or continued the conversation.
@@ -124,7 +125,7 @@ export class Custody {
     if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
     const kept = new Set(custodyIds(db).map(String));
     for (const name of this.#folders()) {
-      if (kept.has(name) || this.#inProgress.has(Number(name))) continue;
+      if (kept.has(name) || this.#copying.isBusy(Number(name))) continue;
       this.#copies.delete(Number(name));
       rmSync(join(this.#services.paths.custody, name), { recursive: true, force: true });
     }
@@ -256,18 +257,5 @@ export class Custody {
 
   #folders(): string[] {
     return namesIn(this.#services.paths.custody).filter((name) => /^[0-9]+$/.test(name));
-  }
-
-  async #exclusive<T>(conversationId: number, act: () => Promise<T>): Promise<T> {
-    const before = this.#inProgress.get(conversationId);
-    const turn = Promise.withResolvers<void>();
-    this.#inProgress.set(conversationId, turn.promise);
-    try {
-      await before;
-      return await act();
-    } finally {
-      if (this.#inProgress.get(conversationId) === turn.promise) this.#inProgress.delete(conversationId);
-      turn.resolve();
-    }
   }
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { isErrno, writeFileAtomic } from "../../state/files.ts";
@@ -121,7 +121,7 @@ function isWithin(folder: string, root: string): boolean {
 
 function configuredDir(project: Project): string | null {
   try {
-    return readConfigAt(project.root)?.records?.dir ?? null;
+    return readSettingsAt(project.root)?.records?.dir ?? null;
   } catch (error) {
     // The commands that use the file say what is wrong with it.
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;

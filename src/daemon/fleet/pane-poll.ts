@@ -1,11 +1,11 @@
-import { PANE_LOOK_MS, PANE_LOOKS_SELDOM } from "../../limits/index.ts";
+import { CAPTURE_LINES, PANE_LOOKS_SELDOM, PANE_LOOK_MS } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import { runById } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
-import { resumeSuspended, CAPTURE_LINES } from "./screens.ts";
+import { resumeSuspended } from "./screens.ts";
 
 /**
  * Polls the panes of workers for what their agents do not report: titles, the screen of an agent that may show a dialog, and

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SCREEN_KEPT_LINES } from "../../limits/index.ts";
+import { CAPTURE_LINES, SCREEN_KEPT_LINES } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
@@ -13,9 +13,6 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 
 /** The file in a run's folder with what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";
-
-/** The lines captured to look for a dialog: the screen, without what has scrolled away. */
-export const CAPTURE_LINES = 60;
 
 /** Saves the last screen of a run for `logs` and returns it; null when its pane is gone. */
 export async function saveScreen(services: LaunchServices, tmux: TmuxHandle, run: Run): Promise<string | null> {

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
+import { noteForSuccessor, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -62,7 +62,8 @@ export async function startInPane(
       return bindMinted(services, { run, generation, token, session, ...launchParams(params) });
     };
     const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
-    addPredecessorNotice(project, launch);
+    const context = predecessorFile(project, launch);
+    if (context !== null) noteForSuccessor(launch, context);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
@@ -154,21 +155,10 @@ function scriptOf(
   });
 }
 
-/** Tells the agent where an earlier run left its context; a start does not depend on finding it. */
-function addPredecessorNotice(project: Project, launch: PreparedLaunch): void {
-  const file = predecessorFile(project, launch);
-  if (file === null) return;
-  launch.environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const { grant, session } = launch;
-  const message =
-    session &&
-    adapterOf(session.vendor)?.launch.startMessage?.(`An earlier run of ${grant.address} left its context in ${file}.`);
-  if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
-}
-
+/** Returns the context file that an earlier run left, if any; a start does not depend on finding it. */
 function predecessorFile(project: Project, { grant, cwd }: PreparedLaunch): string | null {
   try {
-    return predecessorContext(grant.earlierRuns, anchorSettings({}, readConfigAt(project.root) ?? {}, {}), cwd);
+    return predecessorContext(grant.earlierRuns, anchorSettings({}, readSettingsAt(project.root) ?? {}, {}), cwd);
   } catch (error) {
     if (isPerdureError(error)) return null; // the commands that use perdure.toml say what is wrong with it
     throw error;

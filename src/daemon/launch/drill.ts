@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
 import { startCommand } from "../../protocol/names.ts";
@@ -12,6 +11,7 @@ import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
@@ -147,10 +147,6 @@ function conversationDetail(transcript: Transcript, sha256: string | null, fromC
 function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
   const isOurs = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
   return isOurs && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function passed(check: string, detail: string): DrillCheck {

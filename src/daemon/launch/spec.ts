@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { nearest } from "../../protocol/names.ts";
 import type { Declared, Variables } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
-import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
+import { adapterOf, unknownVendor, type Adapter } from "../../vendors/index.ts";
 import type { ChangeServices } from "../base-services.ts";
 
 /** The program that a claim starts, given by the call or stored from the last start. */
@@ -89,10 +88,7 @@ function parseSpec(command: string[], cwd: string, input: ClaimInput, vendor: Cl
 export function requireAdapter(vendor: string): Adapter {
   const adapter = adapterOf(vendor);
   if (adapter) return adapter;
-  const [near] = nearest(vendor, adapterNames());
-  throw new PerdureError("usage", `perdure has no adapter for ${JSON.stringify(vendor)}.`, {
-    hint: near ? `did you mean ${near}?` : `known: ${adapterNames().join(", ")}; any program runs without --vendor`,
-  });
+  throw unknownVendor(vendor);
 }
 
 /** Returns where the vendor will store a new conversation; variables in the command (`env CLAUDE_CONFIG_DIR=… claude`) count. */

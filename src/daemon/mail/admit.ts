@@ -1,8 +1,8 @@
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
+import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
@@ -48,7 +48,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   });
   const known = draft.isFirst ? null : messageById(services.db, draft.id);
   if (known) return repeated(known, digest, to, renamedFrom);
-  const bytes = Buffer.byteLength(draft.body);
+  const bytes = checkMessageBytes(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertSendRate(services, sender);
   if (draft.waits) assertNoWaitCycle(services, sender, recipient, to);
@@ -87,11 +87,6 @@ function repeated(known: Message, digest: string, to: string, renamedFrom: strin
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
-  if (bytes > MESSAGE_BYTES_MAX) {
-    throw new PerdureError("usage", `The message has ${bytes} bytes; the limit is ${MESSAGE_BYTES_MAX}.`, {
-      hint: "send it as a file: --attach FILE",
-    });
-  }
   if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
   throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
     hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",

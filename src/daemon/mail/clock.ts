@@ -1,9 +1,7 @@
 import { uptime } from "node:os";
+import { UPTIME_STEP_MS } from "../../limits/index.ts";
 import { readMeta, writeMeta } from "../../store/meta.ts";
 import type { BaseServices } from "../base-services.ts";
-
-/** The resolution of the kernel's uptime file; reading it more often would cost more than a message does. */
-const UPTIME_STEP_MS = 10;
 
 type ClockServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs"> & {
   processes: Pick<BaseServices["processes"], "bootId">;

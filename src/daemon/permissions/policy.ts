@@ -1,10 +1,8 @@
+import { POLICY_CACHE_MS } from "../../limits/index.ts";
 import type { PolicyWord } from "../../protocol/calls/entry.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { readConfigAt } from "../../project/config/read.ts";
+import { readSettingsAt } from "../../project/config/read.ts";
 import { isErrno } from "../../state/files.ts";
-
-/** The file would otherwise be read for every message. */
-const POLICY_CACHE_MS = 1_000;
 
 type AllowedWords = ReadonlySet<string> | "all";
 
@@ -29,7 +27,7 @@ export class AgentPolicy {
 /** Returns null for a file that cannot be read: the commands that use the file say what is wrong with it. */
 function allowedIn(root: string): AllowedWords | null {
   try {
-    const words = readConfigAt(root)?.policy?.agents_may;
+    const words = readSettingsAt(root)?.policy?.agents_may;
     return words === undefined ? "all" : new Set(words);
   } catch (error) {
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;

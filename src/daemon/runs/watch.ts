@@ -11,6 +11,7 @@ import {
   RUN_START_GRACE_MS,
 } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
+import { EXIT_FILE } from "../../runtime/wrapper/script.ts";
 import { readIfThere } from "../../state/files.ts";
 import {
   carriers,
@@ -193,7 +194,7 @@ export class RunWatch {
     const { db, processes } = this.#services;
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
-    const exit = parseExitCode(readIfThere(join(this.runDir(run.id), "exit")));
+    const exit = parseExitCode(readIfThere(join(this.runDir(run.id), EXIT_FILE)));
     this.#listener?.ending(current, exit);
     const reason = endReason({
       exit,
@@ -247,7 +248,8 @@ export class RunWatch {
   }
 
   #watchFolder(run: Run): FSWatcher | null {
-    const onFile = (file: string): void => (file === "exit" ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id));
+    const onFile = (file: string): void =>
+      file === EXIT_FILE ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id);
     return watchRunFolder(this.runDir(run.id), onFile, this.#services.log);
   }
 

@@ -2,11 +2,8 @@ import { truncateSync } from "node:fs";
 import { connect } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DAEMON_LOCK_WAIT_MS } from "../../limits/index.ts";
+import { DAEMON_LOCK_POLL_MS, DAEMON_LOCK_WAIT_MS, SERVICE_LOCK_POLL_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-
-const POLL_MS = 20;
-const SERVICE_POLL_MS = 500;
 
 export interface Lock {
   release(): void;
@@ -14,7 +11,7 @@ export interface Lock {
 
 /** Takes the lock, or returns null when another daemon serves. Waits for a daemon that is starting or stopping. */
 export async function lockOrYield(file: string, socket: string): Promise<Lock | null> {
-  for (let waited = 0; ; waited += POLL_MS) {
+  for (let waited = 0; ; waited += DAEMON_LOCK_POLL_MS) {
     const lock = takeLock(file);
     if (lock) return lock;
     if (await isAnswering(socket)) return null;
@@ -23,7 +20,7 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
         hint: "perdure doctor",
       });
     }
-    await sleep(POLL_MS);
+    await sleep(DAEMON_LOCK_POLL_MS);
   }
 }
 
@@ -32,7 +29,7 @@ export async function waitForLock(file: string): Promise<Lock> {
   for (;;) {
     const lock = takeLock(file);
     if (lock) return lock;
-    await sleep(SERVICE_POLL_MS);
+    await sleep(SERVICE_LOCK_POLL_MS);
   }
 }
 

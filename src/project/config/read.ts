@@ -4,66 +4,14 @@ import { CONFIG_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno, readIfThere } from "../../state/files.ts";
 import { CONFIG_FILE, type FoundProject } from "../find.ts";
-import { checkShape, type ConfigSource, type Shape } from "./shape.ts";
+import type * as Check from "./check.ts";
+import { configError, lineFinder, type ConfigSource } from "./errors.ts";
+import { hasPlainSettings } from "./keys.ts";
+import type { Config } from "./schema.ts";
 
-const DEFAULTS: Shape = {
-  vendor: "name",
-  args: "texts",
-  prompt: "text",
-  worktree: "flag",
-  copy: "texts",
-  group: "name",
-  env: "text table",
-  cwd: "text",
-  mode: ["tmux", "turn"],
-  restart: ["never", "on-failure", "always"],
-};
+export type { Config, WorkerDefaults, WorkerEntry } from "./schema.ts";
 
-const CONTEXT: Shape = { dir: "text", ext: "text" };
-const POLICY: Shape = { agents_may: "texts", environment: "texts" };
-
-const PROJECT_FILE: Shape = {
-  project: "name",
-  name: "name",
-  defaults: DEFAULTS,
-  workers: { "*": { ...DEFAULTS, count: "count", command: "texts", new: "texts", resume: "texts" } },
-  context: CONTEXT,
-  records: { dir: "text" },
-  policy: POLICY,
-};
-
-const USER_FILE: Shape = { name: "name", context: CONTEXT, policy: POLICY };
-
-export interface Config {
-  project?: string;
-  name?: string;
-  context?: { dir?: string; ext?: string };
-  records?: { dir?: string };
-  defaults?: WorkerDefaults;
-  workers?: Record<string, WorkerEntry>;
-  policy?: { agents_may?: string[]; environment?: string[] };
-}
-
-/** What `[defaults]` may say for all workers. */
-export interface WorkerDefaults {
-  vendor?: string;
-  args?: string[];
-  prompt?: string;
-  worktree?: boolean;
-  copy?: string[];
-  group?: string;
-  env?: Record<string, string>;
-  cwd?: string;
-  mode?: "tmux" | "turn";
-  restart?: "never" | "on-failure" | "always";
-}
-
-export interface WorkerEntry extends WorkerDefaults {
-  count?: number;
-  command?: string[];
-  new?: string[];
-  resume?: string[];
-}
+declare const PERDURE_VERSION: string | undefined;
 
 /** A file that was read: what it says, and its text for whoever has to point at a line. */
 export interface ConfigText {
@@ -76,26 +24,58 @@ export function readProjectConfig(project: FoundProject): Config {
   return readConfigAt(project.here) ?? readConfigAt(project.root) ?? {};
 }
 
-/** The one in this very folder, or null. */
+/** The perdure.toml in this very folder, or null. */
 export function readConfigAt(folder: string): Config | null {
   return readConfigText(folder)?.config ?? null;
 }
 
 export function readConfigText(folder: string): ConfigText | null {
-  return read(join(folder, CONFIG_FILE), PROJECT_FILE);
+  return read(join(folder, CONFIG_FILE), "project");
 }
 
 export function readUserConfig(file: string): Config {
-  return read(file, USER_FILE)?.config ?? {};
+  return read(file, "user")?.config ?? {};
 }
 
-function read(file: string, shape: Shape): ConfigText | null {
+/** What a file says of the project itself, and not of its workers. */
+export type Settings = Omit<Config, "defaults" | "workers">;
+
+/**
+ * The same files for the daemon, and for verbs that agents call all day. Loading the checker takes 5 ms and 2 MB, so it is loaded
+ * only for a file that looks wrong; a wrong value that concerns a worker is told by who starts it.
+ */
+export function readProjectSettings(project: FoundProject): Settings {
+  return readSettingsAt(project.here) ?? readSettingsAt(project.root) ?? {};
+}
+
+export function readSettingsAt(folder: string): Settings | null {
+  return read(join(folder, CONFIG_FILE), "project", true)?.config ?? null;
+}
+
+export function readUserSettings(file: string): Settings {
+  return read(file, "user", true)?.config ?? {};
+}
+
+function read(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText | null {
   const text = readConfig(file);
   if (text === null) return null;
   const source = { file: file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file, text };
-  const config = parseToml(source);
-  checkShape(config, shape, source);
-  return { config, source };
+  const values = parseToml(source);
+  if (!settingsOnly || !hasPlainSettings(values, kind)) checkValues(values, kind, source);
+  return { config: values, source };
+}
+
+/** Throws the first problem of the file. */
+function checkValues(values: Record<string, unknown>, kind: Check.FileKind, source: ConfigSource): void {
+  const loaded: unknown =
+    typeof PERDURE_VERSION === "string"
+      ? require("./check.ts")
+      : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("./check.ts");
+  const problems = (loaded as typeof Check).problemsOf(values, kind);
+  if (problems.length === 0) return;
+  const lineOf = lineFinder(source);
+  const first = problems.reduce((best, each) => (lineOf(each.path) < lineOf(best.path) ? each : best));
+  throw configError(source, first.path, first.message, first.hint ?? undefined);
 }
 
 function readConfig(file: string): string | null {

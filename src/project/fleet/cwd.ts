@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
 import { pathInside } from "../path-inside.ts";
+import { isFolder } from "../../state/files.ts";
 
 /** Checks a worker's folder right before a start: git may have checked out a link in its place. */
 export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWorker): void {
@@ -11,7 +11,7 @@ export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWo
       hint: `ls -ld ${cwd}`,
     });
   }
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (isFolder(cwd)) return;
   throw new PerdureError("refused", `The folder of ${name} does not exist: ${cwd}.`, {
     hint: `create it, or edit ${file}`,
   });

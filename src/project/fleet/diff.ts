@@ -46,7 +46,7 @@ function commandLine({ env, vendor, command, args, declared }: FleetWorker): str
 const HIDDEN = "…";
 
 /** The settings of a table by their keys. */
-type Table = Map<string, Setting>;
+type SettingsTable = Map<string, Setting>;
 interface Setting {
   /** The line that is shown. */
   text: string;
@@ -54,7 +54,7 @@ interface Setting {
   value: string;
 }
 
-function tableChanges(before: Table, after: Table): ChangedLine[] {
+function tableChanges(before: SettingsTable, after: SettingsTable): ChangedLine[] {
   return [...new Set([...after.keys(), ...before.keys()])].flatMap((key) => {
     const [old, now] = [before.get(key), after.get(key)];
     if (old?.value === now?.value) return [];
@@ -66,18 +66,18 @@ function tableChanges(before: Table, after: Table): ChangedLine[] {
 }
 
 /** Reads the trusted file; no tables if there was none or it cannot be parsed any more, so that everything is new. */
-function trustedTables(text: string | null): Map<string, Table> {
+function trustedTables(text: string | null): Map<string, SettingsTable> {
   try {
-    return text === null ? new Map<string, Table>() : tablesOf(text);
+    return text === null ? new Map<string, SettingsTable>() : tablesOf(text);
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    return new Map<string, Table>();
+    return new Map<string, SettingsTable>();
   }
 }
 
 /** Reads a file into tables: settings above all tables are in one without a name, each worker is a table of its own. */
-function tablesOf(text: string): Map<string, Table> {
-  const top: Table = new Map();
+function tablesOf(text: string): Map<string, SettingsTable> {
+  const top: SettingsTable = new Map();
   const tables = new Map([["", top]]);
   for (const [key, value] of Object.entries(parseToml({ text, file: CONFIG_FILE }))) {
     if (!isTable(value)) addSetting(top, [key], value);
@@ -87,27 +87,27 @@ function tablesOf(text: string): Map<string, Table> {
   return tables;
 }
 
-function addWorkers(tables: Map<string, Table>, workers: Record<string, unknown>): void {
+function addWorkers(tables: Map<string, SettingsTable>, workers: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(workers)) {
     if (isTable(value)) addSettings(newTable(tables, ["workers", name]), [], value);
     else addSetting(newTable(tables, ["workers"]), [name], value);
   }
 }
 
-function newTable(tables: Map<string, Table>, path: string[]): Table {
+function newTable(tables: Map<string, SettingsTable>, path: string[]): SettingsTable {
   const table = tables.get(dotted(path)) ?? new Map<string, Setting>();
   tables.set(dotted(path), table);
   return table;
 }
 
-function addSettings(table: Table, path: string[], value: Record<string, unknown>): void {
+function addSettings(table: SettingsTable, path: string[], value: Record<string, unknown>): void {
   for (const [key, inner] of Object.entries(value)) {
     if (isTable(inner) && Object.keys(inner).length > 0) addSettings(table, [...path, key], inner);
     else addSetting(table, [...path, key], inner);
   }
 }
 
-function addSetting(table: Table, path: string[], value: unknown): void {
+function addSetting(table: SettingsTable, path: string[], value: unknown): void {
   const shown = path.some(isSecret) ? HIDDEN : asToml(value, true);
   table.set(dotted(path), { text: `${dotted(path)} = ${shown}`, value: asToml(value, false) });
 }

@@ -1,6 +1,6 @@
 import type { Declared } from "../../protocol/records/conversation.ts";
 import type { WorkerDefaults, WorkerEntry } from "../config/read.ts";
-import { configError, type ConfigSource } from "../config/shape.ts";
+import { configError, type ConfigSource } from "../config/errors.ts";
 
 /** One `[workers.*]` entry and the `[defaults]` that apply to it. */
 export interface FleetFileEntry {
@@ -75,7 +75,10 @@ export function variablesOf(entry: FleetFileEntry): Record<string, string> {
   return env;
 }
 
-/** Makes an error at the line of the key, in the entry or in the defaults; the message continues the entry's name (`.copy is …`, ` has …`). */
+/**
+ * Makes an error at the line of the key, in the entry or in the defaults. The message continues the entry's name: `.copy is …`,
+ * ` has …`.
+ */
 export function entryError(entry: FleetFileEntry, key: string | null, message: string, hint?: string): Error {
   const { own, defaults, source } = entry;
   const inherited = key !== null && !Object.hasOwn(own, key) && Object.hasOwn(defaults, key);

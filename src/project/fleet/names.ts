@@ -2,7 +2,7 @@ import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import { readConfigAt, type Config, type WorkerEntry } from "../config/read.ts";
 import { fleetRoot, type FoundProject } from "../find.ts";
-import { atLine, configError, type ConfigSource } from "../config/shape.ts";
+import { atLine, configError, type ConfigSource } from "../config/errors.ts";
 
 /** Lists the workers that the fleet file declares: they have mailboxes before they ever ran. */
 export function declaredWorkers(found: FoundProject): { name: string; group: string | null }[] {

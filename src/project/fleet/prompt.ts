@@ -29,18 +29,18 @@ export function readPrompt(entry: FleetFileEntry, path: string, root: string): P
   if (file === null) {
     throw entryError(entry, "prompt", `.prompt ${quoted} is not inside the project.`, 'such as "prompts/coder.md"');
   }
-  const bad = (why: string): Error => entryError(entry, "prompt", `.prompt ${quoted} ${why}.`, `edit ${file}`);
+  const promptError = (why: string): Error => entryError(entry, "prompt", `.prompt ${quoted} ${why}.`, `edit ${file}`);
   try {
     const stats = statSync(file);
-    if (!stats.isFile()) throw bad("is not a file");
-    if (stats.size > PROMPT_BYTES_MAX) throw bad(`has ${stats.size} bytes; the limit is ${PROMPT_BYTES_MAX}`);
+    if (!stats.isFile()) throw promptError("is not a file");
+    if (stats.size > PROMPT_BYTES_MAX) throw promptError(`has ${stats.size} bytes; the limit is ${PROMPT_BYTES_MAX}`);
     const text = readFileSync(file, "utf8");
-    if (text.trim() === "") throw bad("is empty");
-    if (text.includes("\0")) throw bad("contains a NUL character");
+    if (text.trim() === "") throw promptError("is empty");
+    if (text.includes("\0")) throw promptError("contains a NUL character");
     return { file: relative(process.cwd(), file), text };
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) throw bad("does not exist");
-    if (isErrno(error, "EACCES")) throw bad("cannot be read: permission denied");
+    if (isErrno(error, "ENOENT", "ENOTDIR")) throw promptError("does not exist");
+    if (isErrno(error, "EACCES")) throw promptError("cannot be read: permission denied");
     throw error;
   }
 }

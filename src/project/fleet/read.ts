@@ -6,7 +6,7 @@ import { entryError, programOf, variablesOf, type FleetFileEntry } from "./entry
 import { fleetNames } from "./names.ts";
 import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
 import { pathInside } from "../path-inside.ts";
-import { configError, type ConfigSource } from "../config/shape.ts";
+import { configError, type ConfigSource } from "../config/errors.ts";
 import { isCopyable } from "../worktree/copy.ts";
 import { worktreeBranch, worktreePath, type Worktree } from "../worktree/paths.ts";
 
@@ -47,7 +47,7 @@ export interface Fleet {
 
 /**
  * Reads the fleet file of the project's main tree, from whichever tree: two files would compete for the same names, and a worktree
- * has an old one. Returns null without a file or without workers in it. The slug, where it is known, is the project's name in prompts.
+ * has an old one. Returns null without a file or without workers in it. The slug, where known, is the project's name in prompts.
  */
 export function readFleet(found: FoundProject, slug?: string): Fleet | null {
   const root = fleetRoot(found);

@@ -15,13 +15,13 @@ export function isCopyable(root: string, path: string): boolean {
 /** Checks the files before anything is made, so that a bad one does not leave half a worktree behind. */
 export function checkCopies(root: string, copy: readonly string[]): void {
   for (const path of copy) {
-    const bad = (why: string, hint: string): Error =>
+    const copyError = (why: string, hint: string): Error =>
       new PerdureError("refused", `${path} cannot be copied into a new worktree: ${why}.`, { hint });
-    if (!isCopyable(root, path)) throw bad("it is not inside the project", "remove it from copy in perdure.toml");
+    if (!isCopyable(root, path)) throw copyError("it is not inside the project", "remove it from copy in perdure.toml");
     const stats = statSync(join(root, path), { throwIfNoEntry: false });
     if (stats === undefined)
-      throw bad(`it does not exist in ${root}`, "create it, or remove it from copy in perdure.toml");
-    if (!stats.isFile()) throw bad("it is not a file", "name the files in it");
+      throw copyError(`it does not exist in ${root}`, "create it, or remove it from copy in perdure.toml");
+    if (!stats.isFile()) throw copyError("it is not a file", "name the files in it");
   }
 }
 

@@ -18,10 +18,10 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
   const { path, branch, copy } = worktree;
   requireRepository(root);
   const unfinished = join(dirname(path), `.${basename(path)}.new`);
-  const kept = isExistingWorktree(root, path);
-  if (kept && !existsSync(unfinished)) return { created: false };
+  const exists = isExistingWorktree(root, path);
+  if (exists && !existsSync(unfinished)) return { created: false };
   checkCopies(root, copy);
-  if (!kept) {
+  if (!exists) {
     await requireCommit(root);
     makeWorktreesFolder(dirname(path));
     // The mark stays until the copies are made, so that the next call after a crash continues here.

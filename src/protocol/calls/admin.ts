@@ -5,7 +5,7 @@ import type { AnchorOwner } from "../records/run.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { limit, name, path, projectRef, target, text, whole } from "./shapes.ts";
 
-/** Events, context files, and the daemon with its store. */
+/** The calls about events, context files, the daemon and its store. */
 export const adminCalls = {
   events: {
     params: z.strictObject({

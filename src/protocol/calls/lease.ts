@@ -3,7 +3,7 @@ import type { ClaimGrant } from "../records/launch.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { launch, pid, proof, target, token } from "./shapes.ts";
 
-/** Taking a name, keeping it and giving it back. */
+/** The calls that take a name, keep it and give it back. */
 export const leaseCalls = {
   claim: {
     params: z.strictObject({

@@ -54,7 +54,7 @@ export const mailCalls = {
       ...box,
       max: whole(1, OFFERS_PER_CALL),
       waitMs,
-      /** After an answer was lost: all that arrived and is not acknowledged. Other messages on offer come again, first. */
+      /** The messages that arrived and are not acknowledged, sent after an answer was lost: other offers come again, first. */
       inHand: z.optional(z.array(messageId).check(z.maxLength(IN_HAND_MAX))),
     }),
     result: typeOnly<{ messages: MessageRecord[] }>(),

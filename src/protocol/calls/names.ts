@@ -6,7 +6,7 @@ import type { WorkerDetail, WorkerSummary } from "../records/worker.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { killAfterMs, limit, name, projectRef, target, text } from "./shapes.ts";
 
-/** Workers and projects: who there is, and what they are called. */
+/** The calls about workers and projects and their names. */
 export const nameCalls = {
   ls: {
     params: z.strictObject({ here: projectRef, project: z.nullable(name), all: z.boolean() }),

@@ -15,7 +15,7 @@ export const text = (most: number): z.ZodMiniString => z.string().check(z.minLen
 export const whole = (least: number, most: number): z.ZodMiniNumberFormat => z.int().check(z.gte(least), z.lte(most));
 
 export const path = text(4096).check(z.startsWith("/"));
-// Longer than any legal name, so that the answer can say what is wrong with it.
+// The limit is above that of a legal name, so that the answer can say what is wrong with a long one.
 export const name = text(4 * NAME_CHARS_MAX);
 export const runId = text(255);
 const generation = whole(0, Number.MAX_SAFE_INTEGER);
@@ -31,7 +31,7 @@ export const attach = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
 /** A run shows that it is the one that was granted the name. */
 export const proof = { run: runId, generation, token };
 
-/** On whose behalf a call is made: a lease of the caller's own, else whoever the connection's token belongs to. */
+/** Names the worker that a call is made for: by a lease of the caller's own, else by the token of the connection. */
 export const onBehalf = {
   as: z.nullable(z.strictObject(proof)),
   /** The caller is an agent that the worker's agent started. */

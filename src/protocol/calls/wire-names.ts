@@ -1,7 +1,7 @@
 import { own } from "../../util/own.ts";
 import type { CallName } from "./index.ts";
 
-// Apart from the table of calls, because clients need these names and must not load the validator.
+// This file is apart from the table of calls, because clients need these names and must not load the validator.
 
 /**
  * The names on the wire of calls that were renamed. Clients still send them, and the daemon takes both: so a client and a daemon

@@ -1,6 +1,6 @@
 // A vendor's conversation: what identifies it, what lies on disk for it, and whether a process proved to be in it.
 
-/** Where a conversation is found: the vendor's own id means nothing without the folder it is looked up in. */
+/** The location of a conversation: the vendor's own id means nothing without the folder it is looked up in. */
 export interface SessionLocation {
   vendor: string;
   id: string;
@@ -8,7 +8,7 @@ export interface SessionLocation {
   launchCwd: string;
 }
 
-/** How the id of a conversation came to be known. */
+/** The way in which the id of a conversation became known. */
 export type Provenance = "assigned" | "minted" | "adopted" | "rotated";
 
 /** Whether a run is in the conversation it should be in: `pending` until the vendor's first sign; only `false` is an alarm. */
@@ -44,7 +44,7 @@ export interface GoodTranscript {
   cwd?: string | undefined;
 }
 
-/** How a program is told to begin a conversation and to resume it; `{id}`, `{name}` and `{prompt}` stand for themselves. */
+/** The words that make a program begin a conversation or resume it, with the placeholders `{id}`, `{name}` and `{prompt}`. */
 export interface Declared {
   new: string[];
   resume: string[];

@@ -56,7 +56,7 @@ export interface Restored {
   missingBytes: number;
 }
 
-/** For a vendor that makes its own ids: have it make one, then bind it to the run with `bindConversation`. */
+/** Tells the claimer to have the vendor make an id of its own, and to bind it to the run with `bindConversation`. */
 export interface MintOrder {
   vendor: string;
   command: string[];

@@ -1,3 +1,6 @@
+import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
+import { PerdureError } from "../errors.ts";
+
 // Mail to a worker, whether it runs or not: a message, and the steps it goes through.
 
 /**
@@ -20,6 +23,15 @@ export const ON_THE_WAY: ReadonlySet<MailState> = new Set(["queued", "offered", 
 
 export const OPERATOR = "operator";
 export const SUPERVISOR = "supervisor";
+
+/** Throws for a text that is longer than a message may be; its bytes else. */
+export function checkMessageBytes(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MESSAGE_BYTES_MAX) return bytes;
+  throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
+    hint: "send it as a file: --attach FILE",
+  });
+}
 
 export interface Attachment {
   name: string;

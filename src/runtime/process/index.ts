@@ -5,19 +5,19 @@ import type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 export type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
-  // Tests tell of a reboot by another file.
+  // Tests simulate a reboot with another file.
   return platform === "darwin"
     ? macosProcesses()
     : linuxProcesses("/proc", process.env.PERDURE_BOOT_ID_FILE || undefined);
 }
 
-/** What marks a process as part of a run. Run ids are unique per state folder, so the socket is part of it. */
+/** Marks a process as part of a run. Run ids are unique per state folder only, so the socket is part of the mark. */
 export interface RunMark {
   run: string;
   socket: string;
 }
 
-/** The same process, by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
+/** Compares a process by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
 export function isAlive(table: ProcessTable, id: ProcessId): boolean {
   if (id.bootId !== table.bootId()) return false;
   return table.inspect(id.pid)?.startedAt === id.startedAt;
@@ -28,8 +28,8 @@ export function carries(table: ProcessTable, pid: number, mark: RunMark): boolea
 }
 
 /**
- * Every live process that carries the run in its environment. None only after two empty scans: one that forks and exits
- * while the list is read, or is in the middle of an exec, can be missed once.
+ * Lists every live process that carries the run in its environment. An empty list takes two scans: a process that forks
+ * and exits while the list is read, or is in the middle of an exec, can be missed once.
  */
 export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   const scan = (): ProcessInfo[] => {
@@ -39,7 +39,7 @@ export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   return found.length > 0 ? found : scan();
 }
 
-/** The same for every run of a state folder at once. In one of two scans is enough, for the same reason. */
+/** Lists the live processes of every run of a state folder. Two scans are joined, because one can miss a process. */
 export function carriersByRun(table: ProcessTable, socket: string): Map<string, ProcessInfo[]> {
   const found = new Map<number, ProcessInfo>();
   for (let scan = 0; scan < 2; scan++) {
@@ -53,7 +53,7 @@ export function carriersByRun(table: ProcessTable, socket: string): Map<string, 
   return runs;
 }
 
-/** The runs of a state folder that have live processes, whatever the store says: their pids, by run. */
+/** Returns the pids of live processes by run, for a state folder, whatever its store says. */
 export function liveRuns(table: ProcessTable, socket: string): Map<string, number[]> {
   const runs = new Map<string, number[]>();
   for (const { pid } of table.withVariable("PERDURE_SOCKET", socket)) {
@@ -63,7 +63,7 @@ export function liveRuns(table: ProcessTable, socket: string): Map<string, numbe
   return runs;
 }
 
-/** The same process, and it carries the run in its environment: the one test before any signal. */
+/** Tells whether the same process is alive and carries the run in its environment: the check before any signal. */
 export function isRunProcess(table: ProcessTable, id: ProcessId, mark: RunMark): boolean {
   return isAlive(table, id) && carries(table, id.pid, mark);
 }

@@ -11,7 +11,7 @@ import {
 import { isErrno } from "../../state/files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
-/** `/proc`, read directly: a inspect costs 25 µs, a spawned `ps` would cost 10 ms. */
+/** Reads `/proc` directly: `inspect` costs 25 µs, a spawned `ps` would cost 10 ms. */
 export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/random/boot_id`): ProcessTable {
   let boot: string | undefined;
   const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
@@ -21,7 +21,7 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
     return stat === null ? null : parseStat(stat, bootId());
   };
 
-  // As raw bytes: an environment need not be UTF-8, and one wrong byte must not hide the rest.
+  // Raw bytes: an environment need not be UTF-8, and one wrong byte must not hide the rest.
   const environment = (pid: number): string => `\0${read(`${proc}/${pid}/environ`) ?? ""}`;
 
   const argv = (pid: number): string[] =>
@@ -41,10 +41,10 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       return fromBytes(text.slice(from, end < 0 ? undefined : end));
     },
     argv,
-    // Of all its threads: whichever of them forked is the parent's task.
+    // Each thread lists the children that it forked itself.
     children(pid) {
       const childLists = entries(`${proc}/${pid}/task`).map((task) => read(`${proc}/${pid}/task/${task}/children`));
-      // Some kernels do not tell: then everybody is asked for its parent.
+      // Kernels without these lists: every process is asked for its parent.
       if (childLists.every((text) => text === null))
         return pids(proc).filter((each) => inspect(each)?.parentPid === pid);
       return childLists.flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
@@ -54,12 +54,12 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       const node = statSync(file, { throwIfNoEntry: false })?.ino;
       const held = lockLines(read(`${proc}/locks`) ?? "").filter((lock) => lock.node === node);
       if (held.length === 0) return [];
-      // Another file system may have a file of the same number: the holder has this one open.
+      // Another file system may have a file with the same inode: the holder has this path open.
       const path = realPathIfThere(file);
       const opened = (pid: number): boolean => openFiles(`${proc}/${pid}/fd`).includes(path ?? "");
       const named = [...new Set(held.map((lock) => lock.pid))].filter(opened);
       if (named.length > 0) return named;
-      // Whoever took the lock may be gone, and have left it to those that share its open file: the topmost of them.
+      // The process that took the lock may have ended and left it to those that share its open file: the topmost counts.
       const sharing = new Set(pids(proc).filter((pid) => isOwnProcess(`${proc}/${pid}`) && opened(pid)));
       return [...sharing].filter((pid) => !sharing.has(inspect(pid)?.parentPid ?? 0));
     },
@@ -67,12 +67,12 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
       pids(proc)
         .filter((pid) => isOwnProcess(`${proc}/${pid}`))
         .map((pid) => ({ pid, argv: argv(pid) }))
-        .filter((line) => line.argv.length > 0), // one that has ended has none, nor has the kernel's own
+        .filter((line) => line.argv.length > 0), // ended processes and kernel threads have none
     withVariable(name, value) {
-      const wanted = `\0${name}=${toBytes(value)}\0`;
+      const needle = `\0${name}=${toBytes(value)}\0`;
       const found: ProcessInfo[] = [];
       for (const pid of pids(proc)) {
-        if (!isOwnProcess(`${proc}/${pid}`) || !environment(pid).includes(wanted)) continue;
+        if (!isOwnProcess(`${proc}/${pid}`) || !environment(pid).includes(needle)) continue;
         const info = inspect(pid);
         if (info) found.push(info);
       }
@@ -89,7 +89,7 @@ function fromBytes(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** `pid (comm) state ppid …`: comm may contain spaces and parentheses, so cut at the last one. */
+/** Parses `pid (comm) state ppid …`: comm may contain spaces and parentheses, so the last one counts. */
 function parseStat(stat: string, bootId: string): ProcessInfo | null {
   const close = stat.lastIndexOf(")");
   const open = stat.indexOf("(");
@@ -106,7 +106,7 @@ function parseStat(stat: string, bootId: string): ProcessInfo | null {
   };
 }
 
-/** `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393222 0 EOF`; one that waits has `->` in front of its kind. */
+/** Parses `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393222 0 EOF`; a lock that is waited for has `->` before its kind. */
 function lockLines(text: string): { pid: number; node: number }[] {
   return text.split("\n").flatMap((line) => {
     const match = /^\d+: (?:FLOCK|POSIX|OFDLCK) +\S+ +WRITE +(\d+) [^:]+:[^:]+:(\d+) /.exec(line);
@@ -118,7 +118,7 @@ function realPathIfThere(file: string): string | null {
   try {
     return realpathSync.native(file);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null; // cleared away since it was looked at
+    if (isErrno(error, "ENOENT")) return null; // removed since the last read
     throw error;
   }
 }
@@ -149,7 +149,7 @@ function pids(proc: string): number[] {
     .map(Number);
 }
 
-/** Other users' environments cannot be read anyway; asking first saves a failed open each. */
+/** Tells whether the process may be read; other users' environments may not, and asking first saves a failed open. */
 function isOwnProcess(folder: string): boolean {
   try {
     return statSync(folder).uid === process.getuid?.() || process.getuid?.() === 0;
@@ -159,10 +159,10 @@ function isOwnProcess(folder: string): boolean {
   }
 }
 
-/** Nothing in between is awaited, so one buffer serves all: this is done thousands of times a minute. */
+/** One buffer serves all reads, because none awaits anything; there are thousands of reads a minute. */
 const CHUNK = Buffer.allocUnsafe(64 * 1024);
 
-/** In one call, for what is looked at all the time. What is not UTF-8 in it can only be a command's name. */
+/** Reads a short file in one call, for frequent polls. Only a command's name in it may not be UTF-8. */
 function readLine(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

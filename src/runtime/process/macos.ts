@@ -2,7 +2,7 @@ import type { ProcessInfo, ProcessTable } from "./types.ts";
 
 type RunTool = (file: string, args: string[]) => string;
 
-/** `ps` and `sysctl`. Written from their manuals and tested on text of that form; not yet run on a Mac. */
+/** Runs `ps` and `sysctl`. It was written from their manuals and tested on text of that form, not yet on a Mac. */
 export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
   let boot: string | undefined;
   const bootId = (): string => (boot ??= run("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"]).trim());
@@ -26,7 +26,7 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
         .split("\n")
         .filter((line) => line.startsWith("n/"))
         .map((line) => line.slice(1)),
-    // Whoever has it open: a lock itself cannot be asked for there.
+    // macOS does not tell who holds a lock, so every process with the file open counts.
     lockHolders: (file) => numbers(run("/usr/sbin/lsof", ["-t", "--", file])),
     commandLines() {
       const rows = run("/bin/ps", ["-ww", "-U", String(process.getuid?.() ?? 0), "-o", "pid=,command="]);
@@ -49,7 +49,7 @@ function numbers(text: string): number[] {
   return text.split("\n").filter(Boolean).map(Number);
 }
 
-/** `  501     1 S+   Sun Nov 15 20:28:01 2026     claude` */
+/** Parses `  501     1 S+   Sun Nov 15 20:28:01 2026     claude`. */
 function parseLine(line: string, bootId: string): ProcessInfo | null {
   const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+ +\w+ +\d+ +[\d:]+ +\d+)\s+(.*)$/.exec(line);
   if (!match) return null;
@@ -65,7 +65,7 @@ function parseLine(line: string, bootId: string): ProcessInfo | null {
   };
 }
 
-/** `ps -E` puts the environment behind the command, separated by spaces: a value ends where the next name begins. */
+/** Finds a variable in the output of `ps -E`, which separates with spaces: a value ends where the next name begins. */
 function variableIn(text: string, name: string): string | null {
   const match = new RegExp(`(?:^|\\s)${name}=(.*?)(?=\\s[A-Za-z_][A-Za-z0-9_]*=|\\s*$)`).exec(text);
   return match?.[1] ?? null;
@@ -81,7 +81,7 @@ function runQuietly(file: string, args: string[]): string {
       env: { LC_ALL: "C", TZ: "UTC" },
     });
   } catch {
-    // `ps -p` of a pid that is gone exits 1: no process, which is an answer.
+    // `ps -p` exits with 1 for a pid that does not exist, which is an answer.
     return "";
   }
 }

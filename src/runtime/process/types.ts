@@ -1,4 +1,4 @@
-/** Which process is meant, so that a reused pid is never taken for it. */
+/** Identifies a process, so that a reused pid is never mistaken for it. */
 export interface ProcessId {
   pid: number;
   /** The kernel's start time of the process, as text: ticks since boot on Linux, a date on macOS. */
@@ -8,27 +8,27 @@ export interface ProcessId {
 
 export interface ProcessInfo extends ProcessId {
   parentPid: number;
-  /** Stopped by a signal or a terminal (Ctrl-Z): alive, and not running. */
+  /** The process was stopped by a signal or a terminal (Ctrl-Z): alive, and not running. */
   suspended: boolean;
   command: string;
 }
 
-/** What we need to know of the machine's processes; one implementation per operating system. */
+/** The machine's processes, as far as perdure needs them; one implementation per operating system. */
 export interface ProcessTable {
   bootId(): string;
-  /** Null when there is no such process or it has already ended and only waits to be reaped. */
+  /** Returns a live process; null when there is none, or a zombie that only waits to be reaped. */
   inspect(pid: number): ProcessInfo | null;
-  /** One variable of the environment it was started with; null when it is not set or may not be read. */
+  /** Returns a variable of the environment that the process was started with; null when not set or not readable. */
   variable(pid: number, name: string): string | null;
-  /** Its command line, as far as it can be read. */
+  /** Returns the command line of a process, as far as it can be read. */
   argv(pid: number): string[];
   children(pid: number): number[];
-  /** The paths of the files it has open, as far as they can be read. */
+  /** Returns the paths of the files that a process has open, as far as they can be read. */
   openFiles(pid: number): string[];
-  /** Who holds a lock of the kernel on the file. */
+  /** Returns the processes that hold a kernel lock on the file. */
   lockHolders(file: string): number[];
-  /** The command line of every process of ours. */
+  /** Returns the command line of every process of this user. */
   commandLines(): { pid: number; argv: string[] }[];
-  /** Every live process of ours that was started with `name=value`. */
+  /** Returns every live process of this user that was started with `name=value`. */
   withVariable(name: string, value: string): ProcessInfo[];
 }

@@ -3,39 +3,40 @@ import { NESTED_PREFIX_OPTION } from "./options.ts";
 import { anyShellWords } from "../../util/shell-quote.ts";
 
 export interface AttachRequest {
-  /** The caller's TMUX variable: set inside any tmux, and says which. */
+  /** The caller's TMUX variable, which is set inside any tmux and tells which one. */
   insideTmux: string | undefined;
-  /** tmux itself, and our server's socket. */
+  /** The path of the tmux program. */
   file: string;
+  /** The socket of our own server. */
   socket: string;
-  /** What a pane of the listing says of itself. */
+  /** The session and the id of the worker's pane, as listed. */
   session: string;
   pane: string;
-  /** What people call the worker. */
+  /** The worker's name. */
   worker: string;
-  /** In this terminal; or, inside the caller's own tmux, in a popup or a window of that. */
+  /** This terminal; or, inside the caller's own tmux, a popup or a window of that. */
   where: "here" | "popup" | "window";
-  /** The prefix of the tmux around the caller. */
+  /** The prefix key of the tmux around the caller. */
   outerPrefix?: string | null;
 }
 
 export interface AttachPlan {
   argv: string[];
-  /** Variables that the program must not see. */
+  /** The variables that are removed from the program's environment. */
   unset: string[];
-  /** To be said before it starts. */
+  /** A notice that is printed before the program starts. */
   notice: string | null;
 }
 
-/** What `attach` turns into, by where the caller is: at a plain terminal, in our own server, or in a tmux of theirs. */
+/** Plans the command of `attach` for a caller at a plain terminal, in our own server, or in another tmux. */
 export function attachPlan(request: AttachRequest): AttachPlan {
   const { insideTmux, file, socket, where, worker } = request;
-  // `socket,pid,session`; a path may contain a comma.
+  // TMUX is `socket,pid,session`; the path may contain a comma.
   const outerSocket = insideTmux ? insideTmux.replace(/,\d+,\d+$/, "") : null;
   if (outerSocket === socket)
     return { argv: [file, "-S", socket, ...showPane(request, "switch-client")], unset: [], notice: null };
   if (outerSocket === null && where !== "here") {
-    throw new PerdureError("usage", `There is no tmux around you to open a ${where} in.`, {
+    throw new PerdureError("usage", `You are not inside tmux, so no ${where} can be opened.`, {
       hint: `perdure attach ${worker}`,
     });
   }
@@ -51,22 +52,22 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   return { argv: [file, ...open, inner], unset: [], notice: null };
 }
 
-/** tmux refuses to start inside another as long as it sees these. */
+/** tmux refuses to start inside another tmux while these are set. */
 const NESTING_VARIABLES = ["TMUX", "TMUX_PANE"];
 
-/** The pane's id finds it wherever it was moved to; the session's name is exact. */
+/** Selects the pane by its id, wherever it was moved to, and the session by its exact name. */
 function showPane({ session, pane }: AttachRequest, command: string): string[] {
   return ["select-window", "-t", pane, ";", "select-pane", "-t", pane, ";", command, "-t", `=${session}:`];
 }
 
-/** A tmux with our prefix takes the first one for itself; a popup of it takes none. */
+/** Sets whether the prefix must be pressed twice: an outer tmux with our prefix takes the first one, a popup takes none. */
 function nestedPrefixOption({ outerPrefix, where }: AttachRequest): string[] {
   return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
 }
 
 function nestedNotice(worker: string): string {
   return [
-    "You are inside a tmux of your own, and this one opens in it: press your prefix twice to reach the inner one (twice, then d: leave).",
-    `Or open it beside: perdure attach ${worker} --popup, or --window.`,
+    "You are inside your own tmux, and the worker's tmux opens within it: press the prefix twice to reach the inner one (twice, then d, to detach).",
+    `To open it separately: perdure attach ${worker} --popup, or --window.`,
   ].join("\n");
 }

@@ -9,21 +9,21 @@ import { serverEnvironment, serverOptions } from "./options.ts";
 
 const exec = promisify(execFile);
 
-/** What the control client is attached to: a pane whose process has ended at once. No project's session begins with `_`. */
+/** The session that the control client attaches to; its pane ended at once. No project's session begins with `_`. */
 export const CONTROL_SESSION = "_perdure";
 const NEW_CONTROL_SESSION = ["new-session", "-d", "-s", CONTROL_SESSION, "-c", "/", "--", "/bin/sh", "-c", ":"];
 
 export interface ConnectionOptions {
   socket: string;
-  /** tmux itself, an absolute path. */
+  /** The absolute path of the tmux program. */
   file: string;
   environment: Environment;
   log: (line: string) => void;
-  /** A format whose value is told about once a second, when it has changed; null when there is no server any more. */
+  /** A format whose value is reported about once a second when it has changed; null when the server is gone. */
   watch: { format: string; changed: (value: string | null) => void };
 }
 
-/** The way to our own tmux server: started when it is needed, found again when it or the client has gone. */
+/** The connection to our own tmux server, which is started on demand and found again after it or the client ended. */
 export class TmuxConnection {
   readonly #options: ConnectionOptions;
   readonly #environment: Record<string, string>;
@@ -38,7 +38,7 @@ export class TmuxConnection {
     this.#environment = serverEnvironment(options.environment);
   }
 
-  /** A client to the server; starts one if none answers. */
+  /** Returns a client of the server; starts a server if none answers. */
   async ensure(): Promise<ControlClient> {
     const client = await this.find();
     if (client) return client;
@@ -46,7 +46,7 @@ export class TmuxConnection {
     return this.#starting;
   }
 
-  /** A client to the server, or null if there is no server. */
+  /** Returns a client of the server; null if there is no server. */
   async find(): Promise<ControlClient | null> {
     if (this.#client && !this.#client.isGone) return this.#client;
     this.#finding ??= this.#connectPatiently().finally(() => (this.#finding = null));
@@ -57,12 +57,12 @@ export class TmuxConnection {
   async kill(): Promise<void> {
     this.#disconnect();
     const deadline = performance.now() + TMUX_ANSWER_MS;
-    // It answers before it is gone: asked until nobody answers, so that the next one starts on free ground.
-    while (!(await this.#killOnce())) if (performance.now() > deadline) throw unansweredError("it does not end");
+    // The server answers before it exits: retried until nobody answers, so that the next one can start.
+    while (!(await this.#killOnce())) if (performance.now() > deadline) throw unansweredError("it does not exit");
     this.#options.watch.changed(null);
   }
 
-  /** Lets go; the server and its panes live on. */
+  /** Disconnects; the server and its panes keep running. */
   close(): void {
     this.#closed = true;
     this.#disconnect();
@@ -79,7 +79,7 @@ export class TmuxConnection {
     }
   }
 
-  /** A server that is just ending takes calls and drops them: it is called again until it has gone. */
+  /** Connects, and waits for a server that is exiting: such a server accepts connections and drops them. */
   async #connectPatiently(): Promise<ControlClient | null> {
     const deadline = performance.now() + TMUX_ANSWER_MS;
     for (let tries = 1; ; tries += 1) {
@@ -87,7 +87,7 @@ export class TmuxConnection {
         return await this.#connect();
       } catch (error) {
         if (!isServerExiting(error) || this.#closed || performance.now() > deadline) throw error;
-        if (tries === 1) this.#options.log("The tmux server of the fleet is ending; waiting for it to go.");
+        if (tries === 1) this.#options.log("The fleet's tmux server is exiting; waiting for it to end.");
         await sleep(TMUX_LEAVING_MS);
       }
     }
@@ -102,7 +102,7 @@ export class TmuxConnection {
 
   async #start(): Promise<ControlClient> {
     const options = serverOptions(this.#environment);
-    // It makes a session and a process group of its own: what ends the daemon does not end it.
+    // The server makes a session and a process group of its own, so what ends the daemon does not end the server.
     await this.#tmux(["-f", "/dev/null"], [["start-server"], ...options, NEW_CONTROL_SESSION]);
     const client = await this.find();
     if (client) return client;
@@ -117,7 +117,7 @@ export class TmuxConnection {
       throw error;
     });
     if (client === null) return null;
-    // Again, because another version of us may have started it.
+    // The options are set again, because another version of perdure may have started the server.
     const subscription = ["refresh-client", "-B", `perdure::${this.#options.watch.format}`];
     await client.send(...serverOptions(this.#environment), subscription);
     if (this.#closed) client.close();
@@ -134,25 +134,25 @@ export class TmuxConnection {
       return await ControlClient.open(options, notice);
     } catch (error) {
       if (!/can't find session|no sessions/.test(tmuxMessageOf(error))) throw error;
-      await this.#tmux(["-N"], [NEW_CONTROL_SESSION]); // somebody closed it; the workers are still there
+      await this.#tmux(["-N"], [NEW_CONTROL_SESSION]); // somebody closed the session; the workers are still there
       return ControlClient.open(options, notice);
     }
   }
 
-  /** `%subscription-changed name $0 - - - : value` */
+  /** Reads `%subscription-changed name $0 - - - : value`. */
   #onNotice(line: string): void {
     const value = /^%subscription-changed perdure \S+ \S+ \S+ \S+ : (.*)$/s.exec(line)?.[1];
     if (value !== undefined) this.#options.watch.changed(value);
   }
 
   #onClientGone(client: ControlClient, why: PerdureError): void {
-    if (this.#client !== client) return; // let go, or replaced already
+    if (this.#client !== client) return; // disconnected, or replaced already
     this.#client = null;
     this.#options.log(why.message);
     this.#reconnectLater();
   }
 
-  /** By itself, so that ends are seen though nobody asks. */
+  /** Reconnects without a request, so that the ends of panes are noticed. */
   #reconnectLater(): void {
     if (this.#retryTimer) clearTimeout(this.#retryTimer);
     this.#retryTimer = setTimeout(() => {
@@ -168,7 +168,7 @@ export class TmuxConnection {
     this.#retryTimer.unref();
   }
 
-  /** By a process of its own: for what a control client cannot do. None of our words ends in `;`. */
+  /** Runs tmux as a process, for commands that a control client cannot run. None of our words ends in `;`. */
   async #tmux(flags: string[], commands: string[][]): Promise<void> {
     const words = commands.flatMap((command, index) => (index === 0 ? command : [";", ...command]));
     const { file, socket } = this.#options;

@@ -1,21 +1,21 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { TMUX_ANSWER_MS } from "../../limits/index.ts";
+import { STDERR_CHARS_MAX, TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { commandLine } from "./quote.ts";
 import { ReplyReader } from "./reply-reader.ts";
 
 export interface ControlOptions {
-  /** tmux itself. */
+  /** The path of the tmux program. */
   file: string;
   socket: string;
-  /** What the client is attached to: exactly this name. */
+  /** The exact name of the session that the client attaches to. */
   session: string;
   environment: Record<string, string>;
 }
 
 interface Request {
-  /** Answers still to come. */
+  /** The number of answers, one per command. */
   expected: number;
   nonce: string | null;
   answers: string[][];
@@ -23,12 +23,9 @@ interface Request {
   reject: (error: PerdureError) => void;
 }
 
-/** Only what was said last matters, and tmux is brief. */
-const STDERR_CHARS = 2_000;
-
 /**
- * One control-mode client: commands go in by its stdin, answers come by its stdout, in order, so that many can be under
- * way at once. It never sizes a window and gets no pane's output. Once it is gone, it is gone: open another.
+ * A control-mode client of tmux. Commands go to its stdin and answers come from its stdout, in order, so that many can be
+ * under way at once. It never sizes a window and gets no pane's output. A client that is gone stays gone: open another.
  */
 export class ControlClient {
   readonly #child: ChildProcess;
@@ -70,16 +67,16 @@ export class ControlClient {
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => reader.read(text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
+      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS_MAX);
     });
     this.#child.stdin?.on("error", (error) => this.#fail(error.message));
     this.#child.on("error", (error) => this.#fail(error.message));
     this.#child.on("close", () => this.#fail(this.#stderr.trim() || "its control client ended"));
-    this.#opened.promise.catch(() => undefined); // told by open()
+    this.#opened.promise.catch(() => undefined); // open() reports it
     this.#resetTimeout();
   }
 
-  /** Resolves, with the reason, when this client can do nothing more. */
+  /** Resolves with the reason when this client can do nothing more. */
   get gone(): Promise<PerdureError> {
     return this.#gone.promise;
   }
@@ -88,12 +85,12 @@ export class ControlClient {
     return this.#end !== null;
   }
 
-  /** One line of commands; the answer of each. The first that fails is what is thrown, and those after it are not done. */
+  /** Sends one line of commands and returns the answer of each. Throws the first failure; later commands are not run. */
   async send(...commands: string[][]): Promise<string[][]> {
     return this.#request(commandLine(commands), commands.length, null);
   }
 
-  /** One command whose answer a program in a pane may have written. */
+  /** Sends one command whose answer may contain text that a program in a pane has written. */
   async sendGuarded(command: string[]): Promise<string[]> {
     const nonce = randomBytes(16).toString("hex");
     const answer = this.#request(commandLine([command]), 1, nonce);
@@ -102,7 +99,7 @@ export class ControlClient {
     return lines;
   }
 
-  /** Lets go of the server, which lives on. */
+  /** Disconnects from the server, which keeps running. */
   close(): void {
     this.#fail("its control client was closed");
   }
@@ -111,7 +108,7 @@ export class ControlClient {
     if (this.#end) return Promise.reject(this.#end);
     const { promise, resolve, reject } = Promise.withResolvers<string[][]>();
     this.#requests.push({ expected: wanted, nonce, answers: [], resolve, reject });
-    if (this.#unsent === "") queueMicrotask(() => this.#flush()); // what is asked in one turn is one write
+    if (this.#unsent === "") queueMicrotask(() => this.#flush()); // all requests of one turn share one write
     this.#unsent += `${line}\n`;
     this.#resetTimeout();
     return promise;
@@ -126,7 +123,7 @@ export class ControlClient {
   #onAnswer(lines: string[], ok: boolean, ours: boolean): void {
     if (!ours) return this.#onAttached(lines, ok);
     const request = this.#requests[0];
-    if (request === undefined) return this.#fail("it answered what nobody asked");
+    if (request === undefined) return this.#fail("it sent an unexpected answer");
     request.answers.push(lines);
     if (!ok || request.answers.length === request.expected) this.#requests.shift();
     this.#resetTimeout();
@@ -142,11 +139,11 @@ export class ControlClient {
   }
 
   #onNotice(line: string): void {
-    if (line.startsWith("%exit")) this.#fail(line.slice("%exit".length).trim() || "it let its control client go");
+    if (line.startsWith("%exit")) this.#fail(line.slice("%exit".length).trim() || "it detached its control client");
     else this.#notice(line);
   }
 
-  /** Counts from the last answer: a long queue is no silence. */
+  /** Restarts the timeout at every answer, because a long queue is not a silent server. */
   #resetTimeout(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -159,7 +156,7 @@ export class ControlClient {
     const end = unansweredError(why);
     this.#end = end;
     this.#resetTimeout();
-    this.#child.kill("SIGKILL"); // it holds no terminal; the server sees it go
+    this.#child.kill("SIGKILL"); // it holds no terminal, and the server notices its end
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
     this.#opened.reject(end);
     for (const request of this.#requests.splice(0)) request.reject(end);
@@ -167,21 +164,21 @@ export class ControlClient {
   }
 }
 
-/** Whether tmux has done it or not is not known: who tries again has to look first. */
+/** Makes the error of a command that may or may not have been carried out: a caller checks before it retries. */
 export function unansweredError(why: string, cause?: unknown): PerdureError {
-  return new PerdureError("unavailable", `The tmux server of the fleet did not answer: ${why}.`, {
+  return new PerdureError("unavailable", `The fleet's tmux server did not answer: ${why}.`, {
     hint: "try again in a moment",
     details: { tmux: why },
     cause,
   });
 }
 
-/** tmux understood, and said no in such words. */
+/** True for a command that tmux understood and refused with a message of this form. */
 export function isRefusal(error: unknown, pattern: RegExp): boolean {
   return isPerdureError(error) && error.code === "conflict" && pattern.test(tmuxMessageOf(error));
 }
 
-/** What tmux itself said, whichever way it was asked. */
+/** Returns the message of tmux itself in an error; empty for any other error. */
 export function tmuxMessageOf(error: unknown): string {
   const words = isPerdureError(error) ? error.details?.tmux : undefined;
   return typeof words === "string" ? words : "";

@@ -5,15 +5,15 @@ import { findProgram } from "../find-program.ts";
 
 export interface Tmux {
   file: string;
-  /** As it says itself: `3.3a`, `next-3.6`. */
+  /** The version as tmux prints it: `3.3a`, `next-3.6`. */
   version: string;
 }
 
-/** The tmux on this PATH, or what to do so that there is one. */
+/** Finds tmux on this PATH; the error of a missing or old one says how to install it. */
 export function findTmux(path: string | undefined): Tmux {
   const found = findProgram("tmux", path, "/");
   if ("missing" in found) {
-    throw new PerdureError("unavailable", "tmux is not installed, and fleets live in it.", {
+    throw new PerdureError("unavailable", "tmux is not installed, and fleets run in it.", {
       hint: `install it: ${installCommand()}`,
       retryable: false,
     });
@@ -41,7 +41,7 @@ function versionOf(file: string): string {
       "unavailable",
       `${file} -V failed: ${cause instanceof Error ? cause.message : String(cause)}`,
       {
-        hint: `does it run by hand? otherwise install it again: ${installCommand()}`,
+        hint: `try it by hand; if that fails, reinstall it: ${installCommand()}`,
         retryable: false,
         cause,
       },
@@ -49,7 +49,7 @@ function versionOf(file: string): string {
   }
 }
 
-/** A version without a number (`master`, `openbsd-7.5`) is somebody's own build: taken as new enough. */
+/** Compares versions; one without a number of its own (`master`, `openbsd-7.5`) is a custom build and counts as new. */
 export function isOlder(version: string, than: string): boolean {
   if (/^[a-z]+bsd/i.test(version)) return false;
   const [major, minor] = numbers(version);

@@ -3,29 +3,29 @@ import { PANE_TITLE_CHARS_MAX } from "../../limits/index.ts";
 import type { ControlClient } from "./control-client.ts";
 
 export interface Pane {
-  /** `%12`: tmux's own, never given twice by one server. */
+  /** tmux's own id, such as `%12`, which one server never gives twice. */
   id: string;
   pid: number;
   dead: boolean;
-  /** How it ended, where tmux knows: it may have missed it. */
+  /** The exit status; null where tmux missed the end. */
   exitStatus: number | null;
   exitSignal: number | null;
-  /** The session's name; sessionName(project) makes it. */
+  /** The name of the session, made by sessionName(project). */
   session: string;
-  /** `@3`. */
+  /** tmux's id of the window, such as `@3`. */
   window: string;
   windowIndex: number;
   windowName: string;
-  /** The group the window is for. */
+  /** The group that the window belongs to. */
   group: string | null;
-  /** Null: somebody's own pane, or the keeper's. */
+  /** The worker; null for a pane that a person opened and for that of the control session. */
   workerId: string | null;
   run: string | null;
-  /** What its program calls itself; empty if it never did. */
+  /** The title that the program set; empty if it never did. */
   title: string;
 }
 
-/** Free texts are quoted by tmux, so that no `|` of theirs is bare. The title may be cut inside an escape; the blank mends it. */
+/** The fields of a pane. tmux quotes free texts, so that no `|` in them is bare; a blank ends a title cut inside an escape. */
 const ROW = [
   "#{pane_id}",
   "#{pane_pid}",
@@ -42,17 +42,17 @@ const ROW = [
   `#{q;=${PANE_TITLE_CHARS_MAX}:pane_title} `,
 ];
 
-/** One pane, as list-panes prints it on a line; rows can also follow each other without one. */
+/** The format of one pane, which list-panes prints on a line; rows can also follow each other without line breaks. */
 const PANE_ROW = ROW.map((field) => `${field}|`).join("");
 
-/** The rows of every pane of the server, in one text: for a subscription, which knows only one session's panes by itself. */
+/** The format of all panes of the server in one text, for a subscription, which covers only one session by itself. */
 export const ALL_PANES = `#{S:#{W:#{P:${PANE_ROW}}}}`;
 
-/** Every pane of the server, now. */
+/** Lists every pane of the server. */
 export async function listPanes(client: ControlClient): Promise<Pane[]> {
   const { panes, serverPid } = await readPanes(client);
   if (!panes.some(isEndUnknown)) return panes;
-  // tmux 3.3a misses a child's end now and then: the next signal makes it look, and it was just this process that answered.
+  // tmux 3.3a sometimes misses the end of a child; another SIGCHLD makes it check. The pid is safe: it just answered.
   process.kill(serverPid, "SIGCHLD");
   return (await readPanes(client)).panes;
 }
@@ -65,7 +65,7 @@ async function readPanes(client: ControlClient): Promise<{ panes: Pane[]; server
   return { panes: parsePanes(rows.join("")), serverPid: Number(pid) };
 }
 
-/** A window that two sessions share is listed twice; a pane is one pane. */
+/** Parses rows of panes; a pane of a window that two sessions share is listed twice and returned once. */
 export function parsePanes(text: string): Pane[] {
   const fields = unquote(text);
   const panes = new Map<string, Pane>();
@@ -76,8 +76,8 @@ export function parsePanes(text: string): Pane[] {
   return [...panes.values()];
 }
 
-/** It has ended, and tmux has not noticed how. */
-export function isEndUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
+/** True for a pane whose process has ended in a way that tmux has not noticed. */
+function isEndUnknown({ dead, exitStatus, exitSignal }: Pane): boolean {
   return dead && exitStatus === null && exitSignal === null;
 }
 
@@ -114,12 +114,12 @@ function paneOf(fields: string[]): Pane {
   };
 }
 
-/** Until a program gives one, tmux shows the machine's name. */
+/** Returns the title that a program set; until then tmux shows the machine's name. */
 function titleOf(title: string): string {
   return title === hostname() ? "" : title;
 }
 
-/** A number on Linux, a name (`kill`) where the system has names. */
+/** Reads a signal: a number on Linux, a name such as `kill` elsewhere. */
 function signalNumber(text: string): number | null {
   if (text === "") return null;
   if (/^\d+$/.test(text)) return Number(text);
@@ -127,7 +127,7 @@ function signalNumber(text: string): number | null {
   return numbers[`SIG${text.toUpperCase().replace(/^SIG/, "")}`] ?? null;
 }
 
-/** The fields of a text in which `|` ends one and a backslash takes away the meaning of what follows. */
+/** Splits a text into fields: `|` ends a field, and a backslash escapes the next character. */
 function unquote(text: string): string[] {
   const fields: string[] = [];
   let field = "";

@@ -1,16 +1,16 @@
-/** Who is told what a control client says. */
+/** Receives what a control client prints. */
 export interface ReplyListener {
-  /** One command's answer. `ours`: to a line we sent; else to the command that the client was started with. */
+  /** Takes the answer of one command; `ours` is false for the command that the client was started with. */
   answer(lines: string[], ok: boolean, ours: boolean): void;
   notice(line: string): void;
-  /** The word that ends the answer under way, if a program in a pane may have written that answer. */
+  /** Returns the word that ends the current answer, if a program in a pane may have written that answer. */
   nonce(): string | null;
 }
 
 /**
- * Reads what a control client prints: answers between `%begin` and `%end`, notices between them. A line of an answer may
- * look like an end, and a pane's text is whatever its program printed: so an end counts only with its own beginning's
- * numbers, and an answer that a program may have written ends at a nonce that it cannot know.
+ * Reads what a control client prints: answers between `%begin` and `%end`, notices between answers. A line of an answer may
+ * look like an end, and a pane's text is whatever its program printed: so an end counts only with the numbers of its
+ * beginning, and an answer that a program may have written ends at a nonce that the program cannot know.
  */
 export class ReplyReader {
   readonly #listener: ReplyListener;
@@ -55,7 +55,7 @@ export class ReplyReader {
     this.#listener.answer(lines, ok, ours);
   }
 
-  /** What is really the end is the last one that looks so: between it and the nonce only tmux itself has written. */
+  /** Takes the last line that looks like an end as the end: between it and the nonce only tmux itself has written. */
   #endAtNonce(key: string, nonce: string): void {
     const lines = this.#lines;
     const end = lines.findLastIndex((line) => line === `%end ${key}` || line === `%error ${key}`);

@@ -4,14 +4,13 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
 import { CONTROL_SESSION, TmuxConnection } from "./connection.ts";
-import { ALL_PANES, isEndUnknown, listPanes, parsePanes, type Pane } from "./pane-list.ts";
+import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { literal } from "./quote.ts";
 import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
 import { PaneStarter, type StartedPane } from "./pane-starter.ts";
-import { PaneWatch, type PaneEnd } from "./pane-watch.ts";
 
 export interface TmuxServerOptions {
-  /** Its own; short enough for the kernel. */
+  /** The socket of this server, short enough for the kernel. */
   socket: string;
   tmux: Tmux;
   environment: Environment;
@@ -19,23 +18,22 @@ export interface TmuxServerOptions {
 }
 
 /**
- * Our own tmux server, in whose panes a fleet's workers run: one session per project, one window per worker or group.
- * It outlives the daemon. Panes are known by marks that we put on them, never by what somebody called them.
+ * Our own tmux server, in whose panes a fleet's workers run: one session per project, one window per worker or group. The
+ * server outlives the daemon. Panes are recognised by marks that we put on them, never by their names.
  */
 export class TmuxServer {
   readonly #connection: TmuxConnection;
   readonly #starter: PaneStarter;
-  readonly #watch = new PaneWatch();
-  readonly #log: (line: string) => void;
+  readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
+  #titles = new Map<string, string>();
 
   constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
     const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(parsePanes(value ?? "")) };
     this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch });
     this.#starter = new PaneStarter(log);
-    this.#log = log;
   }
 
-  /** Starts the server if none answers. Whatever needs it does that by itself. */
+  /** Starts the server if none answers; methods that need one do the same. */
   async ensure(): Promise<void> {
     await this.#connection.ensure();
   }
@@ -46,21 +44,21 @@ export class TmuxServer {
     return this.#starter.start(await this.#connection.ensure(), request);
   }
 
-  /** Every pane there is, ours or not; none if there is no server. */
+  /** Lists every pane, ours or not; none if there is no server. */
   async panes(): Promise<Pane[]> {
     const client = await this.#connection.find();
     if (client === null) return [];
     return listPanes(client);
   }
 
-  /** Whether nobody is in it but its keeper: no worker, and no window that a person has opened. */
+  /** Whether the server has only its control session: no worker, and no window that a person opened. */
   async isEmpty(): Promise<boolean> {
     return (await this.panes()).every(({ session }) => session === CONTROL_SESSION);
   }
 
   /**
-   * The last lines of a pane as plain text, wrapped lines joined. With `run`, only if the pane is that run's: a new server
-   * gives the old one's numbers again.
+   * Returns the last lines of a pane as plain text, with wrapped lines joined. With `run`, the pane must belong to that
+   * run: a new server gives the old one's numbers again.
    */
   async capture(pane: string, { lines, run }: { lines: number; run?: string }): Promise<string> {
     const client = await this.#connection.find();
@@ -74,7 +72,7 @@ export class TmuxServer {
     }
   }
 
-  /** With its process, if that lives. One that is gone already, or is another run's by now, is no error. */
+  /** Removes a pane with its process. A pane that is gone, or belongs to another run by now, is no error. */
   async removePane(pane: string, run?: string): Promise<void> {
     const client = await this.#connection.find();
     if (client === null || (run !== undefined && !(await isPaneOfRun(client, pane, run)))) return;
@@ -83,7 +81,7 @@ export class TmuxServer {
     });
   }
 
-  /** What people see a worker called from now on. */
+  /** Changes the name of a worker in its pane or window. */
   async rename(workerId: string, name: string): Promise<void> {
     const client = await this.#connection.find();
     if (client === null) return;
@@ -95,38 +93,39 @@ export class TmuxServer {
     if (commands.length > 0) await client.send(...commands);
   }
 
-  /** Told within about a second, once the server was found or started; what had ended before is told then too. */
-  onPaneDied(listener: (end: PaneEnd) => void): void {
-    this.#watch.onDied(listener);
-  }
-
+  /** Told of each title of a worker's pane within about a second, once the server was found or started. */
   onTitle(listener: (pane: Pane, title: string) => void): void {
-    this.#watch.onTitle(listener);
+    this.#titleListeners.push(listener);
   }
 
-  /** Ends the server with everything in it. */
+  /** Kills the server with everything in it. */
   async kill(): Promise<void> {
     await this.#connection.kill();
   }
 
-  /** Lets go of the server, which lives on with its workers. */
+  /** Disconnects from the server, which keeps running with its workers. */
   close(): void {
     this.#connection.close();
   }
 
+  /** Compares the titles with those seen before. Panes of nobody we know are nobody's news. */
   #onPanes(panes: Pane[]): void {
-    this.#watch.update(panes);
-    // Looking makes tmux learn how it ended; that is then seen as a change.
-    if (panes.some(isEndUnknown)) this.panes().catch((error: unknown) => this.#log(String(error)));
+    const before = this.#titles;
+    const ours = panes.filter((pane) => pane.workerId !== null);
+    this.#titles = new Map(ours.map(({ id, title }) => [id, title]));
+    for (const pane of ours) {
+      if (pane.title === (before.get(pane.id) ?? "")) continue;
+      for (const listener of this.#titleListeners) listener(pane, pane.title);
+    }
   }
 }
 
-/** Numbers are given once by one server, and one client talks to one server. */
+/** Tells whether the pane belongs to the run: a server gives a number once, and a client talks to one server. */
 async function isPaneOfRun(client: ControlClient, pane: string, run: string): Promise<boolean> {
   return (await listPanes(client)).some((each) => each.id === pane && each.run === run);
 }
 
-/** A joined line keeps the blanks that filled it up, and an ended pane's note stands at the bottom of an empty screen. */
+/** Trims the blanks of joined lines, and the empty lines above the note at the bottom of an ended pane. */
 function lastLines(captured: string[], count: number): string {
   const lines = captured.map((line) => line.trimEnd());
   const kept = lines.filter((line, index) => line !== "" || (index > 0 && lines[index - 1] !== ""));

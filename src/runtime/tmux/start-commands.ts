@@ -1,36 +1,37 @@
-import { statSync } from "node:fs";
+import { isFolder } from "../../state/files.ts";
 import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
 
+// The tmux commands that start a worker's process, each as a list of words.
+
 export interface StartRequest {
   /** The project's slug. */
   project: string;
-  /** What people call the worker. */
+  /** The worker's name. */
   worker: string;
-  /** What we call it: stays when it is renamed. */
+  /** The worker's id, which stays when it is renamed. */
   workerId: string;
-  /** Workers of one group share a window. */
+  /** The group, whose workers share a window. */
   group: string | null;
   run: string;
-  /** A few marks that the process carries from its first instant; its real environment is the wrapper's business. */
+  /** The variables that mark the process from its first instant; the wrapper sets the rest of the environment. */
   env: Readonly<Record<string, string>>;
   cwd: string;
   argv: readonly string[];
 }
 
-/** What tmux would take for something else, or would quietly do otherwise, is refused before it is asked. */
+/** Throws at a request that tmux would misunderstand or silently change. */
 export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
-  if (argv.length === 0 || argv[0] === "")
-    throw new PerdureError("usage", `There is no program to start for ${worker}.`);
+  if (argv.length === 0 || argv[0] === "") throw new PerdureError("usage", `${worker} has no program to start.`);
   if (bytes > PANE_COMMAND_BYTES_MAX) {
     throw new PerdureError(
       "usage",
-      `The command of ${worker} has ${bytes} bytes; at most ${PANE_COMMAND_BYTES_MAX} are allowed.`,
+      `The command of ${worker} has ${bytes} bytes; the limit is ${PANE_COMMAND_BYTES_MAX}.`,
     );
   }
-  // tmux would start it in the home folder instead.
+  // tmux would start the program in the home folder instead.
   if (!isFolder(cwd)) {
     throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
       hint: `ls -ld ${cwd}`,
@@ -38,38 +39,30 @@ export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   }
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false; // whatever the reason: nothing can be started in it
-  }
-}
-
-/** A window of its own, in a session that this creates. It is marked in the same breath, so no crash of ours leaves it unmarked. */
+/** Creates a session with the worker's window, and marks it in the same line, so that no crash leaves it unmarked. */
 export function newSessionCommands(request: StartRequest): string[][] {
   const session = sessionName(request.project);
   return [
     ["new-session", "-d", "-s", session, ...windowArguments(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
-    // A new session keeps what its first process was given: windows that a person opens must not carry our marks.
+    // A new session keeps the variables of its first process, but windows that a person opens must not carry our marks.
     ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
     ...markCommands(request, `=${session}:`),
   ];
 }
 
-/** At a place of its own: refused if that is taken, and so surely the one that is marked. */
+/** Creates a window at an index; tmux refuses one that is taken, so the right window is marked. */
 export function newWindowCommands(request: StartRequest, index: number): string[][] {
   const target = `=${sessionName(request.project)}:${index}`;
   return [["new-window", "-d", "-t", target, ...windowArguments(request)], ...markCommands(request, target)];
 }
 
-/** A pane of a group carries its name; its window has the group's. */
+/** Names a pane of a group; the window has the name of the group. */
 export function nameGroupPane(worker: string, pane: string): string[][] {
   return [["set-option", "-p", "-t", pane, "--", "@perdure_name", worker]];
 }
 
-/** The window of a group is found by the others of it. */
+/** Marks a window as that of a group, so that other members find it. */
 export function makeGroupWindow(group: string, pane: string): string[][] {
   return [
     ["set-option", "-w", "-t", pane, "--", "@perdure_group", group],
@@ -85,7 +78,7 @@ export function joinGroupWindow(pane: string, groupPane: string): string[][] {
   ];
 }
 
-/** In a pane whose process has ended: the same id, the same place. Its last screen is cleared. */
+/** Starts the process in a pane whose last one has ended: the pane's id and place stay, its last screen is cleared. */
 export function respawnCommands(request: StartRequest, pane: string): string[][] {
   return [
     ["respawn-pane", "-t", pane, ...processArguments(request)],
@@ -94,7 +87,7 @@ export function respawnCommands(request: StartRequest, pane: string): string[][]
   ];
 }
 
-/** A project's session: no `.` or `:`, which are tmux's own, and never the same for two slugs. */
+/** Returns the session's name of a project, unique per slug, without `.` and `:`, which have a meaning in tmux. */
 export function sessionName(project: string): string {
   const safe = project.replace(/^_|[^A-Za-z0-9._-]/gu, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
   return safe.replaceAll(".", "+") || "~";
@@ -111,7 +104,7 @@ function processArguments({ cwd, env, argv }: StartRequest): string[] {
   return ["-c", literal(cwd), ...variables, "--", ...withoutShell(argv)];
 }
 
-/** tmux hands a single word to a shell; several are the program and its arguments. */
+/** Wraps a command of a single word, which tmux would hand to a shell; several words are a program and its arguments. */
 function withoutShell(argv: readonly string[]): readonly string[] {
   return argv.length === 1 ? ["/bin/sh", "-c", 'exec "$0"', ...argv] : argv;
 }

@@ -34,7 +34,7 @@ export function execWrapper(launch: WrapperExec): never {
   throw new Error("execve returned");
 }
 
-/** Linux's numbers; elsewhere there is no mask to read. */
+/** The numbers of Linux; no other system has a mask to read. */
 const SIGNAL_BITS: Readonly<Record<string, number>> = {
   HUP: 1,
   INT: 2,
@@ -57,13 +57,13 @@ const SIGNAL_BITS: Readonly<Record<string, number>> = {
   PWR: 30,
 };
 
-/** What the front script saw before Node began, told in two variables. */
+/** Reads what the front script recorded, in two variables, before Node began. */
 export function inheritedFrom(env: Readonly<Record<string, string | undefined>>): Inherited {
   const openFiles = /^[0-9]+$/.test(env.PERDURE_NOFILE ?? "") ? Number(env.PERDURE_NOFILE) : null;
   return { ignored: ignoredSignals(env.PERDURE_SIGIGN), openFiles };
 }
 
-/** From the hexadecimal mask in /proc/PID/status. */
+/** Reads the ignored signals from the hexadecimal mask in /proc/PID/status. */
 export function ignoredSignals(mask: string | undefined): string[] {
   if (mask === undefined || !/^[0-9a-f]{1,16}$/i.test(mask)) return [];
   const bits = BigInt(`0x${mask}`);

@@ -10,15 +10,15 @@ export interface PaneStart {
   loaderSwallowsSignals: boolean;
 }
 
-/** What the terminal itself decides: tmux sets these for each of its panes. */
+/** Variables that tmux sets for each of its panes. */
 const TERMINAL_VARIABLES = ["TERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"];
-/** What a shell keeps for itself: setting one of these ends it. */
+/** Variables that a shell reserves: setting one of them ends the shell. */
 const SHELL_VARIABLES = ["UID", "EUID", "PPID", "OPTIND", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "_"];
 const LEFT_OUT = new Set([...TERMINAL_VARIABLES, ...SHELL_VARIABLES]);
 
 /**
- * What a pane's shell reads to become the wrapper. The environment comes by a file that nobody else can read, because a
- * command line shows its words to everybody on the machine; and the file is emptied as soon as it was read.
+ * Makes the script that a pane's shell reads to become the wrapper. The environment comes in a file that nobody else can
+ * read, because every user of the machine can see a command line; the file is emptied as soon as it was read.
  */
 export function paneScript(ownFile: string, start: PaneStart): string {
   const { file, args } = wrapperCommand(
@@ -29,10 +29,10 @@ export function paneScript(ownFile: string, start: PaneStart): string {
     start.loaderSwallowsSignals,
   );
   const exports = Object.entries(start.environment)
-    // Others cannot be a shell's variable, and would not survive it.
+    // Other names cannot be variables of a shell, so they would be lost anyway.
     .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !LEFT_OUT.has(name))
     .map(([name, value]) => `export ${name}=${shellQuote(value)}`);
-  // On one line, so that the shell has read all of it: what was in the file is nobody's business once it was.
+  // One line, so that the shell has read the whole file before it is emptied.
   const last = `: > ${shellQuote(ownFile)}; exec ${[file, ...args.slice(1)].map(shellQuote).join(" ")}`;
   return `${[...exports, last].join("\n")}\n`;
 }

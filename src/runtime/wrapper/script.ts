@@ -1,13 +1,16 @@
 import { existsSync } from "node:fs";
 
-/** Which shell form this machine can run; the daemon finds out once and tells every launch. */
+/** The shell form that this machine can run; the daemon detects it once for all launches. */
 export type WrapperForm = "env" | "bash" | "plain";
 
-/** What Node changes for itself at its start and the program must get back. */
+/** The file in a run's folder that holds the exit code of its program. */
+export const EXIT_FILE = "exit";
+
+/** The process settings that Node changes at its start and that the program must get back. */
 export interface Inherited {
-  /** Signals the caller had ignored, without SIG. */
+  /** The signals that the caller had ignored, without SIG. */
   ignored: string[];
-  /** The caller's soft limit; Node raises it to the hard one. */
+  /** The caller's soft limit of open files; Node raises it to the hard one. */
   openFiles: number | null;
 }
 
@@ -16,17 +19,17 @@ export interface WrapperCommand {
   args: string[];
 }
 
-// Into the alternate screen first: leaving it puts the cursor where it was at the last entry, in tmux even when it was
-// left already. The entry does nothing for a program that is still in it, and else saves the place we are at.
+// The sequence enters the alternate screen first: leaving it moves the cursor to where it was at the last entry, in tmux even
+// after it was left. Entering does nothing while a program is still in it, and otherwise saves the current position.
 const RESET = String.raw`\033[?1049h\033[?1049l\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?1004l\033[<u\033[>4;0m\033[?1l\033>\033[0m`;
 
 /**
- * What stays beside a running program: a shell of 1.7 MB that starts it, passes TERM and HUP on, puts the terminal
- * right after a crash and leaves the exit code in a file. All its variables carry a prefix, because assigning to a
- * variable that the caller exported would change it in the program's environment too.
+ * Makes the command of the wrapper, which stays beside a running program: a shell of 1.7 MB that starts the program, passes
+ * TERM and HUP on, resets the terminal after a crash and leaves the exit code in a file. All its variables carry a prefix,
+ * because assigning to a variable that the caller exported would change it in the program's environment too.
  *
- * $1 is the run folder; the program and its arguments follow. `deafLoader`: the program is a loader that swallows both
- * signals, so they go to what it has loaded too.
+ * $1 is the run folder; the program and its arguments follow. With `loaderSwallowsSignals` the program is a loader that
+ * swallows both signals, so they go to the process that it has loaded as well.
  */
 export function wrapperCommand(
   form: WrapperForm,
@@ -45,7 +48,7 @@ export function wrapperCommand(
 }
 
 export function detectWrapperForm(): WrapperForm {
-  const { spawnSync } = process.getBuiltinModule("node:child_process"); // once per daemon, so not at every start
+  const { spawnSync } = process.getBuiltinModule("node:child_process"); // called once per daemon, so not loaded at every start
   const probe = spawnSync(tool("env"), ["--default-signal=INT,QUIT", "/bin/sh", "-c", "exit 0"], { stdio: "ignore" });
   if (probe.status === 0) return "env";
   return existsSync("/bin/bash") ? "bash" : "plain";
@@ -57,7 +60,7 @@ function script(
   program: string,
   loaderSwallowsSignals: boolean,
 ): string {
-  // The plain form cannot run a trap before the program ends: it would only keep both alive without a terminal.
+  // The plain form runs a trap only after the program ended: it would just keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
@@ -74,19 +77,19 @@ function script(
     ...(form === "plain" || ignored.includes("TSTP") ? [] : ["trap perdure_stop TSTP"]),
     form === "plain" ? FOREGROUND : background(form, restored, program),
     END,
-    // By the signal, so that Ctrl-C ends a script or a loop around us as it does around any program.
+    // The wrapper ends by the signal itself, so that Ctrl-C ends a script or a loop around it, as with any program.
     ...(restored.includes("INT") ? ["[ $perdure_s -ne 130 ] || { trap - INT; kill -INT $$; }"] : []),
     "exit $perdure_s",
   ].join("\n");
 }
 
 /**
- * perdure_kill: a signal that comes before the program runs is kept, and delivered as soon as it does.
- * perdure_stop: Ctrl-Z reaches us and the program at once. We stop after it: a shell that saw us stopped would take
- * the terminal and prompt while the program still puts its screen away.
- * perdure_fg: only the terminal's foreground may touch its modes, they are somebody else's otherwise. An interactive
- * shell makes a foreground of its own; killed, it leaves that empty and the terminal to us. In a pipeline the screen
- * is the last one's: `run build -- make | less`.
+ * perdure_kill keeps a signal that comes before the program runs, and delivers it as soon as the program does.
+ * perdure_stop handles Ctrl-Z, which reaches the wrapper and the program at once. The wrapper stops last: a shell that
+ * saw it stopped would take the terminal and prompt while the program still restores its screen.
+ * perdure_fg tells whether the wrapper is in the terminal's foreground, which alone may change the terminal's modes. An
+ * interactive shell makes a foreground group of its own; killed, it leaves that group empty and the terminal to the
+ * wrapper. In a pipeline the screen belongs to the last program: `run build -- make | less`.
  */
 const FUNCTIONS = String.raw`perdure_kill() {
   if [ "$perdure_c" ]; then kill -$1 $perdure_c; kill -CONT $perdure_c; else perdure_p=$1; fi
@@ -109,7 +112,7 @@ perdure_fg() {
   fi
 }`;
 
-/** Its children are read without a fork where the kernel tells them. A signal from before its start is kept as ever. */
+/** This perdure_kill signals the loader's children, too. They are read without a fork where the kernel lists them. */
 const KILL_LOADED = String.raw`perdure_kill() {
   if [ -z "$perdure_c" ]; then perdure_p=$1; return; fi
   perdure_x=/proc/$perdure_c/task/$perdure_c/children
@@ -117,25 +120,25 @@ const KILL_LOADED = String.raw`perdure_kill() {
   kill -$1 $perdure_c $perdure_x; kill -CONT $perdure_c $perdure_x
 } 2>/dev/null`;
 
-/** The shell's own stderr is away meanwhile: it would tell of a crash in its own words. */
+/** Silences the shell's own stderr meanwhile, because the shell would report a crash in its own words. */
 const FOREGROUND = `exec 3<&- 4>&2 2>/dev/null
 ( exec "$@" 2>&4 4>&- )
 perdure_s=$?
 exec 2>&4 4>&-`;
 
 /**
- * In the background with the caller's stdin, because a shell runs traps only between commands or while it waits.
- * `&` makes a shell ignore INT and QUIT for the child; each form undoes that in its own way.
+ * Starts the program in the background with the caller's stdin, because a shell runs traps only between commands or while
+ * it waits. `&` makes a shell ignore INT and QUIT for the child; each form undoes that in its own way.
  */
 function background(form: WrapperForm, restored: string[], program: string): string {
   return [
     `${child(form, restored, program)} <&3 3<&- & perdure_c=$!`,
     "exec 3<&-",
     'if [ "$perdure_p" ]; then perdure_kill $perdure_p; fi',
-    // Quiet, because bash would tell of a crash in its own words.
+    // Stderr is silenced, because bash would report a crash in its own words.
     "while wait $perdure_c; perdure_s=$?; [ $perdure_s -gt 128 ] && kill -0 $perdure_c; do :; done 2>/dev/null",
-    // With bash, TERM or HUP to the whole group may end `wait` when the program is reaped already: ask again, and keep
-    // the signal's code if the program's own is lost.
+    // With bash, TERM or HUP to the whole group may end `wait` when the program is reaped already: wait once more, and
+    // keep the signal's code if the program's own is lost.
     "if [ $perdure_s -gt 128 ]; then wait $perdure_c; perdure_x=$?; case $perdure_x in 127 | 255) ;; *) perdure_s=$perdure_x ;; esac; fi 2>/dev/null",
   ].join("\n");
 }
@@ -149,9 +152,9 @@ function child(form: WrapperForm, restored: string[], program: string): string {
 }
 
 /**
- * A failed program may have left the terminal full-screen whatever its code: Node puts raw mode back when it crashes
- * with 1, and nothing else. From here on signals are ignored, by stty and mv too: a hang-up comes more than once,
- * and a stop or an end here would leave the program's end unrecorded.
+ * Resets the terminal and records the exit code. A failed program may have left the terminal full-screen: Node resets raw
+ * mode when it crashes, and nothing else. Signals are ignored from here on, by stty and mv too: a hang-up comes more than
+ * once, and a stop or an end here would leave the program's end unrecorded.
  */
 const END = String.raw`trap '' HUP INT QUIT PIPE TERM TSTP TTOU
 if [ $perdure_s -ne 0 ] && perdure_fg; then
@@ -161,9 +164,9 @@ if [ $perdure_s -ne 0 ] && perdure_fg; then
   [ -z "$perdure_g" ] || [ "$perdure_f" = "$perdure_g" ] || printf '\r\n' > /dev/tty
 fi
 if [ -f "$perdure_d/displaced" ]; then while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done < "$perdure_d/displaced"; fi
-umask 077; printf '%s\n' "$perdure_s" > "$perdure_d/exit.tmp" && ${tool("mv")} "$perdure_d/exit.tmp" "$perdure_d/exit"`;
+umask 077; printf '%s\n' "$perdure_s" > "$perdure_d/${EXIT_FILE}.tmp" && ${tool("mv")} "$perdure_d/${EXIT_FILE}.tmp" "$perdure_d/${EXIT_FILE}"`;
 
-/** Not from the caller's PATH, which is the program's business. */
+/** Finds a tool of the system, not of the caller's PATH, which is meant for the program. */
 function tool(name: string): string {
   return ["/usr/bin", "/bin"].map((folder) => `${folder}/${name}`).find((file) => existsSync(file)) ?? name;
 }

@@ -68,7 +68,7 @@ export const claude: Adapter = {
 };
 
 const ARGUMENTS: ArgumentTable = {
-  // Those whose value could be taken for something else.
+  // Only options whose value could be mistaken for something else are listed.
   valued:
     wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
     --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
@@ -100,7 +100,7 @@ const ARGUMENTS: ArgumentTable = {
   headless: new Set(["-p", "--print"]),
 };
 
-/** With CLAUDE_CONFIG_DIR set, `.claude.json` moves into that folder too: so set and unset are never exchanged. */
+/** Returns claude's folder. A set CLAUDE_CONFIG_DIR moves `.claude.json` too, so set and unset are never exchanged. */
 function configDirOf(env: Environment): ConfigDir {
   if (env.CLAUDE_CONFIG_DIR) {
     return { dir: env.CLAUDE_CONFIG_DIR, variables: { CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR } };
@@ -126,14 +126,14 @@ const FORM: TranscriptForm = { header: false, read: readLine };
 /** Claude that is killed in its first moments leaves a title and nothing said, which it will not resume. */
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const message = fieldsOf(line.message);
-  const said = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
+  const userText = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
     seenIn: textOf(line.cwd) ?? undefined,
     spoken: "uuid" in line,
-    // What a tool answered has the same form, and is not text.
-    words: said?.startsWith("<") === true ? undefined : said,
+    // The result of a tool has the same form, and is not text.
+    words: userText?.startsWith("<") === true ? undefined : userText,
   };
 }
 
@@ -162,19 +162,19 @@ function plan(request: PlanRequest): LaunchPlan {
   const { step, session, from, name, args, runDir } = request;
   const begun = from === null ? [] : ["--resume", from.session, "--fork-session"];
   const identity = step === "resume" ? ["--resume", session] : [...begun, "--session-id", session];
-  const hasOne = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
-  // Later the title is the user's: /rename.
-  if (step !== "resume" && !hasOne("--name", "-n")) identity.push("--name", name);
-  const said = asWord(firstPrompt(request, hasOne(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
-  // Two --settings do not add up; without our hooks the registry still tells.
-  if (hasOne("--settings")) return { args: [...identity, ...args, ...said], files: [] };
+  const hasAny = (...options: string[]): boolean => hasOption(args, ARGUMENTS, ...options);
+  // A resumed conversation keeps its title, which the user may have changed by /rename.
+  if (step !== "resume" && !hasAny("--name", "-n")) identity.push("--name", name);
+  const promptArgs = asWord(firstPrompt(request, hasAny(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
+  // Two --settings are not merged, so the user's wins; without our hooks the registry still tells.
+  if (hasAny("--settings")) return { args: [...identity, ...args, ...promptArgs], files: [] };
   const hook = (event: string): object[] => [
     { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
   return {
-    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...said],
+    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...promptArgs],
     files: [settings, hookScript(runDir)],
   };
 }

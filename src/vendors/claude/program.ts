@@ -22,7 +22,7 @@ export const claudeEnvironment: VendorEnvironment = {
 function sessionName(env: Environment): string | null {
   if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
   const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
-  // A file that claude is in the middle of writing reports no name right now.
+  // A file that claude is just writing has no name yet.
   const entry = parseObject(readIfThere(join(folder, "sessions", `${env.CLAUDE_PID}.json`)) ?? "");
   if (env.CLAUDE_CODE_SESSION_ID && entry?.sessionId !== env.CLAUDE_CODE_SESSION_ID) return null;
   return typeof entry?.name === "string" ? entry.name : null;

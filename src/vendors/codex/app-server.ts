@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { MINT_WAIT_MS, STDERR_CHARS_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
-import { endGroup } from "../shared/child-group.ts";
+import { endGroupAndWait } from "../shared/child-group.ts";
 
 /**
  * Has codex open a conversation and write it down before the program itself is started, so that its id is known from
@@ -13,15 +13,15 @@ import { endGroup } from "../shared/child-group.ts";
  */
 export async function mintThread({ command, args, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
-  // In a group of its own, so that what a launcher started goes with it.
+  // The child leads a process group, so that what a launcher started is ended with it.
   const options = { cwd, env: environment, detached: true };
   const child = spawn(program, [...before, ...args, "app-server"], { ...options, stdio: ["pipe", "pipe", "pipe"] });
   const server = new AppServer(child);
   try {
     return await Promise.race([openThread(server, name, cwd, from), server.failed()]);
   } finally {
-    // Without a network it would linger for seconds; all it had to write is written.
-    endGroup(child.pid);
+    // The server would linger for seconds without a network, and everything is written already.
+    await endGroupAndWait(child);
   }
 }
 
@@ -49,7 +49,10 @@ class AppServer {
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    child.stderr?.on("data", (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-2_000)));
+    child.stderr?.on(
+      "data",
+      (chunk: Buffer) => (this.#errors = `${this.#errors}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
+    );
     child.stdin?.on("error", () => undefined); // it ended early, which `failed` reports
     if (child.stdout) createInterface({ input: child.stdout }).on("line", (line) => this.#onLine(line));
   }

@@ -29,7 +29,7 @@ const LOCKS = "thread-writer-locks";
 /**
  * Codex makes its own ids, so a conversation is opened through its app-server before the start. It locks the
  * conversation it writes, from the first moment: the earliest proof, and the surest sign that it is open elsewhere.
- * Resumed by UUID only: an unknown name would silently begin a new one.
+ * It is resumed by UUID only: with an unknown name codex would silently begin a new conversation.
  */
 export const codex: Adapter = {
   vendor: "codex",
@@ -122,22 +122,25 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 /**
- * `--no-daemon`, always: the vendor's shared daemon would hold the lock, carry the first run's environment and outlive
- * it. `exec` knows options that `exec resume` does not, so there all of them stand before ours, and the prompt behind.
+ * Plans every start with `--no-daemon`: the vendor's shared daemon would hold the lock, carry the first run's environment
+ * and outlive it. `exec` knows options that `exec resume` does not, so all of them stand before ours, and the prompt behind.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
   const { tokens, exec } = parse(args);
-  const alone = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
-  const said = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
-  if (exec === null) return { args: [...alone, "resume", session, ...args, ...said], files: [] };
+  const noDaemon = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
+  const promptArgs = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
+  if (exec === null) return { args: [...noDaemon, "resume", session, ...args, ...promptArgs], files: [] };
   const options = tokens.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
   const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
   const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);
   const dashes = tokens.some(({ kind, text }) => kind === "option" && text === "--") ? ["--"] : [];
   const prompt = tokens.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
-  const asked = prompt.map(({ text }) => text);
-  return { args: [...alone, ...before, exec.text, ...behind, "resume", session, ...dashes, ...asked], files: [] };
+  const promptWords = prompt.map(({ text }) => text);
+  return {
+    args: [...noDaemon, ...before, exec.text, ...behind, "resume", session, ...dashes, ...promptWords],
+    files: [],
+  };
 }
 
 const SETTINGS = wordSet("-c --config --enable --disable");
@@ -145,11 +148,11 @@ const SETTINGS = wordSet("-c --config --enable --disable");
 /** Returns the settings on the user's command line: a conversation belongs to the provider it was opened with. */
 function settingsIn(args: readonly string[], configDir: string): string[] {
   const tokens = tokensOf(args, ARGUMENTS);
-  const given = tokens.filter(
+  const settings = tokens.filter(
     (word) => SETTINGS.has(word.option ?? "") || optionsOf(word, ARGUMENTS).some((each) => SETTINGS.has(each)),
   );
   const profile = profileIn(tokens);
-  return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...given.map(({ text }) => text)];
+  return [...(profile === undefined ? [] : profileSettings(configDir, profile)), ...settings.map(({ text }) => text)];
 }
 
 /** Returns the profile of `-p x`, `-px`, `--profile x` or `--profile=x`. */
@@ -199,14 +202,14 @@ const FORM: TranscriptForm = { header: true, atBirth: true, read: readLine };
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const payload = fieldsOf(line.payload);
   const meta = line.type === "session_meta" ? payload : {};
-  const said = line.type === "response_item" && payload.role === "user" ? wordsIn(payload.content) : undefined;
+  const userText = line.type === "response_item" && payload.role === "user" ? wordsIn(payload.content) : undefined;
   return {
     session: textOf(meta.id),
     version: textOf(meta.cli_version),
     cwd: textOf(meta.cwd) ?? undefined,
     spoken: line.type !== "session_meta" && payload.type !== "thread_settings_applied",
-    // Its own context for the model has the same form.
-    words: said?.startsWith("<") === true ? undefined : said,
+    // Codex's own context for the model has the same form.
+    words: userText?.startsWith("<") === true ? undefined : userText,
   };
 }
 

@@ -5,8 +5,8 @@ import { readIfThere } from "../../state/files.ts";
 import { isTable } from "../../util/fields.ts";
 
 /**
- * A profile is a file beside codex's own settings. Its app-server takes no profile, but takes settings: those that say
- * with which provider a conversation is opened, and nothing that must not be seen on a command line.
+ * Reads a profile, which is a file beside codex's own settings, into options: the app-server takes no profile, but takes
+ * settings. Only those of the model provider are taken, and nothing that must not be seen on a command line.
  */
 export function profileSettings(configDir: string, profile: string): string[] {
   const file = join(configDir, `${profile}.config.toml`);
@@ -19,15 +19,15 @@ export function profileSettings(configDir: string, profile: string): string[] {
       ...(isTable(providers) ? ["-c", `model_providers=${inline(mapTable(providers, withoutSecrets))}`] : []),
     ];
   } catch (cause) {
-    throw new PerdureError("usage", `codex's profile ${file} cannot be read.`, { hint: "correct it", cause });
+    throw new PerdureError("usage", `codex's profile ${file} cannot be read.`, { hint: `edit ${file}`, cause });
   }
 }
 
-const SEEN = new Set(["name", "base_url", "wire_api", "env_key", "requires_openai_auth"]);
+const PUBLIC_FIELDS = new Set(["name", "base_url", "wire_api", "env_key", "requires_openai_auth"]);
 
 function withoutSecrets(provider: unknown): unknown {
   if (!isTable(provider)) return provider;
-  return Object.fromEntries(Object.entries(provider).filter(([key]) => SEEN.has(key)));
+  return Object.fromEntries(Object.entries(provider).filter(([key]) => PUBLIC_FIELDS.has(key)));
 }
 
 function mapTable(table: object, change: (value: unknown) => unknown): object {

@@ -94,7 +94,7 @@ function idOfFile(path: string): string | null {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/events\.jsonl$/.exec(path)?.[1] ?? null;
 }
 
-// Its first line names the conversation; what stands before that is skipped.
+// The first line of a transcript names the conversation; lines before it are skipped.
 const FORM: TranscriptForm = { header: false, atBirth: true, read: readLine };
 
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
@@ -119,26 +119,26 @@ const HOOKS = {
 } as const;
 
 /**
- * `--resume=` and not `--session-id`, which would begin anew if the conversation were gone. It goes with no name, not
- * even the user's. Ours come first: some of the user's options take all words that follow.
+ * Plans with `--resume=` and not `--session-id`, which would begin a new conversation if the old one were gone. It cannot be
+ * combined with a name, not even the user's. Our arguments come first: some of the user's options take all words that follow.
  */
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, name, args, runDir } = request;
   const resumes = step === "resume";
   const named = hasOption(args, ARGUMENTS, "-n", "--name") ? [] : ["--name", name];
   const identity = resumes ? [`--resume=${session}`] : ["--session-id", session, ...named];
-  const given = resumes
+  const userArgs = resumes
     ? tokensOf(args, ARGUMENTS)
         .filter((word) => !isName(word))
         .map(({ text }) => text)
     : args;
   const { headless } = readArguments(args, ARGUMENTS);
-  const said = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
+  const promptArgs = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
   return {
-    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...said, ...given],
+    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...promptArgs, ...userArgs],
     files: [
       { name: "plugin/plugin.json", text: `${JSON.stringify(plugin)}\n` },
       { name: "plugin/hooks.json", text: `${JSON.stringify({ version: 1, hooks })}\n` },
@@ -153,8 +153,8 @@ function isName({ kind, text, option }: Token): boolean {
 }
 
 /**
- * Reads the conversation in front from the process's log. Where that does not tell, the mark it keeps open; if there
- * are several, one of them is in front and it cannot be said which.
+ * Reads the conversation in front from the process's log, or else from the mark that the process keeps open. With several
+ * marks, one of the conversations is in front, and nobody can tell which.
  */
 function inspect(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
   const files = processes.openFiles(pid);

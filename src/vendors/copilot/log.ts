@@ -1,11 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { AGENT_LOG_BYTES_MAX, AGENT_LOG_OVERLAP_BYTES, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
 import { isErrno } from "../../state/files.ts";
 
 const SAYS = "Registering foreground session: ";
 const LINE = new RegExp(`^\\S+Z \\[INFO\\] ${SAYS}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`, "gm");
-/** Two reads overlap by more than the wanted line, so that none is missed between them. */
-const OVERLAP_BYTES = 256;
 
 /**
  * Returns the conversation that was in front last, by a process's own log, read from its end. Null when it does not
@@ -23,7 +21,7 @@ export function foregroundIn(log: string): string | null {
       const part = buffer.subarray(0, readSync(file, buffer, 0, end - from, from));
       const found = part.includes(SAYS) ? [...part.toString("latin1").matchAll(LINE)].at(-1)?.[1] : undefined;
       if (found !== undefined) return found;
-      end = from === until ? until : from + OVERLAP_BYTES;
+      end = from === until ? until : from + AGENT_LOG_OVERLAP_BYTES;
     }
     return null;
   } finally {
@@ -35,7 +33,7 @@ function openIfThere(file: string): number | null {
   try {
     return openSync(file, "r");
   } catch (error) {
-    // Somebody else's, or cleared away since it was seen.
+    // The file belongs to another user, or was removed since it was listed.
     if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return null;
     throw error;
   }

@@ -4,7 +4,7 @@ import type { Dialog } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
   ["trust", /^Confirm folder trust$/, /^Do you trust the files in this folder\?$/],
-  // It waits for input as ever, and takes none.
+  // Copilot shows its input line as usual, and takes no input.
   ["login", /^Please use \/login to sign in to use Copilot$/, /^❯/, / · \/ commands · /],
 ];
 

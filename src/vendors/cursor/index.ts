@@ -14,9 +14,9 @@ import { findFile } from "../shared/find-file.ts";
 import { cursorEnvironment } from "./program.ts";
 
 /**
- * Cursor, by its documentation and by what others report: `create-chat` makes an id, `--resume ID` goes on with it, and
- * an unknown id begins a new chat without a word. So a chat whose store is gone is refused before the start. None of
- * this was seen: the program is on no registry.
+ * Cursor is known from its documentation and from reports only: `create-chat` makes an id, `--resume ID` continues it, and
+ * an unknown id silently begins a new chat. So a chat whose store is gone is refused before the start. None of this was
+ * tried with the program, which is on no registry.
  */
 export const cursor: Adapter = {
   vendor: "cursor",

@@ -4,9 +4,9 @@ import type { Adapter, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 
 /**
- * A custom program is any one with a declared way to begin a conversation under an id and to resume it. Where it keeps
- * its conversations nobody knows: so nothing is proved, and nothing copied; the id is ours, and the program must refuse
- * one that it does not have.
+ * A custom program is any program with a declared way to begin a conversation under an id and to resume it. Nobody knows
+ * where it keeps its conversations, so nothing is proved and nothing copied; the id is ours, and the program must refuse
+ * an id that it does not have.
  */
 export const custom: Adapter = {
   vendor: "custom",

@@ -15,7 +15,7 @@ import { list, probe } from "./transcripts.ts";
 
 /**
  * Gemini CLI takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not
- * listen to TERM and HUP stands in front of the process that works. Resumed only in the folder it was begun in.
+ * listen to TERM and HUP stands in front of the process that works. A conversation is resumed only in the folder it began in.
  */
 export const gemini: Adapter = {
   vendor: "gemini",
@@ -25,9 +25,9 @@ export const gemini: Adapter = {
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
-    // Its first eight characters are all that a file's name has of it: nothing but chance may choose them.
+    // A file's name has only the first eight characters of the id, so they must be random.
     identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-    // A branch is made only under an id of its own choice, and only at the start that goes on in it.
+    // Gemini branches only under an id of its own choice, and only at the start that continues in the branch.
     forks: false,
     takesFirstPrompt: true,
     startMessage: startMessageFile,
@@ -59,7 +59,7 @@ export const gemini: Adapter = {
 };
 
 /** The option that says something and stays for more. */
-const SAYING = "--prompt-interactive";
+const PROMPT_OPTION = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
 const ANOTHER_FOLDER = "the conversation would be in another folder every time";
@@ -98,14 +98,14 @@ function configDirOf(env: Environment): ConfigDir {
   return { dir, variables: { GEMINI_CLI_HOME: dir, GEMINI_CLI_TRUSTED_FOLDERS_PATH: trusted } };
 }
 
-/** Another worker that was started from inside this one does not belong in its overlay. */
+/** A worker that was started from inside another one must not use that one's overlay. */
 function restoredEnv(env: Environment): Variables {
   return env[OVERLAY_MARK] ? { GEMINI_CLI_HOME: geminiHome(env) } : {};
 }
 
 /** A process and the one it loads have the same command line: the one in front counts. */
 function holders({ id }: SessionLocation, processes: ProcessView): Holder[] {
-  const lines = processes.commandLines().filter(({ argv }) => isGiven(argv, id) && isGemini(argv));
+  const lines = processes.commandLines().filter(({ argv }) => hasIdArgument(argv, id) && isGemini(argv));
   const found = lines.flatMap(({ pid }) => processes.inspect(pid) ?? []);
   const pids = new Set(found.map(({ pid }) => pid));
   return found
@@ -119,7 +119,7 @@ function isGemini(argv: readonly string[]): boolean {
   return /(^|\/)(node|bun|deno)$/.test(interpreter) && /(^|\/)gemini(\.js)?$/.test(script);
 }
 
-function isGiven(argv: readonly string[], id: string): boolean {
+function hasIdArgument(argv: readonly string[], id: string): boolean {
   return argv.some((word, at) => word === id && /^(-r|--resume|--session-id)$/.test(argv[at - 1] ?? ""));
 }
 
@@ -139,8 +139,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const { step, session, args, runDir, configDir } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
   const { headless } = readArguments(args, ARGUMENTS);
-  const said = asOption(SAYING, firstPrompt(request, headless, ARGUMENTS, "-i", SAYING));
-  return { args: [...identity, ...said, ...args], ...overlayOf(configDir, runDir, HOOKS) };
+  const promptArgs = asOption(PROMPT_OPTION, firstPrompt(request, headless, ARGUMENTS, "-i", PROMPT_OPTION));
+  return { args: [...identity, ...promptArgs, ...args], ...overlayOf(configDir, runDir, HOOKS) };
 }
 
 const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity>> = {

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type * as Jsonc from "jsonc-parser";
+import { HOOK_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
@@ -9,8 +11,10 @@ import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchFile, Mirror } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
 
-// A home of the run's own, in which only the settings are other than in the user's: gemini knows no flag for hooks, and takes
-// a settings file by variable only from root.
+declare const PERDURE_VERSION: string | undefined;
+
+// The overlay is a home folder of the run, in which only the settings differ from the user's: gemini has no flag for hooks, and
+// takes a settings file by variable only from root.
 
 /**
  * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
@@ -47,7 +51,7 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
 /** Folders and files that gemini makes when it needs them, and that must then be in the user's home. */
 const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
 const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
-/** A lock on a file that the overlay may have a copy of. */
+/** The lock on a file that the overlay may have a copy of. */
 const LEFT = ["projects.json.lock"];
 
 function beside(home: string): Mirror {
@@ -69,24 +73,38 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
   const general = fieldsOf(settings.general);
   const hooks = { ...fieldsOf(settings.hooks) };
   for (const [event, word] of Object.entries(events)) {
-    const ours = { hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: 20_000 }] };
+    const ours = {
+      hooks: [{ type: "command", name: "perdure", command: hookCommand(runDir, word), timeout: HOOK_WAIT_MS }],
+    };
     hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
   }
-  // Its own tidying takes a stub for a broken conversation, and deletes every file of the same ending with it.
+  // Gemini's clean-up takes a stub for a broken conversation, and deletes every file of the same ending with it.
   const sessionRetention = { ...fieldsOf(general.sessionRetention), enabled: false };
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }
 
-/** Reads the user's settings: JSON with comments, as gemini takes it. */
+/** JSON with comments and without commas at the end of lists, as gemini reads it. The error quotes nothing: there may be keys in it. */
 function userSettings(file: string): Fields {
   const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
-  const plain = text.replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\//g, (each) =>
-    each[0] === '"' ? each : " ",
-  );
-  if (plain.trim() === "") return {};
-  try {
-    return fieldsOf(JSON.parse(plain));
-  } catch (cause) {
-    throw new PerdureError("usage", `gemini's settings ${file} cannot be read.`, { hint: "correct them", cause });
-  }
+  const { parse, printParseErrorCode } = jsonc();
+  const errors: Jsonc.ParseError[] = [];
+  const settings: unknown = parse(text, errors, { allowEmptyContent: true });
+  const [first] = errors;
+  if (first === undefined) return fieldsOf(settings);
+  const line = text.slice(0, first.offset).split("\n").length;
+  const what = printParseErrorCode(first.error)
+    .replaceAll(/\B[A-Z]/g, " $&")
+    .toLowerCase();
+  throw new PerdureError("usage", `gemini's settings ${file} cannot be read: line ${line}, ${what}.`, {
+    hint: `edit ${file}`,
+  });
+}
+
+/** Only gemini's starts need the parser: the daemon does without it as long as there are none. */
+function jsonc(): typeof Jsonc {
+  const loaded: unknown =
+    typeof PERDURE_VERSION === "string"
+      ? require("jsonc-parser")
+      : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("jsonc-parser");
+  return loaded as typeof Jsonc;
 }

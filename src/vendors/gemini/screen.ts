@@ -19,7 +19,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
   spoken: /^(?:✦ |> \S)/,
   lastWords: [
     ["login", /^(?:Please set an Auth method in your |Invalid auth method selected\.)/],
-    // The end of an error that it prints as an object.
+    // Gemini prints the error as an object, and this is its end.
     ["login", /^status: 40[13]$/],
     ["limit", /^status: 429$/],
   ],

@@ -8,7 +8,7 @@ import { entriesOf } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
-// `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start
+// Transcripts are `.gemini/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`. A resume in a later minute than the first start
 // leaves one more file of that ending, a stub in which nothing was said, and goes on in the old one. So a file is known by
 // the id in its first line, and the conversation's is the one in which something was said.
 
@@ -21,7 +21,7 @@ export async function probe({ id, configDir }: SessionLocation, lastSeen: string
   const found = await Promise.all((await filesOf(configDir, id)).map((file) => probeFile(file, id)));
   const good = found.filter((each) => each.state === "good");
   if (good.length > 1) return latest(good);
-  // Where there was one in which something was said, a stub does not mean that it was never begun.
+  // If the conversation was seen with messages before, a stub does not mean that it was never begun.
   const left = lastSeen === null ? found.find(({ state }) => state === "empty") : known;
   return good[0] ?? found.find(({ state }) => state === "damaged") ?? left ?? known;
 }
@@ -45,12 +45,12 @@ async function latest(transcripts: readonly Extract<Transcript, { state: "good" 
 async function probeFile(file: string, id: string): Promise<Transcript> {
   const found = await probeLines(file, id, FORM);
   if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_LOOK_BYTES) {
-    // No stub is that long: what was said is in a line that is longer than the look.
+    // No stub is that long: the messages are in a line that is longer than the part that is read.
     return { state: "good", file, bytes: await sizeOf(file), version: null, cwd: projectOf(file) };
   }
   if (found.state !== "good") return found;
   if (!(await isTakenBack(file))) return { ...found, cwd: projectOf(file) };
-  const why = "a resume of it was cut short, and gemini sees nothing any more of what was said before";
+  const why = "a resume was interrupted, and gemini no longer sees the earlier messages";
   return { state: "damaged", file, bytes: found.bytes, why };
 }
 
@@ -102,12 +102,12 @@ const FORM: TranscriptForm = { header: true, read: readLine };
  */
 function readLine(line: Fields): TranscriptLine {
   const messages = messagesIn(line) ?? [line];
-  const said = messages.findLast((message) => message.type === "user" && isSpoken(message));
+  const lastUserMessage = messages.findLast((message) => message.type === "user" && isSpoken(message));
   return {
     session: textOf(line.sessionId) ?? textOf(changes(line).sessionId),
     version: null,
     spoken: messages.some(isSpoken),
-    words: said && wordsIn(said.content),
+    words: lastUserMessage && wordsIn(lastUserMessage.content),
   };
 }
 

@@ -82,7 +82,7 @@ const ARGUMENTS: ArgumentTable = {
 };
 
 const INTERACTIVE = wordSet("-i --interactive");
-/** Options of a user who has a use for the server. */
+/** The options of a user who needs the server. */
 const SERVING = ["--port", "--hostname", "--mdns", "--mdns-domain"];
 
 interface Parsed {
@@ -142,15 +142,15 @@ function readPrinted(text: string, id: string, file: string): Transcript {
   const { info, messages } = parseObject(text) ?? {};
   const fields = fieldsOf(info);
   const named = textOf(fields.id);
-  if (named === null) return { state: "damaged", file, bytes, why: "what opencode prints of it cannot be read" };
-  if (named !== id) return { state: "damaged", file, bytes, why: `it is of conversation ${named}` };
+  if (named === null) return { state: "damaged", file, bytes, why: "opencode's export of it cannot be read" };
+  if (named !== id) return { state: "damaged", file, bytes, why: `it belongs to conversation ${named}` };
   const cwd = textOf(fields.directory) ?? undefined;
   const unsaid = Array.isArray(messages) && messages.length === 0;
   return { state: "good", file, bytes, version: textOf(fields.version), cwd, shrinks: true, ...(unsaid && { unsaid }) };
 }
 
 async function databaseIn(configDir: string): Promise<string> {
-  const info = await stat(configDir).catch(() => null); // gone, or somebody else's: its program will say so
+  const info = await stat(configDir).catch(() => null); // missing or unreadable: opencode itself reports it
   return info?.isFile() ? configDir : join(configDir, "opencode.db");
 }
 
@@ -161,8 +161,8 @@ async function databaseIn(configDir: string): Promise<string> {
 function reasonIn({ code, stderr }: ProgramAnswer): string {
   const lastLine = stripVTControlCharacters(stderr).trim().split("\n").at(-1) ?? "";
   if (code !== null && code < 126) return lastLine;
-  const why = code === null ? "it was ended, because it took too long" : lastLine;
-  throw new PerdureError("unavailable", `opencode cannot be asked about its conversations: ${why}.`, {
+  const why = code === null ? "it took too long and was stopped" : lastLine;
+  throw new PerdureError("unavailable", `opencode did not answer about its conversations: ${why}.`, {
     hint: "start opencode once by hand to see what it needs",
   });
 }
@@ -170,7 +170,8 @@ function reasonIn({ code, stderr }: ProgramAnswer): string {
 /** Lists the conversations of the project in whose folder the program is asked. */
 async function list(_configDir: string, limit: number, ask: AskProgram): Promise<FoundConversation[]> {
   const answer = await ask(["session", "list", "--format", "json", "--max-count", String(limit)]);
-  if (answer.code !== 0) throw new PerdureError("unavailable", `opencode lists nothing: ${reasonIn(answer)}.`);
+  if (answer.code !== 0)
+    throw new PerdureError("unavailable", `opencode could not list its conversations: ${reasonIn(answer)}.`);
   const rows: unknown = JSON.parse(answer.stdout.trim() || "[]");
   return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
     const fields = fieldsOf(row);
@@ -208,10 +209,10 @@ function plan(request: PlanRequest): LaunchPlan {
   const { session, args } = request;
   const { run, tokens } = parse(args);
   const identity = ["-s", session];
-  // With `-s` it takes no prompt among its arguments: its server is told.
-  const said = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
+  // With `-s` opencode takes no prompt argument, so the prompt goes to its server.
+  const prompt = firstPrompt(request, run !== null, ARGUMENTS, "--prompt");
   const first =
-    said === null ? [] : [firstPromptFile(said, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
+    prompt === null ? [] : [firstPromptFile(prompt, valueOf(tokens, "-m", "--model"), valueOf(tokens, "--agent"))];
   if (run) return { args: args.toSpliced(run.at + 1, 0, ...identity), files: [] };
   if (hasOption(args, ARGUMENTS, ...SERVING)) {
     const port = tokens.find(({ option }) => option === "--port")?.text ?? "";

@@ -25,19 +25,20 @@ export function firstPromptFile(text: string, model: string | null, agent: strin
   return { name: FIRST_PROMPT_FILE, text: `${JSON.stringify(body)}\n` };
 }
 
-/** Listens until it is stopped, and tries again: the server comes up a second after the start, and may be busy. */
+/** Listens until it is stopped, and reconnects: the server comes up a second after the start, and may be busy. */
 export function listen(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void {
   const stop = new AbortController();
-  void follow(run.runDir, new SignListener(run, onSign, stop.signal), stop.signal);
+  void follow(run.runDir, new EventReader(run, onSign, stop.signal), stop.signal);
   return () => stop.abort();
 }
 
-async function follow(runDir: string, listener: SignListener, signal: AbortSignal): Promise<void> {
+async function follow(runDir: string, reader: EventReader, signal: AbortSignal): Promise<void> {
   let waitMs = LISTEN_RETRY_MS;
   while (!signal.aborted) {
     const address = serverAddressIn(runDir);
     if (address) {
-      await listener.followEvents(new OpencodeServer(address, signal), 4 * waitMs).catch(() => undefined); // not there yet, or no longer
+      // The server may not be up yet, or may have ended.
+      await reader.followEvents(new OpencodeServer(address, signal), 4 * waitMs).catch(() => undefined);
     }
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     waitMs = Math.min(waitMs * 1.2, 2 * RUN_POLL_MS);
@@ -54,10 +55,10 @@ const EVENT_LINE =
   /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
 
 /** The state of one program from connection to connection. */
-class SignListener {
+class EventReader {
   /** The conversation that was spoken in last. */
   #current: string;
-  /** The time of the last prompt: an older one that is told again is no news. */
+  /** The time of the last prompt; older ones are repeated at a reconnect and ignored. */
   #promptedMs = Date.now();
   readonly #startedMs = this.#promptedMs;
   #hasReported = false;
@@ -85,40 +86,40 @@ class SignListener {
     }
   }
 
-  /** Says the first prompt, and reports a turn whose beginning nobody heard. */
+  /** Sends the first prompt, and reports a turn that began before the connection. */
   async #onConnection(server: OpencodeServer): Promise<void> {
     await sendFirstPrompt(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
-    if (Object.hasOwn(busy, this.#current)) this.#report(this.#current, "a turn, told by its own server", "busy");
+    if (Object.hasOwn(busy, this.#current)) this.#report(this.#current, "a turn, reported by its own server", "busy");
   }
 
-  /** Only a prompt moves a program: an old conversation may go on working while its user is in another. */
+  /** Follows prompts only: an old conversation may still be working while its user is in another one. */
   async #onMessage(server: OpencodeServer, info: unknown): Promise<void> {
     const message = fieldsOf(info);
     const session = textOf(message.sessionID);
     const atMs = createdMs(message);
     if (message.role !== "user" || session === null || atMs <= this.#promptedMs) return;
     const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
-    if (textOf(known.parentID) !== null) return; // of an agent that the agent started
+    if (textOf(known.parentID) !== null) return; // it belongs to an agent that the agent started
     this.#promptedMs = atMs;
-    // It was started in the one it should be in, refuses to start in an unknown one, and tells of none before the first
-    // prompt: one that it began itself since then was reached from there.
+    // The program started in the right conversation, refuses to start in an unknown one, and shows none before the first
+    // prompt: so a conversation that it began since then was reached from the right one.
     const begunInside = !this.#hasReported && session !== this.#current && createdMs(known) > this.#startedMs;
     if (begunInside) this.#report(this.#current, "started in it, and left by /new");
     this.#current = session;
-    this.#report(session, "a prompt, told by its own server", "busy");
+    this.#report(session, "a prompt, reported by its own server", "busy");
   }
 
   #onStatus(about: Readonly<Record<string, unknown>>): void {
     if (about.sessionID !== this.#current || !this.#hasReported) return;
     const status = fieldsOf(about.status).type;
     if (status === "idle") this.#openQuestions.clear();
-    // It calls itself busy while its user is asked, too.
+    // The status is busy while the user is asked, too.
     else if (this.#openQuestions.size > 0) return;
-    this.#report(this.#current, "status, told by its own server", status === "idle" ? "idle" : "busy");
+    this.#report(this.#current, "status, reported by its own server", status === "idle" ? "idle" : "busy");
   }
 
-  /** Questions of the agents below the agent reach the user, too. */
+  /** Handles questions to the user; agents below the agent ask them, too. */
   async #onQuestion(server: OpencodeServer, type: string, about: Readonly<Record<string, unknown>>): Promise<void> {
     const [what, happened] = type.split(".");
     const id = textOf(happened === "asked" ? about.id : about.requestID);
@@ -127,7 +128,7 @@ class SignListener {
     if (happened === "asked") this.#openQuestions.set(id, what === "permission" ? "permission" : "question");
     else this.#openQuestions.delete(id);
     const blocked = [...this.#openQuestions.values()].at(-1);
-    const evidence = `${what} ${happened}, told by its own server`;
+    const evidence = `${what} ${happened}, reported by its own server`;
     this.#report(this.#current, evidence, blocked ? "blocked" : "busy", blocked);
   }
 
@@ -144,7 +145,7 @@ class SignListener {
   }
 }
 
-/** Says the first prompt once at most, however often the connection is made: twice would be two turns. */
+/** Sends the first prompt at most once, however often the connection is made: twice would be two turns. */
 async function sendFirstPrompt(runDir: string, session: string, server: OpencodeServer): Promise<void> {
   const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
   if (body === null) return;

@@ -1,34 +1,34 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { MINT_WAIT_MS } from "../../limits/index.ts";
+import { MINT_WAIT_MS, STDERR_CHARS_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { textOf } from "../../util/fields.ts";
 import type { MintRequest } from "../launch-plan.ts";
-import { endGroup } from "../shared/child-group.ts";
+import { endGroupAndWait } from "../shared/child-group.ts";
 import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
 
 /**
- * Has opencode open a conversation, or branch one, before the program itself is started: no option of its lets anybody
- * choose an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
+ * Has opencode open a conversation, or branch one, before the program itself is started: no option of the program
+ * chooses an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
  */
 export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
   const [program = "", ...before] = command;
   const password = process.getBuiltinModule("node:crypto").randomUUID();
   const port = await freePort();
-  // It takes PWD for the folder it is in.
+  // opencode takes PWD for its working folder.
   const env = { ...environment, PWD: cwd, OPENCODE_SERVER_PASSWORD: password };
   const options = { cwd, env, detached: true };
   const words = [...before, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
   const child = spawn(program, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   const failing = failed(child);
-  failing.catch(() => undefined); // after the race is won, its end is ours
+  failing.catch(() => undefined); // after the race is won, we end the server ourselves
   try {
     return await Promise.race([open(child, { port, password }, name, from), failing]);
   } catch (error) {
     throw cannotOpen(error instanceof Error ? error.message : String(error));
   } finally {
-    endGroup(child.pid);
+    await endGroupAndWait(child);
   }
 }
 
@@ -60,7 +60,7 @@ function listening(child: ChildProcess): Promise<void> {
 function failed(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) => {
     let errors = "";
-    child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-2_000)));
+    child.stderr?.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)));
     const timer = setTimeout(() => reject(new Error(`it took longer than ${MINT_WAIT_MS} ms`)), MINT_WAIT_MS);
     timer.unref();
     child.once("error", (error) => reject(error));

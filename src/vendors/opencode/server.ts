@@ -21,8 +21,8 @@ export class OpencodeServer {
   async call(method: "GET" | "POST" | "PATCH", path: string, body?: object, limitMs?: number): Promise<Body> {
     const signals = [this.#signal, ...(limitMs === undefined ? [] : [AbortSignal.timeout(limitMs)])];
     const signal = AbortSignal.any(signals);
-    const given = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(`${this.#url}${path}`, { method, headers: this.#headers, signal, ...given });
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(`${this.#url}${path}`, { method, headers: this.#headers, signal, ...content });
     const text = await response.text();
     if (response.status === 204) return {};
     const answer = response.ok ? parseObject(text) : null;

@@ -22,7 +22,7 @@ const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {
 export function extension(runDir: string): LaunchFile {
   const text = `import { renameSync, rmSync, writeFileSync } from "node:fs";
 const folder = ${JSON.stringify(runDir)};
-function leave(text) {
+function writeEvent(text) {
   const name = process.pid + "." + process.hrtime.bigint();
   const draft = folder + "/." + name + ".tmp";
   try {
@@ -33,14 +33,14 @@ function leave(text) {
   }
 }
 export default function (pi) {
-  const tell = (event) => (data, ctx) => {
+  const report = (event) => (data, ctx) => {
     try {
       const session_id = ctx.sessionManager.getSessionId();
       const transcript_path = ctx.sessionManager.getSessionFile();
-      leave(JSON.stringify({ event, reason: data.reason, idle: ctx.isIdle(), session_id, transcript_path }));
+      writeEvent(JSON.stringify({ event, reason: data.reason, idle: ctx.isIdle(), session_id, transcript_path }));
     } catch {}
   };
-  for (const event of ${JSON.stringify(Object.keys(ACTIVITY_OF_EVENT))}) pi.on(event, tell(event));
+  for (const event of ${JSON.stringify(Object.keys(ACTIVITY_OF_EVENT))}) pi.on(event, report(event));
 }
 `;
   return { name: "extension.mjs", text };
@@ -61,7 +61,7 @@ export function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     evidence: `${name} in its extension${reason ? ` (${reason})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
     activity,
-    // It knows no permissions: an extension of its user's asks something.
+    // Pi has no permissions: an extension of the user asks something.
     ...(activity === "blocked" ? { blocked: "question" } : {}),
   };
 }

@@ -142,12 +142,12 @@ const FORM: TranscriptForm = { header: true, read: readLine };
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const header = line.type === "session" ? line : {};
   const message = fieldsOf(line.message);
-  const said = message.role === "user" ? message.content : undefined;
+  const userText = message.role === "user" ? message.content : undefined;
   return {
     session: textOf(header.id),
     version: null,
     cwd: textOf(header.cwd) ?? undefined,
-    words: wordsIn(said),
+    words: wordsIn(userText),
   };
 }
 
@@ -160,8 +160,8 @@ function plan(request: PlanRequest): LaunchPlan {
     step === "resume" && transcript !== null
       ? ["--session", transcript]
       : [...begun, "--session-id", session, ...title];
-  // Even behind a `--` a word with this in front is a file.
+  // Even behind a `--` a word that begins with @ is a file.
   const prompt = firstPrompt(request, readArgs(args).headless, ARGUMENTS)?.replace(/^@/, " @") ?? null;
-  const said = asWord(prompt, args, ARGUMENTS);
-  return { args: [...identity, "-e", extensionFile(runDir), ...args, ...said], files: [extension(runDir)] };
+  const promptArgs = asWord(prompt, args, ARGUMENTS);
+  return { args: [...identity, "-e", extensionFile(runDir), ...args, ...promptArgs], files: [extension(runDir)] };
 }

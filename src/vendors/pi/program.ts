@@ -10,6 +10,6 @@ export const piProgram: VendorProgram = {
 
 export const piEnvironment: VendorEnvironment = {
   recorded: [/^PI_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
-  // Each start sets them anew, for the worker it starts.
+  // Every start sets these again, for the worker that it starts.
   session: [/^PI_INTERCOM_/],
 };

@@ -18,7 +18,7 @@ import { qwenScreen } from "./screen.ts";
 import { injected, SETTINGS_MARK } from "./settings.ts";
 
 /**
- * Qwen Code: takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
+ * Qwen Code takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
  * registers each live process; without one only its hooks tell.
  */
 export const qwen: Adapter = {
@@ -30,7 +30,7 @@ export const qwen: Adapter = {
     readArgs,
     plan,
     identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
-    // A branch is made only under an id of its own choice.
+    // Qwen branches only under an id of its own choice.
     forks: false,
     takesFirstPrompt: true,
     startMessage: startMessageFile,
@@ -72,7 +72,7 @@ export const qwen: Adapter = {
 };
 
 /** The option that says something and stays for more. */
-const SAYING = "--prompt-interactive";
+const PROMPT_OPTION = "--prompt-interactive";
 
 const CHOSEN = "perdure chooses the conversation";
 const LOST = "nothing could be resumed";
@@ -108,7 +108,7 @@ function readArgs(args: readonly string[]): ArgsInfo {
   const reading = readArguments(args, ARGUMENTS);
   const tokens = tokensOf(args, ARGUMENTS);
   const prompt = reading.converses && tokens.some(({ kind }) => kind === "word" || kind === "literal");
-  const stays = hasOption(args, ARGUMENTS, "-i", SAYING);
+  const stays = hasOption(args, ARGUMENTS, "-i", PROMPT_OPTION);
   return { ...reading, headless: reading.headless || (prompt && !stays) };
 }
 
@@ -134,20 +134,23 @@ const FORM: TranscriptForm = { header: false, read: readLine };
 
 function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
   const message = fieldsOf(line.message);
-  const said = line.type === "user" ? wordsIn(message.parts) : undefined;
+  const userText = line.type === "user" ? wordsIn(message.parts) : undefined;
   return {
     session: textOf(line.sessionId),
     version: textOf(line.version),
     seenIn: textOf(line.cwd) ?? undefined,
-    words: said,
+    words: userText,
   };
 }
 
 function plan(request: PlanRequest): LaunchPlan {
   const { step, session, args, runDir, environment = {} } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
-  const said = asOption(SAYING, firstPrompt(request, readArgs(args).headless, ARGUMENTS, "-i", SAYING));
-  return { args: [...identity, ...said, ...args], ...injected(runDir, environment) };
+  const promptArgs = asOption(
+    PROMPT_OPTION,
+    firstPrompt(request, readArgs(args).headless, ARGUMENTS, "-i", PROMPT_OPTION),
+  );
+  return { args: [...identity, ...promptArgs, ...args], ...injected(runDir, environment) };
 }
 
 const EVIDENCE = "registry of live processes";

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { HOOK_WAIT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchPlan } from "../launch-plan.ts";
@@ -28,7 +29,7 @@ export function injected(runDir: string, env: Environment): Pick<LaunchPlan, "fi
   if (isTaken(env)) return { files: [] };
   const settings = join(runDir, "settings.json");
   const hook = (word: string): object[] => [
-    { hooks: [{ type: "command", command: hookCommand(runDir, word), timeout: 20_000 }] },
+    { hooks: [{ type: "command", command: hookCommand(runDir, word), timeout: HOOK_WAIT_MS }] },
   ];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
   return {
@@ -46,8 +47,8 @@ function isNested(settings: string): string {
 }
 
 function isTaken(env: Environment): boolean {
-  const given = env[DEFAULTS];
-  if (given && given !== env[SETTINGS_MARK]) return true;
+  const defaultsFile = env[DEFAULTS];
+  if (defaultsFile && defaultsFile !== env[SETTINGS_MARK]) return true;
   const settings = env.QWEN_CODE_SYSTEM_SETTINGS_PATH || SYSTEM_SETTINGS;
   return existsSync(join(dirname(settings), "system-defaults.json"));
 }

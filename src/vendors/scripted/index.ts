@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Activity, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { homeDir } from "../../state/paths.ts";
+import { DIST, homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { textOf } from "../../util/fields.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
@@ -13,10 +13,6 @@ import { listTranscripts } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { scriptedEnvironment } from "./program.ts";
-
-/** The folder of the bundles, set when bundling; from source, the built ones are used. */
-declare const PERDURE_DIST: string | undefined;
-const dist = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "..", "dist");
 
 /** The lines that the orders `login` and `limit` make the scripted agent say. */
 const BLOCKED_EXIT: BlockedExitForms = {
@@ -31,7 +27,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
 /** Our own small agent needs no model and no network. The demo shows it, and the tests start it by the hundred. */
 export const scripted: Adapter = {
   vendor: "scripted",
-  command: [join(dist, "..", "bin", "perdure-scripted.js")],
+  command: [join(DIST, "..", "bin", "perdure-scripted.js")],
   tested: [VERSION],
   unproved: null,
   launch: {
@@ -98,8 +94,8 @@ function plan(request: PlanRequest): LaunchPlan {
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
   const { headless } = readArguments(args, ARGUMENTS);
-  const said = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
-  return { args: [...identity, ...args, ...said], files: [] };
+  const promptArgs = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
+  return { args: [...identity, ...args, ...promptArgs], files: [] };
 }
 
 const EVIDENCE = "its entry among live processes";
@@ -108,7 +104,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   const entry = liveEntry(join(configDir, "live"), pid, processes);
   const session = textOf(entry?.fields.session);
   const activity = activityOf(entry?.fields.status);
-  // It never asks anything else.
+  // The scripted agent only ever asks for permission.
   const blocked = activity === "blocked" ? ("permission" as const) : undefined;
   return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
 }

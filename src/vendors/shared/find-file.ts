@@ -7,7 +7,7 @@ export async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    // What cannot be read is somebody else's.
+    // A folder that cannot be read belongs to another user.
     if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
     throw error;
   }
@@ -27,7 +27,7 @@ export async function findFile(
     const name = entries.find(isMatch);
     return name === undefined ? null : join(folder, name);
   }
-  // Names that are dates have the newest last, and that is where the wanted one usually is.
+  // Names that are dates sort the newest last, where the conversation usually is.
   for (const entry of entries.toSorted().toReversed()) {
     const found = await findFile(join(folder, entry), depth - 1, isMatch);
     if (found !== null) return found;

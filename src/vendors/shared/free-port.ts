@@ -26,7 +26,7 @@ async function isFree(port: number): Promise<boolean> {
     await once(server.listen(port, "127.0.0.1"), "listening");
     return true;
   } catch {
-    return false; // whatever is in the way, there are others
+    return false; // for whatever reason, the next port is tried
   } finally {
     server.close();
   }

@@ -24,7 +24,7 @@ export function liveEntry(folder: string, pid: number, processes: ProcessStarts)
   const live = fields === null ? null : processes.inspect(pid);
   if (fields === null || live === null) return null;
   const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
-  // Alone, or behind the boot it counts from.
+  // The entry has the start time alone, or behind the boot id and a colon.
   const same = started === null || started === live.startedAt || started.endsWith(`:${live.startedAt}`);
   return same ? { pid, fields } : null;
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { SCREEN_LINES } from "../../limits/index.ts";
+import { DIALOG_LINES } from "../../limits/index.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
 
 /**
@@ -26,7 +26,7 @@ export function dialogOn(
 export function lastLines(text: string): string[] {
   const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
   const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
-  return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-SCREEN_LINES);
+  return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-DIALOG_LINES);
 }
 
 /** The line that tmux puts below the last screen of a program. */

@@ -35,7 +35,7 @@ export interface TranscriptForm {
 export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
   let handle: FileHandle | null = null;
   try {
-    // Asked first: to open a pipe would wait for its writer.
+    // Checked before opening, because opening a pipe would wait for its writer.
     if (!(await stat(file)).isFile()) return { state: "damaged", file, why: "it is not a file", bytes: 0 };
     handle = await open(file, "r");
     return await probeOpen(handle, file, session, form);
@@ -59,18 +59,18 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   const named = lines.filter((line) => line.session !== null);
   const otherSession = named.find((line) => line.session !== session)?.session;
   if (!named.some((line) => line.session === session)) {
-    // One line longer than the look: an image, say. It begins as a line does and names the conversation.
+    // A single line may be longer than the part that is read, for example with an image; its beginning names the conversation.
     const giant = lines.length === 0 && head.startsWith("{") && head.includes(`"${session}"`);
     if (giant) return { state: "good", file, bytes: size, version: null };
-    if (lines.length === 0) return damaged("no line of it can be read");
-    return damaged(otherSession ? `it is of conversation ${otherSession}` : "no line names its conversation");
+    if (lines.length === 0) return damaged("none of its lines can be read");
+    return damaged(otherSession ? `it belongs to conversation ${otherSession}` : "no line names its conversation");
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
   const silent = lines.every(({ spoken }) => spoken === false);
   if (silent && form.atBirth !== true) return { state: "empty", file };
   const version = lines.findLast((line) => line.version !== null)?.version ?? null;
   const cwd = lines.find((line) => line.cwd !== undefined)?.cwd;
-  // Said only of one that was read as a whole: what stands in a line that cannot be read is not known.
+  // Only a transcript that was read completely is known to be unsaid: an unreadable line may hold anything.
   const unsaid = silent && from === Buffer.byteLength(head) && lines.length === linesIn(head + tail);
   return { state: "good", file, bytes: size, version, cwd, ...(unsaid && { unsaid }) };
 }

@@ -69,7 +69,7 @@ it("tells a vendor's version by where it lies, beside those that were tried, and
     { level: "ok", message: expect.stringContaining("2.1.325, known to work") as string },
   ]);
   expect(await findings(persona, "codex")).toMatchObject([
-    { level: "note", message: expect.stringContaining("0.999.0; perdure was tried with 0.166.0") as string },
+    { level: "note", message: expect.stringContaining("0.999.0; perdure was tested with 0.166.0") as string },
   ]);
   expect(await findings(persona, "cursor")).toMatchObject([
     { level: "note", message: expect.stringContaining("unproved: ") as string },

@@ -46,7 +46,7 @@ const shapes = TOO_MANY_WORDS.flatMap(([verb, tooMany]) => {
     usage(`${verb} --bogus`, new RegExp(`^${word}: there is no option --bogus\\.$`), new RegExp(`^perdure ${word}`)),
     usage(
       tooMany,
-      new RegExp(`^${verb}: "\\w" is one word too many(?: \\(a command comes after --\\))?\\.$`),
+      new RegExp(`^${verb}: unexpected argument "\\w"(?: \\(a command comes after --\\))?\\.$`),
       new RegExp(`^perdure ${word}`),
     ),
   ];
@@ -69,24 +69,24 @@ const lacking = [
   "context",
   "pi-session",
 ].map((args) =>
-  usage(args, new RegExp(`^${args.split(" ")[0]}: (?:[A-Z]+|a word) is missing\\.$`), /^perdure [\w-]+ \w/),
+  usage(args, new RegExp(`^${args.split(" ")[0]}: (?:[A-Z]+|an argument) is missing\\.$`), /^perdure [\w-]+ \w/),
 );
 
 const nothingFollows = ["ls", "show coder", "whoami", "daemon status", "init"].map((args) =>
-  usage(`${args} -- true`, /: nothing may follow --\.$/, /^perdure \w+/),
+  usage(`${args} -- true`, /: no arguments may follow --\.$/, /^perdure \w+/),
 );
 
 const verbs = [
   usage("--bogus", /^There is no option --bogus\.$/, /perdure help/),
   usage("--josn", /^There is no option --josn\.$/, /--json/),
-  usage("-- true", /^nothing may follow --\.$/, /perdure/),
+  usage("-- true", /^no arguments may follow --\.$/, /perdure/),
   usage("rnu", /^There is no verb "rnu"\.$/, /did you mean: perdure run/),
   usage("frobnicate", /There is no verb "frobnicate"/, /^perdure help$/),
   ...["constructor", "toString", "__proto__"].map((word) =>
     usage(word, new RegExp(`There is no verb "${word}"`), /perdure help/),
   ),
   usage("help rnu", /no verb "rnu"/, /did you mean run/),
-  usage("help ls show", /"show" is one word too many/, /^perdure help/),
+  usage("help ls show", /unexpected argument "show"/, /^perdure help/),
   usage("help --bogus", /no option --bogus|no verb "--bogus"/, /perdure help/),
   usage("help constructor", /no verb "constructor"/, /perdure help/),
 ];
@@ -172,11 +172,12 @@ const vendors = [
     /--fresh/,
   ),
   usage(`run x --vendor scripted -- --resume=${UUID}`, /must not be given --resume/, /adopt/),
-  usage("adopt x", /^adopt needs --session\.$/, /perdure adopt x --session ID/),
+  usage("adopt x", /^adopt needs --conversation\.$/, /perdure adopt x --conversation ID/),
+  missing("adopt x --conversation 0b6f", /No installed vendor has a conversation "0b6f"/, /perdure adopt --all/),
   missing("adopt x --session 0b6f", /No installed vendor has a conversation "0b6f"/, /perdure adopt --all/),
   usage("send coder", /^send: the text is missing\.$/, /standard input/),
-  usage("send coder x --ttl soon", /^--ttl is "soon"; it must be a time/, /--ttl 10m/),
-  usage(["send", "coder", "x", "--id", "../x"], /^send: id/, /.+/),
+  usage("send coder x --ttl soon", /^--ttl is "soon"; it must be a duration/, /--ttl 10m/),
+  usage(["send", "coder", "x", "--id", "../x"], /^Call send: id/, /.+/),
   missing("send codr x", /no worker "codr"/, /did you mean coder/),
   missing("send coder x --attach /no/such", /There is no file \/no\/such to attach/, /ls -l/),
   missing("ask codr x", /no worker "codr"/, /did you mean coder/),
@@ -189,23 +190,37 @@ const vendors = [
   usage("pending --bogus", /^pending: there is no option --bogus\.$/, /^perdure pending/),
   missing("adopt nobody-like-that --kept", /no worker/, /^perdure ls$/),
   missing("adopt coder --kept", /No copy is kept of the conversation of api\/coder/, /perdure history coder/),
-  usage("run x --vendor custom -- true", /needs a command, --new and --resume/, /--new='--id \{id\}'/),
-  usage("run x --vendor custom --new --id", /begins with a dash is joined on: --new=/, /^perdure run/),
+  usage(
+    "run x --vendor custom -- true",
+    /needs a command, and --new-args and --resume-args/,
+    /--new-args='--id \{id\}'/,
+  ),
+  usage(
+    "run x --vendor custom --new-args --id",
+    /begins with a dash must be joined with "=": --new-args=/,
+    /^perdure run/,
+  ),
   usage("fork coder ../x", /"\.\.\/x" is not a name/, /^try /),
   usage("fork coder twin", /is in no conversation/, /perdure run twin/),
   missing("save friday", /No worker of this project is in a conversation yet/, /perdure run/),
   missing("forget friday", /There is no saved session "friday" here/, /perdure saved/),
   usage("drill --bogus", /^drill: there is no option --bogus\.$/, /^perdure drill/),
   missing("drill codr", /no worker "codr"/, /did you mean coder/),
-  usage(`adopt x --vendor cluade --session ${UUID}`, /no adapter for "cluade"/, /did you mean claude/),
-  usage("adopt x --vendor scripted --session ../../etc", /session/, /.+/),
+  usage(`adopt x --vendor cluade --conversation ${UUID}`, /There is no vendor "cluade"/, /did you mean claude/),
+  usage("adopt x --vendor scripted --conversation ../../etc", /session/, /.+/),
   missing(
-    `adopt x --vendor scripted --session ${UUID}`,
+    `adopt x --vendor scripted --conversation ${UUID}`,
     /^There is no scripted conversation 0b6f3a52-.* in this config dir\.$/,
     /check the id/,
   ),
-  missing(`adopt x --vendor scripted --session ${UUID} --cwd /no/such`, /no folder \/no\/such/, /--cwd/),
-  row(`adopt sleeper --vendor scripted --session ${UUID}`, 3, "not-found", /no scripted conversation/, /check the id/),
+  missing(`adopt x --vendor scripted --conversation ${UUID} --cwd /no/such`, /no folder \/no\/such/, /--cwd/),
+  row(
+    `adopt sleeper --vendor scripted --conversation ${UUID}`,
+    3,
+    "not-found",
+    /no scripted conversation/,
+    /check the id/,
+  ),
 ];
 
 const values = [
@@ -219,12 +234,12 @@ const values = [
   usage("events --after x", /--after is "x"/, /--after/),
   usage("takeover sleeper --kill-after 601", /from 0 to 600/, /--kill-after/),
   usage("takeover sleeper --kill-after -1", /--kill-after/, /perdure takeover/),
-  usage("project mvoe api", /^project: there is no "mvoe"\.$/, /did you mean: perdure project move/),
+  usage("project mvoe api", /^project: there is no subcommand "mvoe"\.$/, /did you mean: perdure project move/),
   usage("project move", /^project move: OLD is missing\.$/, /OLD/),
-  usage("project ls x", /^project ls: "x" is one word too many\.$/, /perdure project ls/),
-  usage("project toString", /there is no "toString"/, /perdure project/),
-  usage("daemon strat", /^daemon: there is no "strat"\.$/, /did you mean: perdure daemon start/),
-  usage("daemon constructor", /there is no "constructor"/, /perdure daemon/),
+  usage("project ls x", /^project ls: unexpected argument "x"\.$/, /perdure project ls/),
+  usage("project toString", /there is no subcommand "toString"/, /perdure project/),
+  usage("daemon strat", /^daemon: there is no subcommand "strat"\.$/, /did you mean: perdure daemon start/),
+  usage("daemon constructor", /there is no subcommand "constructor"/, /perdure daemon/),
 ];
 
 const NO_FLEET = /^There is no perdure\.toml with workers in /;

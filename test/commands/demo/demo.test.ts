@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { shortOf, survivedTable, type Survivor } from "../../../src/commands/demo/survived.ts";
+import { differences, survivedTable, type Survivor } from "../../../src/commands/demo/survived.ts";
 import { processTable } from "../../../src/runtime/process/index.ts";
 import { finish, Home } from "../../support/home.ts";
 import { PLAIN, sampleWorker } from "../shared/sample-workers.ts";
@@ -27,13 +27,13 @@ test("a fleet is killed with everything around it, and the demo shows that all o
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const { survived } = JSON.parse(stdout) as { survived: Survivor[] };
   expect(survived.map(({ after }) => after.address)).toEqual(["api/planner", "api/coder-1", "api/coder-2"]);
-  for (const each of survived) expect(shortOf(each)).toEqual([]);
+  for (const each of survived) expect(differences(each)).toEqual([]);
   expect(survived.map(({ after }) => after.generation)).toEqual([2, 3, 2]);
   expect(survived[2]?.mail.after).toHaveLength(1);
   expect(left()).toEqual([]);
 });
 
-test.each(["new scripted", "is killed, as a crash", "One command"])(
+test.each(["new scripted", "is killed, as in a crash", "One command"])(
   "Ctrl-C after %j leaves nothing behind",
   async (words) => {
     const { home, left } = demoHome();
@@ -44,7 +44,7 @@ test.each(["new scripted", "is killed, as a crash", "One command"])(
       if (said.includes(words)) child.kill("SIGINT");
     });
     const [code] = (await once(child, "exit")) as [number];
-    expect({ code, said }).toEqual({ code: 130, said: expect.stringContaining("Interrupted. Clearing up") as string });
+    expect({ code, said }).toEqual({ code: 130, said: expect.stringContaining("Interrupted. Cleaning up") as string });
     expect(left()).toEqual([]);
   },
 );
@@ -72,7 +72,7 @@ test("the demo fails, and clears up, when something does not hold", async () => 
   writeFileSync(join(programs, "tmux"), '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.3a || exit 1\n', { mode: 0o755 });
   home.env.PATH = `${programs}:${home.env.PATH}`;
   const { code, stderr } = await home.perdure(["demo"]);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("perdure up left with") as string });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("perdure up exited with") as string });
   expect(left()).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test("what did not come back as it was is told, each by its name", () => {
   const before = sampleWorker("coder", "idle");
   const after = sampleWorker("coder", "idle", { generation: 4, run: { id: "another", pid: 1, startedAt: "" } });
   const whole = { before, after, told: "a", heard: "a", mail: { before: ["m"], after: ["m"] } };
-  expect(shortOf(whole)).toEqual([]);
+  expect(differences(whole)).toEqual([]);
   expect(survivedTable([whole], PLAIN)).toMatch(/coder +api\/coder +✓ \S+ same, proved +3 → 4 +✓ all of it +✓ 1 kept/);
   const session = { id: "other", provenance: "assigned", proved: false } as const;
   const worst = {
@@ -89,7 +89,7 @@ test("what did not come back as it was is told, each by its name", () => {
     heard: "",
     mail: { before: ["m"], after: [] },
   };
-  expect(shortOf(worst)).toEqual([
+  expect(differences(worst)).toEqual([
     "another address",
     "another conversation",
     "not proved",

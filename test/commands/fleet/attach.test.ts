@@ -32,7 +32,7 @@ it("attach inside another tmux nests and says so first; --window opens a window 
   await nested.shows(/session .*\(coder\)/);
   await nested.shows(/C-b C-b w: workers, C-b C-b d: leave/);
   await nested.keys("C-b", "d");
-  await nested.shows(/inside a tmux of your own[^]*--popup, or --window/);
+  await nested.shows(/inside your own tmux[^]*--popup, or --window/);
 
   const windows = async (): Promise<number> => (await tmux.do("list-windows", "-t", "test")).trim().split("\n").length;
   const opened = await windows();

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Need } from "../../../src/commands/shared/attention-list.ts";
+import type { AttentionItem } from "../../../src/commands/shared/attention-list.ts";
 import { Home } from "../../support/home.ts";
 
 interface Overview {
   saved: string | null;
-  needs: Need[];
+  needs: AttentionItem[];
   unread: number;
   next: string;
 }

@@ -37,9 +37,9 @@ test("on a terminal ls --watch is painted in place, follows, survives the daemon
   child.kill("SIGTERM");
   await pane.shows(/coder +- +○ stopped .*SIGTERM, \d+s ago/);
   process.kill(home.daemonPid() ?? 0, "SIGKILL");
-  await pane.shows(/The daemon has left/);
+  await pane.shows(/The daemon has exited/);
   await home.perdure(["run", "other", "--", "true"]);
-  await pane.shows(/other +- +○ stopped .*exited 0, \d+s ago\n(?!.*The daemon has left)/);
+  await pane.shows(/other +- +○ stopped .*exited 0, \d+s ago\n(?!.*The daemon has exited)/);
 
   await pane.resize(60, 24);
   await pane.shows(/coder .* SI… *\n/);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { needsOf, needsText } from "../../../src/commands/shared/attention-list.ts";
-import { nextStep } from "../../../src/commands/shared/suggestion.ts";
-import { cut } from "../../../src/commands/shared/table.ts";
+import { attentionItems, attentionText } from "../../../src/commands/shared/attention-list.ts";
+import { cutToColumns } from "../../../src/commands/shared/columns.ts";
+import { suggestCommand } from "../../../src/commands/shared/suggestion.ts";
 import { workerTable } from "../../../src/commands/shared/worker-table.ts";
 import type { WorkerState } from "../../../src/protocol/records/worker.ts";
 import { MARKED, PLAIN, sampleWorker } from "./sample-workers.ts";
@@ -68,11 +68,11 @@ test("a conversation carries the mark of its proof", () => {
 test("what others wrote is escaped before it is cut, and wide characters count as two", () => {
   const hostile = sampleWorker("coder", "idle", { attention: "\u001b[2J\u001b]0;x\u0007" });
   expect(workerTable([hostile], PLAIN)).not.toContain("\u001b");
-  expect(cut("漢字漢字", 5)).toBe("漢字…");
-  expect(cut("漢字漢字", 8)).toBe("漢字漢字");
-  expect(cut("plain", 5)).toBe("plain");
-  expect(cut("plain text", 6)).toBe("plain…");
-  expect(cut("plain", 0)).toBe("");
+  expect(cutToColumns("漢字漢字", 5)).toBe("漢字…");
+  expect(cutToColumns("漢字漢字", 8)).toBe("漢字漢字");
+  expect(cutToColumns("plain", 5)).toBe("plain");
+  expect(cutToColumns("plain text", 6)).toBe("plain…");
+  expect(cutToColumns("plain", 0)).toBe("");
 });
 
 test("who needs somebody is told with what to type; what passes by itself is not", () => {
@@ -83,7 +83,7 @@ test("who needs somebody is told with what to type; what passes by itself is not
     sampleWorker("odd", "busy", { attention: "suspended" }),
     sampleWorker("mine", "blocked", { mode: "foreground" }),
   ];
-  expect(needsOf(needy).map(({ name, command, why }) => [name, command, why])).toEqual([
+  expect(attentionItems(needy).map(({ name, command, why }) => [name, command, why])).toEqual([
     ["coder-2", "perdure attach coder-2", "waits for your answer"],
     ["tester", "perdure logs tester", "crash-looping: started 5 times in 120 s, the last one: exit 1"],
     ["login", "perdure up login", "on-hold: not logged in"],
@@ -91,19 +91,24 @@ test("who needs somebody is told with what to type; what passes by itself is not
     ["odd", "perdure show odd", "suspended"],
     ["mine", "perdure show mine", "waits for your answer"],
   ]);
-  expect(needsOf(FLEET, true)[0]).toMatchObject({ name: "api/coder-2", command: "perdure attach api/coder-2" });
-  expect(needsText([], PLAIN, 80)).toBe("");
-  for (const line of needsText(needsOf(needy), PLAIN, 60).split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+  expect(attentionItems(FLEET, true)[0]).toMatchObject({ name: "api/coder-2", command: "perdure attach api/coder-2" });
+  expect(attentionText([], PLAIN, 80)).toBe("");
+  for (const line of attentionText(attentionItems(needy), PLAIN, 60).split("\n"))
+    expect(line.length).toBeLessThanOrEqual(60);
 });
 
 test("the next command is the one that makes sense now", () => {
-  const next = (state: Partial<Parameters<typeof nextStep>[0]>): string =>
-    nextStep({ needs: [], workers: [], down: [], fleet: 0, ...state }).command;
+  const next = (state: Partial<Parameters<typeof suggestCommand>[0]>): string =>
+    suggestCommand({ attention: [], workers: [], down: [], fleetSize: 0, ...state }).command;
   expect(next({})).toBe("perdure init");
-  expect(next({ down: ["a", "b"], fleet: 2 })).toBe("perdure up");
-  expect(next({ workers: FLEET, needs: needsOf(FLEET), down: ["tester"], fleet: 6 })).toBe("perdure attach coder-2");
-  expect(next({ workers: [sampleWorker("planner", "idle")], fleet: 1 })).toBe("perdure attach planner");
-  expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleet: 1 })).toBe("perdure ls --watch");
+  expect(next({ down: ["a", "b"], fleetSize: 2 })).toBe("perdure up");
+  expect(next({ workers: FLEET, attention: attentionItems(FLEET), down: ["tester"], fleetSize: 6 })).toBe(
+    "perdure attach coder-2",
+  );
+  expect(next({ workers: [sampleWorker("planner", "idle")], fleetSize: 1 })).toBe("perdure attach planner");
+  expect(next({ workers: [sampleWorker("docs", "backing-off")], down: ["docs"], fleetSize: 1 })).toBe(
+    "perdure ls --watch",
+  );
   expect(next({ workers: [sampleWorker("solo", "stopped", { mode: "foreground" })] })).toBe("perdure run solo");
   expect(next({ workers: [sampleWorker("solo", "busy", { mode: "foreground" })] })).toBe("perdure show solo");
 });

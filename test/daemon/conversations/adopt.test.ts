@@ -16,7 +16,7 @@ async function byHand(persona: InstalledPersona): Promise<{ talk: Talk; id: stri
 }
 
 function adopt(persona: InstalledPersona, name: string, id: string): Promise<Finished> {
-  return persona.home.perdure(["adopt", name, "--vendor", persona.facts.vendor, "--session", id]);
+  return persona.home.perdure(["adopt", name, "--vendor", persona.facts.vendor, "--conversation", id]);
 }
 
 describe.each(VENDORS)("%s", (vendor) => {

@@ -34,7 +34,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect((await listed(persona, ["--all"])).map(({ words }) => words)).toEqual(["not here", "the last words"]);
 
     const start = vendor === "codex" ? id.slice(0, -1) : id.slice(0, 8);
-    expect(await persona.home.perdure(["adopt", "coder", "--session", start])).toMatchObject({ code: 0 });
+    expect(await persona.home.perdure(["adopt", "coder", "--conversation", start])).toMatchObject({ code: 0 });
     expect(await listed(persona)).toMatchObject([{ id, worker: "api/coder" }]);
     expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 2 });
   });
@@ -48,16 +48,16 @@ it("an id that fits nothing, or too much, says what to do", async () => {
     await talk.say("x");
     await talk.end();
   }
-  const several = await persona.home.perdure(["adopt", "coder", "--session", "aaaa"]);
+  const several = await persona.home.perdure(["adopt", "coder", "--conversation", "aaaa"]);
   expect(several).toMatchObject({ code: 2 });
   expect(several.stderr).toMatch(
     /aaaa2222 \(scripted\), aaaa1111 \(scripted\)|aaaa1111 \(scripted\), aaaa2222 \(scripted\)/,
   );
-  const none = await persona.home.perdure(["adopt", "coder", "--session", "bbbb"]);
+  const none = await persona.home.perdure(["adopt", "coder", "--conversation", "bbbb"]);
   expect(none).toMatchObject({ code: 3 });
   expect(none.stderr).toContain("perdure adopt --all");
   expect((await persona.home.perdure(["adopt", "coder"])).code).toBe(2);
   // As `ls` shows it: by its end.
-  const end = await persona.home.perdure(["adopt", "coder", "--session", "…a2222"]);
+  const end = await persona.home.perdure(["adopt", "coder", "--conversation", "…a2222"]);
   expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining("aaaa2222") as string });
 });

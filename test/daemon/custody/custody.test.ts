@@ -49,7 +49,7 @@ describe.each(VENDORS)("%s", (vendor) => {
       expect(banner).toEqual({ session: id, turns: 2 });
       expect(readFileSync(file).subarray(0, before.length)).toEqual(before);
       expect(await talk.say("three")).toContain("turns=3 first=one last=three");
-      expect((await talk.end()).stderr).toContain("put back from the copy");
+      expect((await talk.end()).stderr).toContain("restored from perdure's copy");
       expect(await persona.events("session.restored")).toMatchObject([
         { data: { session: id, bytes: before.length, missingBytes: 0 } },
       ]);
@@ -94,7 +94,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     const { id, file } = await ended(persona, "one", "two");
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("one", "eno"));
     expect((await refused(persona)).code).toBe(5);
-    expect(await persona.home.perdure(["adopt", "coder", "--vendor", vendor, "--session", id])).toMatchObject({
+    expect(await persona.home.perdure(["adopt", "coder", "--vendor", vendor, "--conversation", id])).toMatchObject({
       code: 0,
     });
     const { talk } = await persona.resume("coder");

@@ -158,7 +158,7 @@ it("a file that was broken since keeps nobody from looking and stopping; what wo
   await fleet.up();
   await fleet.until("a", ({ state }) => state === "idle");
   fleet.write(`project = "shop"\n[workers.a]\nvendor = "scripted"\noops\n`);
-  const told = expect.stringMatching(/perdure\.toml:4: [^]*gone on without it/);
+  const told = expect.stringMatching(/perdure\.toml:4: [^]*the file was ignored/);
   for (const verb of [["ls"], ["show", "a"], ["logs", "a"], ["history", "a"], ["events"], [], ["send", "a", "hello"]]) {
     expect(await fleet.perdure(verb)).toMatchObject({ code: 0, stderr: told });
   }

@@ -83,13 +83,13 @@ describe("a bound worker", () => {
   );
 
   it.each([["its own vendor's", "claude"] as const, ["another vendor's", "codex"] as const])(
-    "runs %s asides, which touch neither binding nor command",
+    "runs %s program for no conversation, which touches neither binding nor command",
     async (_whose, vendor) => {
       const persona = installPersona("claude");
       const other = new InstalledPersona(persona.home, vendor);
       const id = await bound(persona);
-      const aside = await persona.home.perdure(["run", "coder", "--", other.facts.program, "--version"]);
-      expect(aside).toMatchObject({ code: 0, stdout: `${vendor} persona\n` });
+      const ended = await persona.home.perdure(["run", "coder", "--", other.facts.program, "--version"]);
+      expect(ended).toMatchObject({ code: 0, stdout: `${vendor} persona\n` });
       const worker = await persona.show("coder");
       expect(worker).toMatchObject({ vendor: "claude", command: ["claude", "--model", "opus"], session: { id } });
       expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 1 });

@@ -59,7 +59,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     const id = await inFolder(persona, "coder", own);
     copyOf(own, other);
     const env = { ...persona.home.env, [persona.facts.variable]: other };
-    const adopted = await persona.home.perdure(["adopt", "twin", "--vendor", vendor, "--session", id], { env });
+    const adopted = await persona.home.perdure(["adopt", "twin", "--vendor", vendor, "--conversation", id], { env });
     expect(adopted).toMatchObject({ code: 0 });
 
     const twin = await persona.resume("twin");

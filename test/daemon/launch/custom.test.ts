@@ -12,7 +12,7 @@ it("a program with a declared way to begin and to go on is told its id, and come
   const program = join(home.dir, "my-agent");
   writeFileSync(program, `#!/bin/sh\necho "$*" >> '${log}'\n`);
   chmodSync(program, 0o755);
-  const declared = ["--vendor", "custom", "--new=--id {id} --title {name}", "--resume=--continue {id}"];
+  const declared = ["--vendor", "custom", "--new-args=--id {id} --title {name}", "--resume-args=--continue {id}"];
   expect((await home.perdure(["run", "mine", ...declared, "--", program, "--flag"])).code).toBe(0);
   const id = (await home.until("mine", ({ run }) => run === null)).session?.id ?? "";
   expect((await home.perdure(["run", "mine"])).code).toBe(0);
@@ -35,11 +35,18 @@ it("a custom program without both declarations, or a command, is refused", async
   const { home } = installPersona("scripted");
   for (const words of [
     ["--", "true"],
-    ["--new=x", "--resume={id}", "--", "true"],
-    ["--new={id}", "--resume={id}"],
+    ["--new-args=x", "--resume-args={id}", "--", "true"],
+    ["--new-args={id}", "--resume-args={id}"],
   ]) {
     const refused = await home.perdure(["run", "mine", "--vendor", "custom", ...words]);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("--new='--id {id}'");
+    expect(refused.stderr).toContain("--new-args='--id {id}'");
   }
+});
+
+it("the former names of the declarations, --new and --resume, are still accepted", async () => {
+  const { home } = installPersona("scripted");
+  const declared = ["--vendor", "custom", "--new={id}", "--resume={id}"];
+  expect(await home.perdure(["run", "mine", ...declared, "--", "true"])).toMatchObject({ code: 0 });
+  expect((await home.until("mine", ({ run }) => run === null)).session?.id).toMatch(/^[0-9a-f-]{36}$/);
 });

@@ -42,7 +42,7 @@ describe.each(VENDORS)("%s --fresh", (vendor) => {
     const fresh = persona.run("coder", ["--fresh"]);
     await fresh.answer();
 
-    const stolen = await persona.home.perdure(["adopt", "thief", "--vendor", vendor, "--session", old]);
+    const stolen = await persona.home.perdure(["adopt", "thief", "--vendor", vendor, "--conversation", old]);
     expect(stolen).toMatchObject({ code: 4, stdout: "" });
     expect(stolen.stderr).toContain("is coder's");
   });

@@ -101,7 +101,7 @@ describe("a worktree that was removed", () => {
   it("can be left by adopting the conversation in another folder", async () => {
     const persona = installPersona("claude");
     const id = await withoutTree(persona);
-    const adopted = await persona.home.perdure(["adopt", "coder", "--vendor", "claude", "--session", id]);
+    const adopted = await persona.home.perdure(["adopt", "coder", "--vendor", "claude", "--conversation", id]);
     expect(adopted.code).toBe(0);
     const { banner } = await persona.resume("coder");
     expect(banner).toEqual({ session: id, turns: 1 });

@@ -52,7 +52,7 @@ it("an answer to an asker that has gone waits for its next run", async () => {
   const asked = await mail.runInside("asker", `${mail.perdure} ask coder 'done?' --timeout 100ms --id q`);
   expect(asked.code).toBe(6);
   await mail.runInside("coder", `${mail.perdure} reply q 'yes'`);
-  expect((await mail.runInside("asker", `${mail.perdure} inbox`)).stdout).toMatch(/answers q\n {2}yes\n$/);
+  expect((await mail.runInside("asker", `${mail.perdure} inbox`)).stdout).toMatch(/replies to q\n {2}yes\n$/);
   expect((await mail.stepsOf("q")).at(-1)?.state).toBe("answered");
 });
 

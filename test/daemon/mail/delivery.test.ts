@@ -199,3 +199,26 @@ it("long messages are handed out as many at a time as one answer carries", async
   }
   expect(received).toEqual(sent);
 });
+
+it("a message that is refused takes no other one of the same commit with it", async () => {
+  const mail = await mailHome("coder", "tester");
+  const client = await mail.client();
+  await mail.send("coder", "taken", { id: "taken" });
+  await mail.send("tester", "elsewhere", { id: "elsewhere" });
+  await mail.home.perdure(["cancel", "taken"]);
+  const refused: [code: string, params: ReturnType<typeof mail.params>][] = [
+    ["conflict", mail.params("coder", "another text", { id: "taken" })],
+    ["not-found", mail.params("nobody", "x")],
+    ["not-found", mail.params("coder", "x", { supersedes: "no-such" })],
+    ["not-found", mail.params("coder", "x", { supersedes: "elsewhere" })],
+    ["conflict", mail.params("coder", "x", { supersedes: "taken" })],
+    ["usage", mail.params("coder", "é".repeat(MESSAGE_BYTES_MAX / 2 + 1))],
+  ];
+  const good = (at: number): Promise<unknown> =>
+    client.call("send", mail.params("tester", "fine", { id: `fine-${at}` }));
+  const outcomes = await Promise.allSettled(
+    refused.flatMap(([, params], at) => [client.call("send", params), good(at)]),
+  );
+  const codes = outcomes.map((each) => (each.status === "fulfilled" ? "sent" : (each.reason as { code: string }).code));
+  expect(codes).toEqual(refused.flatMap(([code]) => [code, "sent"]));
+});

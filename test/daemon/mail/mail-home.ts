@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach } from "vitest";
 import { connect, type Client } from "../../../src/client/connect.ts";
-import { claim } from "../../../src/client/claim.ts";
+import { claimWithRetry } from "../../../src/client/claim.ts";
 import type { CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
 import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
 import type { MailStep, MessageRecord } from "../../../src/protocol/records/mail.ts";
@@ -49,7 +49,12 @@ export class MailHome {
     const client = await this.client();
     const target = { project: null, name, here: this.here };
     const request = { target, kind: "client" as const, pid: process.pid, command: null, cwd: null, environment: {} };
-    const grant = await claim(async () => client, { ...request, ephemeral: false, vendor: null, fresh: false });
+    const grant = await claimWithRetry(async () => client, {
+      ...request,
+      ephemeral: false,
+      vendor: null,
+      fresh: false,
+    });
     const { run, generation, token } = grant;
     return { client, grant, as: { run, generation, token } };
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { claim, newToken } from "../../../src/client/claim.ts";
+import { claimWithRetry, newToken } from "../../../src/client/claim.ts";
 import { connect, type Client } from "../../../src/client/connect.ts";
 import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
 import type { EventRecord } from "../../../src/protocol/records/admin.ts";
@@ -18,14 +18,14 @@ afterEach(async () => {
   await home.clear();
 });
 
-function request(name: string): Parameters<typeof claim>[1] {
+function request(name: string): Parameters<typeof claimWithRetry>[1] {
   const here = { identity: home.project, root: home.project, base: "api" };
   const nothing = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
   return { ...nothing, target: { project: null, name, here }, kind: "client", pid: process.pid };
 }
 
 function own(name: string): Promise<ClaimGrant> {
-  return claim(async () => operator, request(name));
+  return claimWithRetry(async () => operator, request(name));
 }
 
 test("a claim that races with the takeover of its claimer is made before it or not at all", async () => {

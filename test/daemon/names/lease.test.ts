@@ -137,6 +137,6 @@ test("a program that ignores TERM is killed after the delay, with everything it 
 test("takeover of a free name says so and changes no generation", async () => {
   await home.perdure(["run", "coder", "--", "true"]);
   const { stdout } = await home.perdure(["takeover", "coder"]);
-  expect(stdout).toBe("api/coder was free already\n");
+  expect(stdout).toBe("api/coder was already free\n");
   expect(await home.until("coder", () => true)).toMatchObject({ generation: 1, run: null, state: "stopped" });
 });

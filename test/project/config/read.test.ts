@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readProjectConfig, readUserConfig } from "../../../src/project/config/read.ts";
+import { readProjectConfig, readProjectSettings, readUserConfig } from "../../../src/project/config/read.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -75,7 +75,53 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["a count of nothing", "[workers.a]\ncount = 0\n", 2, /must be a whole number from 1 to 1000, not 0/, /edit/],
   ["a choice that is none", '[defaults]\nrestart = "maybe"\n', 2, /one of never, on-failure, always/, /edit/],
   ["a table that is a text", 'context = ".ai"\n', 1, /context must be a table/, /edit/],
+  ["a table that is a date", "\ncontext = 2025-01-01\n", 2, /context must be a table, not a date/, /edit/],
+  ["the first of several", '[context]\nexr = 1\n[policy]\nx = 1\n', 2, /"context\.exr"/, /ext/], // oxfmt-ignore
+  ["a key of every object as a worker", "\n[workers.__proto__]\n", 2, /"__proto__" cannot be a key/, /another/],
 ];
+
+test.each(WRONG)(
+  "%s is told in the same words to who reads the settings only, but for a worker's value",
+  (_what, text) => {
+    const { message } = thrown(() => read(text));
+    const settings = (): unknown =>
+      readProjectSettings({ kind: "folder", identity: folder, root: folder, here: folder, base: "api" });
+    const ofWorkers = /: (defaults|workers)\.\S+ must be/.test(message);
+    expect(ofWorkers ? typeof settings() : thrown(settings).message).toBe(ofWorkers ? "object" : message);
+  },
+);
+
+/** What a search for lines that look like the key would misplace. */
+const HARD_TO_PLACE: typeof WRONG = [
+  ["a key after a text that looks like it", 'prompt = """\nvendr = 1\n"""\nvendr = "x"\n', 5, /a\.vendr/, /vendor/],
+  ["a key after a list that looks like a table", 'args = [\n["x"],\n]\n', 3, /args must be a list of texts/, /edit/],
+  ["a key below such a list", 'args = ["--",\n"]",\n]\nvendr = "x"\n', 5, /a\.vendr/, /vendor/],
+  ["one word of a long list", 'args = [\n  "a",\n  1,\n]\n', 4, /args must be a list of texts.*not a list/, /edit/],
+  ["a dotted key with blanks", 'env . A = "x"\nvendr . b = 1\n', 3, /a\.vendr/, /vendor/],
+  ["a quoted key", 'vendor = "x"\n"vendr" = 1\n', 3, /a\.vendr/, /vendor/],
+  ["a quoted key in other letters", 'vendor = "x"\n"vend\\u0072" = 1\n', 3, /a\.vendr/, /vendor/],
+  ["a variable of a long table", '[workers.a.env]\nA = "x"\nB = 1\n', 4, /a\.env must be a table of texts/, /edit/],
+  ["a value of the second of two", 'cwd = "count"\n[workers.ab]\ncount = 0\n', 4, /ab\.count must be/, /edit/],
+];
+
+test.each(HARD_TO_PLACE)("%s is placed", (_what, text, line, message, hint) => {
+  const error = thrown(() => read(`[workers.a]\n${text}`));
+  expect(error.message).toMatch(new RegExp(`perdure\\.toml:${line}: `));
+  expect(error.message).toMatch(message);
+  expect(error.hint).toMatch(hint);
+});
+
+test("the user's file is placed in the same way", () => {
+  writeFileSync(join(folder, "config.toml"), 'name = "x"\n[policy]\nagents_may = [\n  "send",\n  2,\n]\n');
+  expect(() => readUserConfig(join(folder, "config.toml"))).toThrow(/config\.toml:5: policy\.agents_may must be/);
+});
+
+test("a thousand mistakes take no longer than one", () => {
+  const text = Array.from({ length: 1_000 }, (_, at) => `[workers.w${at}]\nvendr = "x"\n`).join("");
+  const startedMs = performance.now();
+  expect(thrown(() => read(text)).message).toMatch(/perdure\.toml:2: unknown key "workers\.w0\.vendr"/);
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
 
 test.each(WRONG)("%s is told with its line and what would be right", (_what, text, line, message, hint) => {
   const error = thrown(() => read(text));

@@ -21,7 +21,7 @@ test("attach inside our own server only switches the client, and nests nothing",
   const plan = attachPlan({ ...AT, insideTmux: `${AT.socket},123,0` });
   expect(plan.argv.slice(0, 3)).toEqual([AT.file, "-S", AT.socket]);
   expect(plan.argv.slice(-3)).toEqual(["switch-client", "-t", "=api:"]);
-  expect(plan).toMatchObject({ unset: [], tell: null });
+  expect(plan).toMatchObject({ unset: [], notice: null });
 });
 
 test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
@@ -44,7 +44,7 @@ test("attach says that keys have to be pressed twice only inside a tmux with the
 });
 
 test("a popup or a window needs a tmux around", () => {
-  expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/no tmux around you to open a popup/);
+  expect(() => attachPlan({ ...AT, where: "popup" })).toThrow(/not inside tmux, so no popup can be opened/);
   expect(() => attachPlan({ ...AT, where: "window" })).toThrow(expect.objectContaining({ code: "usage" }));
 });
 

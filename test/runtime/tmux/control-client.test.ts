@@ -161,8 +161,8 @@ test("two projects never share a session", () => {
   expect(names.map((name) => sessionName(name)).join("")).not.toMatch(/[.:]|^_/);
 });
 
-test("a zero byte is refused", () => {
-  expect(() => quoteWord("a\0b")).toThrow(/zero byte/);
+test("a NUL byte is refused", () => {
+  expect(() => quoteWord("a\0b")).toThrow(/contains a NUL byte/);
 });
 
 test("the output of a pane is not taken for tmux's own protocol", () => {
@@ -199,8 +199,6 @@ test("the output of a pane is not taken for tmux's own protocol", () => {
 
 test("a pane that prints tmux's own words is captured as it is, and nobody is fooled", async () => {
   const server = fixture.server();
-  const died: string[] = [];
-  server.onPaneDied(({ pane }) => died.push(pane.id));
   // Every number that an answer could have in these seconds.
   const script = `date +%s | awk '{ for (s = $1; s < $1 + 3; s++) for (n = 0; n < 3000; n++) print "%end", s, n, 1 }'; echo %exit; echo done; exec sleep 1000`;
   const { pane } = await server.start(fixture.request("w", ["/bin/sh", "-c", script]));
@@ -211,7 +209,6 @@ test("a pane that prints tmux's own words is captured as it is, and nobody is fo
   expect(all.match(/^%end \d+ \d+ 1$/gm)).toHaveLength(9000);
   expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({ dead: false });
   expect(fixture.log).toEqual([]);
-  expect(died).toEqual([]);
 });
 
 test("what is captured is bounded, and joined where tmux wrapped it", async () => {

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { PaneEnd } from "../../../src/runtime/tmux/pane-watch.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
 
@@ -13,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.clear());
 
-const isWait = (line: string): boolean => line.includes("is ending");
+const isWait = (line: string): boolean => line.includes("is exiting");
 const RETRY = { code: "unavailable", retryable: true };
 
 test("listing panes starts no server, and finds none", async () => {
@@ -35,24 +34,40 @@ test("the control client is killed: whoever waits is told to try again, and tryi
   expect(panes.find(({ id }) => id === pane)).toMatchObject({ dead: false, workerId: "id-w" });
 });
 
-test("ends are seen again after the control client was killed, though nobody asks", async () => {
+/** Takes another title at each USR1. */
+const TITLED = sh(
+  String.raw`n=1; trap 'n=$((n + 1)); printf "\033]2;title $n\007"' USR1; printf '\033]2;title 1\007'; while :; do sleep 0.05; done`,
+);
+
+test("a title is told once when it changes, and of nobody else's pane", async () => {
   const server = fixture.server();
-  const ends: PaneEnd[] = [];
-  server.onPaneDied((end) => ends.push(end));
-  const { pane, pid } = await server.start(fixture.request("w", sh("sleep 1000; :")));
+  const told: string[] = [];
+  server.onTitle(({ workerId }, title) => told.push(`${workerId} is ${title}`));
+  const { pid } = await server.start(fixture.request("w", TITLED));
+  fixture.tmux("new-window", "-t", "=api", String.raw`printf '\033]2;nobody\007'; exec sleep 1000`);
+  await until("its title", () => (told.length > 0 ? true : null));
+  process.kill(pid, "SIGUSR1");
+  await until("another title", () => (told.length > 1 ? true : null));
+  expect(told).toEqual(["id-w is title 1", "id-w is title 2"]);
+});
+
+test("titles are told again after the control client was killed, though nobody asks", async () => {
+  const server = fixture.server();
+  const titles: string[] = [];
+  server.onTitle((_pane, title) => titles.push(title));
+  const { pid } = await server.start(fixture.request("w", TITLED));
+  await until("its title", () => (titles.includes("title 1") ? true : null));
   const [client = 0] = fixture.clientPids();
   process.kill(client, "SIGKILL");
   await until("another client", () => fixture.clientPids().find((each) => each !== client) ?? null);
-  process.kill(pid, "SIGKILL");
-  const end = await until("its end", () => ends.find(({ pane: { exitSignal } }) => exitSignal !== null) ?? null);
-  expect(end).toMatchObject({ gone: false, pane: { id: pane, exitSignal: 9, workerId: "id-w" } });
+  process.kill(pid, "SIGUSR1");
+  await until("another title", () => (titles.at(-1) === "title 1" ? null : true));
+  expect(titles.at(-1)).toBe("title 2");
 });
 
-test("the server is killed: every end is told, nobody hangs, and the next start has a new server", async () => {
+test("the server is killed: nobody hangs, and the next start has a new server", async () => {
   const server = fixture.server();
-  const ends: PaneEnd[] = [];
   const titles: string[] = [];
-  server.onPaneDied((end) => ends.push(end));
   server.onTitle((_pane, title) => titles.push(title));
   const titled = sh(String.raw`printf '\033]2;hello\007'; exec sleep 1000`);
   await Promise.all(["a", "b"].map((name) => server.start(fixture.request(name, titled))));
@@ -63,13 +78,12 @@ test("the server is killed: every end is told, nobody hangs, and the next start 
   const outcomes = await Promise.allSettled(asked);
   const refused = outcomes.filter(({ status }) => status === "rejected");
   expect(refused).toMatchObject(refused.map(() => ({ reason: RETRY })));
-  await until("both ends", () =>
-    ["id-a", "id-b"].every((id) => ends.some((end) => end.gone && end.pane.workerId === id)) ? true : null,
-  );
   const again = await until("a new server", () =>
     server.start(fixture.request("a", SLEEP, { run: "r2" })).catch(() => null),
   );
-  expect((await server.panes()).filter(({ run }) => run === "r2")).toMatchObject([{ id: again.pane, pid: again.pid }]);
+  expect((await server.panes()).filter(({ workerId }) => workerId === "id-a")).toMatchObject([
+    { id: again.pane, pid: again.pid, run: "r2" },
+  ]);
   expect(fixture.serverPid()).not.toBe(pid);
 });
 
@@ -117,25 +131,20 @@ test("a server that does not answer is no hang, and no second server", async () 
   expect(fixture.serverPid()).toBe(pid);
 });
 
-test("somebody closes the keeper's session: the workers are still seen, and none is told to have ended", async () => {
+test("somebody closes the control session: the workers are still seen, alive", async () => {
   const server = fixture.server();
-  const ends: PaneEnd[] = [];
-  server.onPaneDied((end) => ends.push(end));
   const { pane } = await server.start(fixture.request("w", SLEEP));
   fixture.tmux("kill-session", "-t", "=_perdure");
   for (const pid of fixture.clientPids()) process.kill(pid, "SIGKILL");
-  await until("the keeper", () =>
+  await until("the control session", () =>
     fixture.tmux("list-sessions", "-F", "#{session_name}").includes("_perdure") ? true : null,
   );
   const panes = await until("the panes", () => server.panes().catch(() => null));
-  expect(panes.map(({ id }) => id)).toContain(pane);
-  expect(ends).toEqual([]);
+  expect(panes.find(({ id }) => id === pane)).toMatchObject({ dead: false, workerId: "id-w" });
 });
 
 test("somebody closes a project's session: its workers are gone, and the next start makes it anew", async () => {
   const server = fixture.server();
-  const ends: PaneEnd[] = [];
-  server.onPaneDied((end) => ends.push(end));
   const first = await server.start(fixture.request("w", sh(String.raw`printf '\033]2;t\007'; exec sleep 1000`)));
   await until("it is seen", async () => ((await server.panes()).some(({ title }) => title === "t") ? true : null));
   fixture.tmux("kill-session", "-t", "=api");

@@ -56,15 +56,21 @@ test.each(FORMS)("%s: a program whose path has an equals sign is run, not taken 
 });
 
 /** Hears the signal, does nothing about it, and ends with what it has loaded, which tells when it is there. */
-const DEAF = `trap : TERM HUP
+const SWALLOWING_LOADER = `trap : TERM HUP
 sh -c 'echo loaded; exec sleep 1000' & c=$!
 while kill -0 $c 2>/dev/null; do wait $c; done
 exit 5`;
 
 test.each(
   (["env", "bash"] as const).flatMap((form) => (["SIGTERM", "SIGHUP"] as const).map((signal) => ({ form, signal }))),
-)("$form: $signal reaches what a deaf loader has loaded", async ({ form, signal }) => {
-  const { file, args } = wrapperCommand(form, runDir, ["/bin/sh", "-c", DEAF], { ignored: [], openFiles: null }, true);
+)("$form: $signal reaches the process of a loader that swallows signals", async ({ form, signal }) => {
+  const { file, args } = wrapperCommand(
+    form,
+    runDir,
+    ["/bin/sh", "-c", SWALLOWING_LOADER],
+    { ignored: [], openFiles: null },
+    true,
+  );
   const child = spawn(file, args.slice(1), { argv0: args[0] ?? "", stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   child.kill(signal);

@@ -21,7 +21,7 @@ export const unknownConversation: Case = {
     const session = await byItself(setup);
     if (setup.traits.database === null) await expectNoForgery(setup, session);
 
-    const adopted = await setup.perdure(["adopt", "w", "--vendor", setup.vendor.name, "--session", session]);
+    const adopted = await setup.perdure(["adopt", "w", "--vendor", setup.vendor.name, "--conversation", session]);
     assert.equal(adopted.code, 0, adopted.stderr);
     const worker = setup.worker("w");
 
@@ -63,7 +63,7 @@ async function expectNoForgery(setup: LiveSetup, session: string): Promise<void>
 }
 
 async function expectNotAdopted(setup: LiveSetup, session: string, code: number): Promise<void> {
-  const refused = await setup.perdure(["adopt", "w", "--vendor", setup.vendor.name, "--session", session]);
+  const refused = await setup.perdure(["adopt", "w", "--vendor", setup.vendor.name, "--conversation", session]);
   assert.equal(refused.code, code, refused.stdout + refused.stderr);
   assert.ok(refused.stderr.includes(session) && refused.stderr.includes("→"), refused.stderr);
   const shown = await setup.perdure(["show", "w"]);

@@ -1,0 +1,23 @@
+// The bounds of projects, workers, their names and their context files.
+
+/** Longest worker or project name: four of them and an epoch still fit a file name of 255 bytes. */
+export const NAME_CHARS_MAX = 64;
+
+/** Longest host part of a run id (a DNS label). */
+export const HOST_CHARS_MAX = 63;
+
+/** Projects, and workers of one project: far more than a person has, few enough for every listing. */
+export const PROJECTS_MAX = 10_000;
+export const WORKERS_PER_PROJECT_MAX = 20_000;
+
+/** Epochs of names that were used; the oldest beyond this are folded into one floor. */
+export const EPOCHS_KEPT = 100_000;
+
+/** Earlier runs whose context a new run is told about: after a night of crash loops the last words are still found. */
+export const EARLIER_RUNS_TOLD = 50;
+
+/** A context file that its run never archived is swept into the archive after so long. */
+export const ANCHOR_SWEEP_DAYS = 7;
+
+/** Context files asked about in one call. */
+export const ANCHORS_PER_CALL = 500;

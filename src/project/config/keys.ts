@@ -1,0 +1,52 @@
+import { isName } from "../../protocol/names.ts";
+import { isTable } from "../../util/fields.ts";
+
+/** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
+const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
+const KEYS = {
+  project: ["project", "name", "defaults", "workers", "context", "records", "policy"],
+  user: ["name", "context", "policy"],
+  defaults: DEFAULTS,
+  worker: [...DEFAULTS, "count", "command", "new", "resume"],
+  context: ["dir", "ext"],
+  records: ["dir"],
+  policy: ["agents_may", "environment"],
+} as const;
+
+export type Table = keyof typeof KEYS;
+export type Key<T extends Table> = (typeof KEYS)[T][number];
+
+/**
+ * Whether a file has known keys only, and its settings have the right values. True of every file without a mistake; the values of
+ * workers are not looked at, so that this takes no time and no library.
+ */
+export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
+  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {} } = values;
+  return (
+    hasKeysOf(file, values) &&
+    isPlainName(project) &&
+    isPlainName(name) &&
+    hasKeysOf("context", context) &&
+    Object.values(context).every(isText) &&
+    hasKeysOf("records", records) &&
+    Object.values(records).every(isText) &&
+    hasKeysOf("policy", policy) &&
+    Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
+    hasKeysOf("defaults", defaults) &&
+    isTable(workers) &&
+    Object.entries(workers).every(([key, entry]) => isName(key) && hasKeysOf("worker", entry))
+  );
+}
+
+function hasKeysOf(table: Table, values: unknown = {}): values is Record<string, unknown> {
+  const known: readonly string[] = KEYS[table];
+  return isTable(values) && Object.keys(values).every((key) => known.includes(key));
+}
+
+function isPlainName(value: unknown): boolean {
+  return value === undefined || (typeof value === "string" && isName(value));
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}

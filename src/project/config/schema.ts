@@ -1,0 +1,107 @@
+import * as z from "zod/mini";
+import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
+import { checkName, nearest } from "../../protocol/names.ts";
+import type { Key, Table } from "./keys.ts";
+
+// The shapes of perdure.toml and of the user's config.toml. The message of an issue says what the value must be ("a text in quotes").
+// Two kinds differ: an unknown key's message is the hint, and a message with `params` is the whole sentence.
+
+/** Exactly the keys of a table. */
+type Keys<T extends Table> = Record<Key<T>, unknown>;
+
+const text = z.string({ error: "a text in quotes" });
+const LIST = "a list of texts in quotes";
+const texts = z.array(z.string({ error: LIST }), { error: LIST });
+const flag = z.boolean({ error: "true or false" });
+const COUNT = `a whole number from 1 to ${FLEET_WORKERS_MAX}`;
+const count = z.int({ error: COUNT }).check(z.gte(1, COUNT), z.lte(FLEET_WORKERS_MAX, COUNT));
+const VARIABLES = "a table of texts";
+const variables = keyed(z.record(z.string(), z.string({ error: VARIABLES }), { error: VARIABLES }));
+const name = z.string({ error: "a name in quotes" }).check((context) => {
+  try {
+    checkName(context.value);
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    const { message, hint } = error;
+    context.issues.push({ code: "custom", input: context.value, message, params: { hint } });
+  }
+});
+
+const defaults = {
+  vendor: z.exactOptional(name),
+  args: z.exactOptional(texts),
+  prompt: z.exactOptional(text),
+  worktree: z.exactOptional(flag),
+  copy: z.exactOptional(texts),
+  group: z.exactOptional(name),
+  env: z.exactOptional(variables),
+  cwd: z.exactOptional(text),
+  mode: z.exactOptional(choice(["tmux", "turn"])),
+  restart: z.exactOptional(choice(["never", "on-failure", "always"])),
+} satisfies Keys<"defaults">;
+
+const worker = table({
+  ...defaults,
+  count: z.exactOptional(count),
+  command: z.exactOptional(texts),
+  new: z.exactOptional(texts),
+  resume: z.exactOptional(texts),
+} satisfies Keys<"worker">);
+
+const context = table({ dir: z.exactOptional(text), ext: z.exactOptional(text) } satisfies Keys<"context">);
+const records = table({ dir: z.exactOptional(text) } satisfies Keys<"records">);
+const policy = table({
+  agents_may: z.exactOptional(texts),
+  environment: z.exactOptional(texts),
+} satisfies Keys<"policy">);
+
+export const projectFile = table({
+  project: z.exactOptional(name),
+  name: z.exactOptional(name),
+  defaults: z.exactOptional(table(defaults)),
+  workers: z.exactOptional(keyed(z.record(name, worker, { error: "a table" }))),
+  context: z.exactOptional(context),
+  records: z.exactOptional(records),
+  policy: z.exactOptional(policy),
+} satisfies Keys<"project">);
+
+export const userFile = table({
+  name: z.exactOptional(name),
+  context: z.exactOptional(context),
+  policy: z.exactOptional(policy),
+} satisfies Keys<"user">);
+
+/** What perdure.toml may say. */
+export type Config = z.infer<typeof projectFile>;
+/** What `[defaults]` may say for all workers. */
+export type WorkerDefaults = NonNullable<Config["defaults"]>;
+export type WorkerEntry = z.infer<typeof worker>;
+
+function choice<const Words extends readonly string[]>(words: Words): z.ZodMiniEnum<{ [W in Words[number]]: W }> {
+  return z.enum(words, { error: `one of ${words.join(", ")}` });
+}
+
+/** A table with these keys and no others. A date is an object, too, and zod would take it for an empty table. */
+function table<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+): z.ZodMiniPipe<z.ZodMiniCustom, z.ZodMiniObject<Shape, z.core.$strict>> {
+  const known = Object.keys(shape);
+  const error = (issue: z.core.$ZodRawIssue): string =>
+    issue.code === "unrecognized_keys" ? hintFor(issue.keys[0] ?? "", known) : "a table";
+  const noDate = z.custom((value) => !(value instanceof Date), { error: "a table" });
+  return z.pipe(noDate, z.strictObject(shape, { error }));
+}
+
+/** A table of any keys but the one that zod passes over in silence. */
+function keyed<Keyed extends z.core.$ZodType>(record: Keyed): z.ZodMiniPipe<z.ZodMiniCustom, Keyed> {
+  const hasNone = (value: unknown): boolean =>
+    typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__");
+  const error = '"__proto__" cannot be a key.';
+  return z.pipe(z.custom(hasNone, { error, params: { hint: "give it another name" } }), record);
+}
+
+function hintFor(key: string, known: string[]): string {
+  const [best] = nearest(key, known);
+  return best ? `did you mean ${best}?` : `known here: ${known.join(", ")}`;
+}
