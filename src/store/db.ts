@@ -4,8 +4,8 @@ import { MailboxCounters } from "./mailbox-counters.ts";
 
 interface Statement {
   prepared: StatementSync;
-  /** The tables it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
-  changes: readonly string[];
+  /** The cached rows of each table it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
+  outdates: readonly CachedRows[][];
   /** It undoes what others did, or alters the tables themselves. */
   changesAnything: boolean;
 }
@@ -76,12 +76,14 @@ export class Db {
     const { reads, changes } = this.#prepare(sql).touched;
     if (reads.size === 0 || changes.size > 0) throw new Error(`not to be cached: ${sql}`);
     this.#cache.set(sql, (rows = new Map<string | number, unknown>()));
-    for (const table of reads) {
-      const others = this.#cachedOf.get(table);
-      if (others === undefined) this.#cachedOf.set(table, [rows]);
-      else others.push(rows);
-    }
+    for (const table of reads) this.#cachedRowsOf(table).push(rows);
     return rows;
+  }
+
+  #cachedRowsOf(table: string): CachedRows[] {
+    let all = this.#cachedOf.get(table);
+    if (all === undefined) this.#cachedOf.set(table, (all = []));
+    return all;
   }
 
   /** A rollback makes untrue what was read since the transaction began. */
@@ -127,12 +129,11 @@ export class Db {
   #statement(sql: string): StatementSync {
     const statement = this.#prepared(sql);
     if (statement.changesAnything) this.dropCache();
-    if (statement.changesAnything || statement.changes.length > 0) {
-      for (const table of statement.changes) {
-        for (const rows of this.#cachedOf.get(table) ?? NONE) rows.clear();
-      }
-      this.#changes++;
+    else if (statement.outdates.length === 0) return statement.prepared;
+    for (const all of statement.outdates) {
+      for (const rows of all) if (rows.size > 0) rows.clear();
     }
+    this.#changes++;
     return statement.prepared;
   }
 
@@ -140,8 +141,9 @@ export class Db {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const { prepared, touched } = this.#prepare(sql);
-    const changes = touched.changes.size === 0 ? NONE : [...touched.changes];
-    const statement = { prepared, changes, changesAnything: touched.changesAnything };
+    const outdates =
+      touched.changes.size === 0 ? NOTHING : Array.from(touched.changes, (table) => this.#cachedRowsOf(table));
+    const statement = { prepared, outdates, changesAnything: touched.changesAnything };
     this.#statements.set(sql, statement);
     return statement;
   }
@@ -179,7 +181,7 @@ const CHANGES: ReadonlySet<number> = new Set([
   constants.SQLITE_UPDATE,
   constants.SQLITE_DELETE,
 ]);
-const NONE: readonly never[] = [];
+const NOTHING: readonly never[] = [];
 
 /** Of all values but the last, which alone can be any text, each is a number. */
 function keyOf(values: (string | number)[]): string | number {
