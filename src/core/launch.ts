@@ -99,7 +99,7 @@ function refuseLost(
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
     permanent: true,
-    hint: `${restore}; or accept the file as it is: perdure adopt ${name} --vendor ${vendor} --session ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
+    hint: `${restore}; or accept the file as it is: perdure adopt ${name} --vendor ${vendor} --conversation ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
   };
 }
 

@@ -96,7 +96,7 @@ export function resolveLaunch(
   const cwd = worker.cwd ?? process.cwd();
   if (!isFolder(cwd)) {
     const bound =
-      session && `perdure adopt ${worker.name} --vendor ${session.vendor} --session ${session.id} --cwd DIR`;
+      session && `perdure adopt ${worker.name} --vendor ${session.vendor} --conversation ${session.id} --cwd DIR`;
     throw new PerdureError("not-found", `The folder of ${worker.address} does not exist any more: ${cwd}`, {
       hint: bound
         ? `continue elsewhere: ${bound}`

@@ -67,7 +67,7 @@ function startChecks(worker: Worker, conversation: Conversation | null): DrillCh
 }
 
 function adoptHint(name: string, { vendor, vendorId: id }: Conversation): string {
-  return `continue in another folder: perdure adopt ${name} --vendor ${vendor} --session ${id} --cwd DIR`;
+  return `continue in another folder: perdure adopt ${name} --vendor ${vendor} --conversation ${id} --cwd DIR`;
 }
 
 async function conversationChecks(

@@ -92,7 +92,7 @@ describe("a worktree that was removed", () => {
     const refused = await persona.home.perdure(["run", "coder"]);
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain("is gone");
-    const hint = /perdure (adopt coder --vendor claude --session \S+ --cwd )DIR/.exec(refused.stderr)?.[1] ?? "";
+    const hint = /perdure (adopt coder --vendor claude --conversation \S+ --cwd )DIR/.exec(refused.stderr)?.[1] ?? "";
     await persona.home.perdure([...hint.trim().split(" "), persona.home.project]);
     const { banner } = await persona.resume("coder");
     expect(banner).toEqual({ session: id, turns: 1 });

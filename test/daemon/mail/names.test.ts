@@ -81,7 +81,7 @@ it("a full box is an error with a hint, and nothing is dropped", async () => {
   await mail.changeStore(`UPDATE mailboxes SET messages = ${BOX_MESSAGES_MAX}`);
   const full = await home.perdure(["send", "coder", "one too many"]);
   expect(full.code).toBe(7);
-  expect(full.stderr).toMatch(/The box of api\/coder is full: .*\n {2}→ it has to read them/);
+  expect(full.stderr).toMatch(/The mailbox of api\/coder is full: .*\n {2}→ the worker has to read them/);
   expect((await mail.peek("coder")).map(({ body }) => body)).toEqual(["first"]);
 });
 
