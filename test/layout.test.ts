@@ -144,7 +144,7 @@ const BOUND =
   /\b(?:const|static readonly) #?((?:[A-Z0-9_]*_)?(?:MS|MAX|MIN|BYTES|CHARS|LINES|ROWS|TRIES|DAYS|KEPT|DEPTH|LEVELS|DEFAULT)|[A-Z0-9_]+_LOOKS)(?:: [^=;]+)? =/g;
 const BOUNDS_ELSEWHERE: Readonly<Record<string, string>> = {
   HEADER_BYTES: "protocol/frames.ts", // the form of a frame
-  ID_CHARS: "daemon/mail/admit.ts", // the form of a message's id
+  ID_CHARS: "daemon/mail/message-ids.ts", // the form of a message's id
   UNITS_MS: "commands/shared/parse.ts", // what the letters of a duration mean
 };
 

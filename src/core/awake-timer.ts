@@ -1,20 +1,18 @@
-/** A client that lost its connection while its process lives. Monotonic milliseconds. */
+/** Counts the time that passes while the machine is awake. Monotonic milliseconds. */
 export interface AwakeTimer {
-  lookedAtMs: number;
-  /** How long it has been away, as far as we were awake to see. */
+  tickedAtMs: number;
   awakeMs: number;
 }
 
-/** Away from now on. */
 export function startTimer(nowMs: number): AwakeTimer {
-  return { lookedAtMs: nowMs, awakeMs: 0 };
+  return { tickedAtMs: nowMs, awakeMs: 0 };
 }
 
 /**
- * A look at an absent client. A gap between two looks counts for no more than two of the usual ones: what is longer was a
- * sleeping laptop or a stalled machine, on which the client could not come back either.
+ * Adds the time since the last tick, but at most two intervals: a longer gap was a sleeping laptop or a stalled machine,
+ * on which no client could reconnect and no agent could work.
  */
-export function tick(absence: AwakeTimer, nowMs: number, everyMs: number): AwakeTimer {
-  const gap = Math.min(nowMs - absence.lookedAtMs, 2 * everyMs);
-  return { lookedAtMs: nowMs, awakeMs: absence.awakeMs + Math.max(0, gap) };
+export function tick(timer: AwakeTimer, nowMs: number, everyMs: number): AwakeTimer {
+  const gap = Math.min(nowMs - timer.tickedAtMs, 2 * everyMs);
+  return { tickedAtMs: nowMs, awakeMs: timer.awakeMs + Math.max(0, gap) };
 }

@@ -1,38 +1,38 @@
 import { startTimer, tick, type AwakeTimer } from "./awake-timer.ts";
 
-/** How long an agent has been at work without a sign of life. */
+/** How long an agent has been busy without a sign of life. */
 export interface HangTimer {
-  /** All that would have been a sign, as it was last seen. */
-  seen: string;
-  since: AwakeTimer;
+  /** Everything that counts as a sign of life, as it was at the last poll. */
+  fingerprint: string;
+  timer: AwakeTimer;
 }
 
 export interface HangRules {
-  /** How often it is looked, usually. */
+  /** The usual time between two polls. */
   everyMs: number;
   hungAfterMs: number;
 }
 
-export function heardAt(seen: string, nowMs: number): HangTimer {
-  return { seen, since: startTimer(nowMs) };
+export function startHangTimer(fingerprint: string, nowMs: number): HangTimer {
+  return { fingerprint, timer: startTimer(nowMs) };
 }
 
 /**
- * One look. Only time that we were awake to see counts: an agent on a sleeping laptop could not show anything. One that
- * waits for somebody is not silent, however long that lasts.
+ * Advances the timer by one poll. Only time in which the machine was awake counts, because an agent on a sleeping laptop
+ * cannot show anything; an agent that waits for somebody is not hung, however long it waits.
  */
-export function listen(
-  silence: HangTimer,
+export function tickHangTimer(
+  before: HangTimer,
   busy: boolean,
-  seen: string,
+  fingerprint: string,
   nowMs: number,
   { everyMs }: HangRules,
 ): HangTimer {
-  if (!busy || seen !== silence.seen) return heardAt(seen, nowMs);
-  return { seen, since: tick(silence.since, nowMs, everyMs) };
+  if (!busy || fingerprint !== before.fingerprint) return startHangTimer(fingerprint, nowMs);
+  return { fingerprint, timer: tick(before.timer, nowMs, everyMs) };
 }
 
-/** For how long, once that is too long; else null. */
-export function hungFor({ since }: HangTimer, { hungAfterMs }: HangRules): number | null {
-  return since.awakeMs >= hungAfterMs ? since.awakeMs : null;
+/** Returns how long the agent has been hung, or null while the silence is not too long. */
+export function hungForMs({ timer }: HangTimer, { hungAfterMs }: HangRules): number | null {
+  return timer.awakeMs >= hungAfterMs ? timer.awakeMs : null;
 }

@@ -2,32 +2,32 @@ import type { ErrorCode } from "../protocol/errors.ts";
 import type { Holder, Transcript } from "../protocol/records/conversation.ts";
 import { startCommand } from "../protocol/names.ts";
 
-/** What a worker is bound to. */
+/** The conversation that a worker is bound to. */
 interface Binding {
   vendor: string;
   id: string;
-  /** The most its transcript was ever seen to have; null if none was ever seen. */
+  /** The largest size its transcript was ever seen with; null if no transcript was ever seen. */
   bytes: number | null;
-  /** In this boot: what a machine had not written when its power went is lost, and is no damage. */
+  /** The size was seen in this boot. After a power cut a shorter transcript is no damage: the machine had not written it. */
   sameBoot: boolean;
-  /** Something was said in it. */
+  /** A prompt was sent in it. */
   prompted: boolean;
-  /** A run was in it. */
-  begun: boolean;
-  /** A copy of it is kept, and whole. */
-  kept: boolean;
-  /** Made by the vendor before the start, so that it has a transcript from the beginning. */
-  writtenAtBirth: boolean;
+  /** A run has been in it. */
+  hadRun: boolean;
+  /** Custody has an intact copy of it. */
+  hasCopy: boolean;
+  /** The vendor made it before the start, so that it has a transcript from the beginning. */
+  minted: boolean;
 }
 
-export interface LaunchQuestion {
+export interface LaunchInput {
   address: string;
   name: string;
-  /** Brought up with its fleet. */
+  /** The worker was brought up with its fleet. */
   inPane: boolean;
-  /** Null for a program without an adapter. */
+  /** The vendor of the program to start; null for a program without an adapter. */
   vendor: string | null;
-  /** The vendor's program, but not for a conversation: `--version`, `mcp list`. */
+  /** The vendor's program is started for something else than a conversation: `--version`, `mcp list`. */
   noConversation: boolean;
   fresh: boolean;
   binding: Binding | null;
@@ -37,10 +37,10 @@ export interface LaunchQuestion {
 
 export type LaunchDecision =
   | { step: "plain" }
-  /** With the bound id if it was never used, else with one that has yet to be chosen. */
+  /** The id is the bound one if it was never used; null if an id has yet to be chosen. */
   | { step: "new"; id: string | null }
-  /** Unsaid: it ended before its first turn, and what was to be said first has yet to be. */
-  | { step: "resume"; id: string; unsaid: boolean }
+  /** `firstTurnPending`: the conversation ended before its first turn, so the first prompt has yet to be sent. */
+  | { step: "resume"; id: string; firstTurnPending: boolean }
   | LaunchRefusal;
 
 interface LaunchRefusal {
@@ -48,58 +48,63 @@ interface LaunchRefusal {
   code: ErrorCode;
   message: string;
   hint: string;
-  /** The conversation itself is in the way, and will be at the next try too. */
-  lasting: boolean;
+  /** The cause is the conversation itself, so the next try would be refused, too. */
+  permanent: boolean;
 }
 
-/** A worker comes back in its own conversation or not at all: every other way out of here is a refusal. */
-export function decideLaunch(wish: LaunchQuestion): LaunchDecision {
-  const { binding, vendor } = wish;
-  if (wish.noConversation) return { step: "plain" };
-  if (wish.fresh || binding === null) return vendor === null ? { step: "plain" } : { step: "new", id: null };
-  if (vendor !== binding.vendor) return otherProgram(wish, binding);
-  if (wish.holder !== null) return openElsewhere(wish, binding, wish.holder);
-  return decideByTranscript(wish, binding, wish.transcript ?? { state: "absent" });
+/** Decides how to start a worker: in its own conversation, in a new one where none was used yet, or not at all. */
+export function decideLaunch(input: LaunchInput): LaunchDecision {
+  const { binding, vendor } = input;
+  if (input.noConversation) return { step: "plain" };
+  if (input.fresh || binding === null) return vendor === null ? { step: "plain" } : { step: "new", id: null };
+  if (vendor !== binding.vendor) return refuseOtherProgram(input, binding);
+  if (input.holder !== null) return refuseOpenElsewhere(input, binding, input.holder);
+  return decideByTranscript(input, binding, input.transcript ?? { state: "absent" });
 }
 
-function decideByTranscript(wish: LaunchQuestion, binding: Binding, transcript: Transcript): LaunchDecision {
+function decideByTranscript(input: LaunchInput, binding: Binding, transcript: Transcript): LaunchDecision {
   if (transcript.state === "unseen") {
-    return binding.begun ? { step: "resume", id: binding.id, unsaid: false } : { step: "new", id: binding.id };
+    return binding.hadRun
+      ? { step: "resume", id: binding.id, firstTurnPending: false }
+      : { step: "new", id: binding.id };
   }
   if (transcript.state === "absent") {
-    const everWritten = binding.bytes !== null || binding.writtenAtBirth;
-    return everWritten ? lost(wish, binding, "is gone") : { step: "new", id: binding.id };
+    const everWritten = binding.bytes !== null || binding.minted;
+    return everWritten ? refuseLost(input, binding, "is gone") : { step: "new", id: binding.id };
   }
   if (transcript.state === "empty") {
-    // Killed in its first moments: nothing was said, so nothing is lost; but the vendor will not take the id again.
-    return binding.bytes === null && !binding.writtenAtBirth && !binding.prompted
+    // The agent was killed in its first moments: nothing was said, so nothing is lost, but the vendor rejects the used id.
+    return binding.bytes === null && !binding.minted && !binding.prompted
       ? { step: "new", id: null }
-      : lost(wish, binding, `is empty (${transcript.file})`);
+      : refuseLost(input, binding, `is empty (${transcript.file})`);
   }
-  if (transcript.state === "damaged") return lost(wish, binding, `is damaged: ${transcript.why} (${transcript.file})`);
+  if (transcript.state === "damaged")
+    return refuseLost(input, binding, `is damaged: ${transcript.why} (${transcript.file})`);
   const isShorter = binding.bytes !== null && transcript.bytes < binding.bytes;
   if (isShorter && !transcript.shrinks && binding.sameBoot) {
     const sizes = `it had ${binding.bytes} bytes and has ${transcript.bytes}`;
-    return lost(wish, binding, `was cut short: ${sizes} (${transcript.file})`);
+    return refuseLost(input, binding, `was cut short: ${sizes} (${transcript.file})`);
   }
-  return { step: "resume", id: binding.id, unsaid: transcript.unsaid === true && !binding.prompted };
+  return { step: "resume", id: binding.id, firstTurnPending: transcript.unsaid === true && !binding.prompted };
 }
 
-function lost({ address, name, inPane }: LaunchQuestion, { vendor, id, kept }: Binding, how: string): LaunchRefusal {
-  const back = kept
-    ? `go back to the copy that was kept: perdure adopt ${name} --kept`
-    : "put the file back and try again";
+function refuseLost(
+  { address, name, inPane }: LaunchInput,
+  { vendor, id, hasCopy }: Binding,
+  how: string,
+): LaunchRefusal {
+  const restore = hasCopy ? `restore perdure's copy: perdure adopt ${name} --kept` : "put the file back and try again";
   return {
     step: "refuse",
     code: "refused",
     message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
-    lasting: true,
-    hint: `${back}; or take what is there: perdure adopt ${name} --vendor ${vendor} --conversation ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
+    permanent: true,
+    hint: `${restore}; or accept the file as it is: perdure adopt ${name} --vendor ${vendor} --conversation ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
   };
 }
 
-function openElsewhere(
-  { address, name, inPane }: LaunchQuestion,
+function refuseOpenElsewhere(
+  { address, name, inPane }: LaunchInput,
   { vendor, id }: Binding,
   holder: Holder,
 ): LaunchRefusal {
@@ -107,20 +112,22 @@ function openElsewhere(
     step: "refuse",
     code: "refused",
     message: `The ${vendor} conversation ${id} of ${address} is open in another process, pid ${holder.pid} (${holder.evidence}).`,
-    lasting: false,
-    hint: holder.worker ? `perdure takeover ${holder.worker}` : `leave it there, then: ${startCommand(name, inPane)}`,
+    permanent: false,
+    hint: holder.worker
+      ? `perdure takeover ${holder.worker}`
+      : `quit it in pid ${holder.pid}, then: ${startCommand(name, inPane)}`,
   };
 }
 
-function otherProgram(
-  { address, name, inPane, vendor: asked }: LaunchQuestion,
+function refuseOtherProgram(
+  { address, name, inPane, vendor: requested }: LaunchInput,
   { vendor, id }: Binding,
 ): LaunchRefusal {
   return {
     step: "refuse",
     code: "refused",
-    message: `${address} is in the ${vendor} conversation ${id}, which ${asked ?? "this program"} cannot continue.`,
-    lasting: false,
-    hint: `choose another name, or leave that conversation behind: ${startCommand(name, inPane)} --fresh${inPane ? "" : " -- COMMAND"}`,
+    message: `${address} is in the ${vendor} conversation ${id}, which ${requested ?? "this program"} cannot continue.`,
+    permanent: false,
+    hint: `choose another name, or abandon that conversation: ${startCommand(name, inPane)} --fresh${inPane ? "" : " -- COMMAND"}`,
   };
 }

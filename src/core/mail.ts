@@ -1,6 +1,6 @@
 import type { MailState } from "../protocol/records/mail.ts";
 
-/** What can happen to a message. */
+/** An event in the life of a message; the table says from which states it leads to which. */
 export type MailEvent =
   | "offer"
   | "inject"
@@ -13,70 +13,74 @@ export type MailEvent =
   | "die"
   | "redeliver";
 
-const WAYS: Readonly<Record<MailEvent, { from: readonly MailState[]; to: MailState }>> = {
+const TRANSITIONS: Readonly<Record<MailEvent, { from: readonly MailState[]; to: MailState }>> = {
   offer: { from: ["queued"], to: "offered" },
   inject: { from: ["offered"], to: "injected" },
   read: { from: ["offered", "injected"], to: "read" },
-  // Somebody who looked without taking may answer, too.
+  // A reader who peeked without taking the message may answer it, too.
   answer: { from: ["queued", "offered", "injected", "read"], to: "answered" },
-  // The run ended, or took too long: it is offered again.
+  // The run ended or took too long, so the message is offered again.
   return: { from: ["offered"], to: "queued" },
   expire: { from: ["queued", "offered"], to: "expired" },
-  // What the model has seen cannot be unsaid.
+  // A message that the model has seen can no longer be cancelled.
   cancel: { from: ["queued", "offered"], to: "cancelled" },
   supersede: { from: ["queued", "offered"], to: "superseded" },
-  // One that was read dies, too, if it waits for an answer that nobody can give any more.
+  // A message that was read dies, too, if it expects an answer that nobody can give any more.
   die: { from: ["queued", "offered", "injected", "read"], to: "dead" },
   redeliver: { from: ["expired", "cancelled", "dead"], to: "queued" },
 };
 
-/** The state after the event; null when it does not apply any more. */
-export function after(state: MailState, event: MailEvent): MailState | null {
-  const way = WAYS[event];
-  return way.from.includes(state) ? way.to : null;
+/** Returns the state after the event, or null when the event no longer applies. */
+export function nextState(state: MailState, event: MailEvent): MailState | null {
+  const { from, to } = TRANSITIONS[event];
+  return from.includes(state) ? to : null;
 }
 
-/** Who waits for whose answer: a worker's id, or null for the operator. */
-export interface Waiting {
+/** An ask whose sender waits for the answer. `from` and `to` are ids of workers, or null for the operator. */
+export interface WaitingAsk {
   ask: string;
   from: number | null;
   to: number | null;
 }
 
 /**
- * The ask that would close a ring: somebody who waits, over any number of others, for the very one who is about to wait
- * for them. Null when nobody would wait for ever.
+ * Returns the open ask that a new ask from `from` to `to` would close a cycle with: its sender waits, directly or through
+ * others, for `from`. Null when the new ask would make nobody wait for ever.
  */
-export function ringClosedBy(from: number | null, to: number | null, waiting: Iterable<Waiting>): Waiting | null {
-  // Nobody answers himself while he waits.
+export function findWaitCycle(
+  from: number | null,
+  to: number | null,
+  waiting: Iterable<WaitingAsk>,
+): WaitingAsk | null {
+  // A worker that waits cannot answer itself.
   if (from !== null && from === to) return { ask: "its own", from, to };
   const open = [...waiting];
-  const seen = new Set<number | null>([to]);
-  const queue: { at: number | null; first: Waiting | null }[] = [{ at: to, first: null }];
+  const visited = new Set<number | null>([to]);
+  const queue: { at: number | null; first: WaitingAsk | null }[] = [{ at: to, first: null }];
   for (let next = queue.shift(); next; next = queue.shift()) {
     for (const each of open) {
       if (each.from !== next.at) continue;
       const first = next.first ?? each;
       if (each.to === from) return first;
-      if (seen.has(each.to)) continue;
-      seen.add(each.to);
+      if (visited.has(each.to)) continue;
+      visited.add(each.to);
       queue.push({ at: each.to, first });
     }
   }
   return null;
 }
 
-/** A sender's allowance: so many at once, and so many more each second. */
-export interface Allowance {
+/** The token bucket of one sender. */
+export interface SendAllowance {
   tokens: number;
   atMs: number;
 }
 
-export function spend(
-  allowance: Allowance | null,
+export function spendAllowance(
+  allowance: SendAllowance | null,
   nowMs: number,
   { burst, perSecond }: { burst: number; perSecond: number },
-): { allowance: Allowance; granted: boolean; waitMs: number } {
+): { allowance: SendAllowance; granted: boolean; waitMs: number } {
   const before = allowance ?? { tokens: burst, atMs: nowMs };
   const gained = (Math.max(0, nowMs - before.atMs) / 1000) * perSecond;
   const tokens = Math.min(burst, before.tokens + gained);

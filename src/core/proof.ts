@@ -1,27 +1,27 @@
 import type { Proved } from "../protocol/records/conversation.ts";
 
-/** What a run is known to be in. */
+/** The conversation that a run should be in, and whether it was proved to be in it. */
 export interface ProofState {
-  /** The session the worker is bound to. */
+  /** The id of the conversation that the worker is bound to. */
   session: string;
   proved: Proved;
 }
 
 export type ProofFinding =
-  /** Nothing that was not known. */
+  /** The sign adds nothing to what is known. */
   | { kind: "known" }
   | { kind: "proved" }
-  /** The first sign was of another conversation: the bound one stays, the run is marked. */
+  /** The first sign was of another conversation: the binding stays, and the run is marked. */
   | { kind: "mismatch" }
-  /** `/clear`, `/new` or a resume inside the program: the worker goes along. */
+  /** The agent changed conversation (`/clear`, `/new`, a resume inside the program), and the worker follows it. */
   | { kind: "rotated" };
 
 /**
- * One sign of a run's own vendor process. Only a process that was seen where it should be can rotate: what comes up in
- * another conversation was never in ours, and must not carry the worker away.
+ * Judges one sign of a run's own vendor process. Only a process that was proved to be in the bound conversation can rotate:
+ * one that comes up in another conversation was never in the bound one, and must not take the worker with it.
  */
-export function observe(standing: ProofState, session: string): ProofFinding {
-  if (session === standing.session) return { kind: standing.proved === true ? "known" : "proved" };
-  if (standing.proved === true) return { kind: "rotated" };
-  return { kind: standing.proved === false ? "known" : "mismatch" };
+export function observe(state: ProofState, session: string): ProofFinding {
+  if (session === state.session) return { kind: state.proved === true ? "known" : "proved" };
+  if (state.proved === true) return { kind: "rotated" };
+  return { kind: state.proved === false ? "known" : "mismatch" };
 }

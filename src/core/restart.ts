@@ -1,84 +1,84 @@
-// When a worker whose run has ended is started again, by nobody's hand.
+// Decides whether, and when, a worker whose run has ended is restarted automatically.
 
 export type RestartPolicy = "never" | "on-failure" | "always";
 
-/** What is remembered of one worker while it is wanted. */
+/** The recent starts and failures of one worker while it is desired. */
 export interface Attempts {
-  /** When it was started, by the monotonic clock; only those that still count. */
+  /** Monotonic times of the starts that still count. */
   startsAtMs: readonly number[];
-  /** Ends in a row without a healthy spell. */
+  /** Consecutive ends without a healthy run in between. */
   failures: number;
 }
 
 export interface RestartRules {
-  /** So many starts within the window, and a person is needed. */
+  /** The number of starts within the window after which a person is needed. */
   budget: number;
   windowMs: number;
   firstWaitMs: number;
   longestWaitMs: number;
-  /** A run that lived so long was well: what came before it is forgotten. */
+  /** A run that lived this long was healthy, and clears the failures before it. */
   healthyMs: number;
 }
 
-/** How a run ended, as far as starting it again is concerned. */
-export interface End {
+/** How a run ended, as far as its restart is concerned. */
+export interface RestartEvidence {
   exit: number | null;
-  /** Somebody wanted it to end: it was stopped, or its name was taken. */
-  asked: boolean;
+  /** Somebody ended the run: it was stopped, or its name was taken over. */
+  requested: boolean;
   ranMs: number;
-  /** Its terminal was taken from under it: whatever code that led to, it did not end by itself. */
-  hungUp: boolean;
-  /** Why a person is needed before it can do anything: no login, no budget. */
+  /** The run lost its terminal, so it did not end by itself, whatever its exit code says. */
+  terminalLost: boolean;
+  /** Why a person is needed before the worker can do anything: no login, a used-up limit. */
   onHold: string | null;
 }
 
-export type Verdict =
-  | { kind: "leave" }
-  | { kind: "again"; inMs: number }
+export type RestartDecision =
+  | { kind: "none" }
+  | { kind: "restart"; inMs: number }
   | { kind: "crash-looping"; reason: string }
   | { kind: "on-hold"; reason: string };
 
 export const NO_ATTEMPTS: Attempts = { startsAtMs: [], failures: 0 };
 
-export function started(attempts: Attempts, nowMs: number, { windowMs }: RestartRules): Attempts {
-  return { ...attempts, startsAtMs: [...within(attempts, nowMs, windowMs), nowMs] };
+export function recordStart(attempts: Attempts, nowMs: number, { windowMs }: RestartRules): Attempts {
+  return { ...attempts, startsAtMs: [...startsWithin(attempts, nowMs, windowMs), nowMs] };
 }
 
-/** What a daemon before this one counted, by how long ago each of those starts was, the last one first. */
-export function recounted(agesMs: readonly number[], nowMs: number, { windowMs }: RestartRules): Attempts {
-  // A wall clock that went back says nothing about how long ago it was.
+/** Rebuilds the attempts that an earlier daemon counted from the ages of those starts, the latest first. */
+export function attemptsFromAges(agesMs: readonly number[], nowMs: number, { windowMs }: RestartRules): Attempts {
+  // The wall clock may have been set back: such an age means nothing.
   const counted = agesMs.filter((age) => age >= 0 && age < windowMs);
   return { startsAtMs: counted.map((age) => nowMs - age).toReversed(), failures: Math.max(0, counted.length - 1) };
 }
 
-/** `random` is between 0 and 1: a fleet that fell together does not come back all at once. */
-export function afterEnd(
+/** Decides what follows the end of a run. `random`, in 0..1, spreads the restarts of a fleet that fell together. */
+export function decideRestart(
   attempts: Attempts,
-  end: End,
+  end: RestartEvidence,
   policy: RestartPolicy,
   nowMs: number,
   random: number,
   rules: RestartRules,
-): { attempts: Attempts; verdict: Verdict } {
-  if (end.asked) return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };
-  if (end.onHold !== null) return { attempts: NO_ATTEMPTS, verdict: { kind: "on-hold", reason: end.onHold } };
-  const failed = end.exit !== 0 || end.hungUp;
+): { attempts: Attempts; decision: RestartDecision } {
+  if (end.requested) return { attempts: NO_ATTEMPTS, decision: { kind: "none" } };
+  if (end.onHold !== null) return { attempts: NO_ATTEMPTS, decision: { kind: "on-hold", reason: end.onHold } };
+  const failed = end.exit !== 0 || end.terminalLost;
   if (policy === "never" || (policy === "on-failure" && !failed)) {
-    return { attempts: NO_ATTEMPTS, verdict: { kind: "leave" } };
+    return { attempts: NO_ATTEMPTS, decision: { kind: "none" } };
   }
   const healthy = end.ranMs >= rules.healthyMs;
-  const startsAtMs = healthy ? [] : within(attempts, nowMs, rules.windowMs);
+  const startsAtMs = healthy ? [] : startsWithin(attempts, nowMs, rules.windowMs);
   const failures = healthy ? 1 : attempts.failures + 1;
   const next = { startsAtMs, failures };
   if (startsAtMs.length >= rules.budget) {
     const code = end.exit === null ? "killed" : `exit ${end.exit}`;
     const reason = `started ${startsAtMs.length} times in ${rules.windowMs / 1000} s, the last one: ${code}`;
-    return { attempts: next, verdict: { kind: "crash-looping", reason } };
+    return { attempts: next, decision: { kind: "crash-looping", reason } };
   }
   const waitMs = Math.min(rules.longestWaitMs, rules.firstWaitMs * 2 ** (failures - 1));
-  return { attempts: next, verdict: { kind: "again", inMs: waitMs * (0.75 + random / 2) } };
+  return { attempts: next, decision: { kind: "restart", inMs: waitMs * (0.75 + random / 2) } };
 }
 
-function within({ startsAtMs }: Attempts, nowMs: number, windowMs: number): number[] {
+function startsWithin({ startsAtMs }: Attempts, nowMs: number, windowMs: number): number[] {
   return startsAtMs.filter((at) => nowMs - at < windowMs);
 }

@@ -1,29 +1,30 @@
-/** As much of a sign as it takes to tell where a process is. */
-interface Shown {
+/** The part of a sign that tells which conversation a process is in. */
+interface ConversationSign {
   session: string;
   sinceMs?: number | undefined;
 }
 
 /**
- * Where a process has gone, by all the conversations it shows at once: some hold on to the old one for a while after they
- * have gone to another. Null while it is where it was. `before` is what it showed at the last look, null at the first.
+ * Returns the sign of the conversation that a process has moved to, or null while it has not moved. `signs` are all the
+ * conversations it shows now: some agents keep the old one open for a while. `previous` is what it showed at the last
+ * poll, null at the first.
  */
-export function movedTo<S extends Shown>(
+export function movedTo<S extends ConversationSign>(
   current: string | undefined,
-  before: ReadonlySet<string> | null,
-  shown: readonly S[],
+  previous: ReadonlySet<string> | null,
+  signs: readonly S[],
 ): S | null {
-  // Nothing has changed there; if the current one has, it was told of sooner in another way.
-  if (before?.size === shown.length && shown.every(({ session }) => before.has(session))) return null;
-  const here = shown.find(({ session }) => session === current);
-  const others = shown.filter(({ session }) => session !== current);
-  // It has let go of the one it was in.
-  if (here === undefined) return latest(others.filter(({ session }) => !before?.has(session))) ?? latest(others);
-  if (before !== null) return latest(others.filter(({ session }) => !before.has(session)));
-  // The first look at one that has run for a while: what it took up later than the one it was in.
+  // The signs have not changed; if the current conversation has, a hook reported it sooner.
+  if (previous?.size === signs.length && signs.every(({ session }) => previous.has(session))) return null;
+  const here = signs.find(({ session }) => session === current);
+  const others = signs.filter(({ session }) => session !== current);
+  // The process has closed the conversation it was in.
+  if (here === undefined) return latest(others.filter(({ session }) => !previous?.has(session))) ?? latest(others);
+  if (previous !== null) return latest(others.filter(({ session }) => !previous.has(session)));
+  // At the first poll of a process that has run for a while: what it opened later than the conversation it was in.
   return latest(others.filter(({ sinceMs }) => (sinceMs ?? 0) > (here.sinceMs ?? Number.POSITIVE_INFINITY)));
 }
 
-function latest<S extends Shown>(signs: readonly S[]): S | null {
+function latest<S extends ConversationSign>(signs: readonly S[]): S | null {
   return signs.toSorted((a, b) => (a.sinceMs ?? 0) - (b.sinceMs ?? 0)).at(-1) ?? null;
 }

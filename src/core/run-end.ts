@@ -1,24 +1,24 @@
-/** What is known when a run's last process is gone. */
+/** The facts known about a run when its last process is gone. */
 export interface EndEvidence {
   /** The code the wrapper left, or null if it could not leave one. */
   exit: number | null;
   displaced: boolean;
-  /** It was asked to end. */
+  /** Somebody stopped the run. */
   stopped: boolean;
   how: "ended" | "released" | "expired";
-  /** A library client: nobody waits for its process, so how it ended is not known. */
+  /** The run is a library client: nobody waits for its process, so how it ended is not known. */
   client: boolean;
   /** The machine was rebooted since the run began. */
   rebooted: boolean;
 }
 
-/** As the wrapper has left it; null for anything else. */
-export function exitCode(text: string | null): number | null {
+/** Parses the exit code that the wrapper wrote; null for any other text. */
+export function parseExitCode(text: string | null): number | null {
   const digits = text?.trim() ?? "";
   return /^[0-9]{1,3}$/.test(digits) ? Number(digits) : null;
 }
 
-/** One word for `history`; the exit code is told beside it. */
+/** Returns one word for `history`, which shows the exit code beside it. */
 export function endReason(evidence: EndEvidence): string {
   if (evidence.displaced) return "displaced";
   if (evidence.how !== "ended") return evidence.how;

@@ -2,8 +2,9 @@ import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { writeDaemonFile } from "./server/daemon-file.ts";
 import { logLine } from "./server/log.ts";
-import { clearOld, keepBounds } from "./retention.ts";
+import { runRetention, scheduleRetention } from "./retention.ts";
 import { publishProjects } from "./names/projects-index.ts";
+import { AgentPolicy } from "./permissions/policy.ts";
 import { RunWatch } from "./runs/watch.ts";
 import { Custody } from "./custody/custody.ts";
 import { HighWater } from "./server/high-water.ts";
@@ -32,10 +33,10 @@ import { closeStore, openStore, setAside } from "../store/open.ts";
 import { Writer } from "../store/writer.ts";
 
 export interface DaemonOptions {
-  /** Started by the user's systemd: there from boot on, for the fleet. */
+  /** The daemon was started by the user's systemd, so that it runs from boot on and brings the fleet back. */
   isService: boolean;
-  /** Begin with an empty store; the one that is there is set aside. */
-  beginAnew: boolean;
+  /** The daemon begins with an empty store; an existing one is set aside. */
+  newStore: boolean;
 }
 
 /** perdured: opens the store, recovers, serves, drains. */
@@ -48,9 +49,9 @@ export class Daemon {
   readonly #startedAtMs = performance.now();
   #storeCheck: "pending" | "ok" | "not-needed" = "not-needed";
   #idleTimer: NodeJS.Timeout | null = null;
-  #leaving = false;
+  #isShuttingDown = false;
 
-  constructor(paths: StatePaths, lock: Lock, { isService, beginAnew }: DaemonOptions) {
+  constructor(paths: StatePaths, lock: Lock, { isService, newStore: beginAnew }: DaemonOptions) {
     this.#paths = paths;
     this.#lock = lock;
     this.#isService = isService;
@@ -59,8 +60,8 @@ export class Daemon {
       startEmpty: beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
     });
-    const mark = this.#orSetAside(db, () => HighWater.of(paths.highWater, db));
-    const listeners = new Set<() => void>([() => mark.note(db)]);
+    const highWater = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
+    const listeners = new Set<() => void>([() => highWater.update(db)]);
     let wrapper: WrapperForm | undefined;
     const base: BaseServices = {
       paths,
@@ -89,12 +90,12 @@ export class Daemon {
     const stopper = new RunStopper({ ...base, runs });
     const conversations = new ConversationTracker({ ...base, runs, custody });
     const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
-    this.#services = { ...base, runs, stopper, conversations, custody, mail, fleet };
-    new RunLifecycle(this.#services).begin();
+    this.#services = { ...base, policy: new AgentPolicy(), runs, stopper, conversations, custody, mail, fleet };
+    new RunLifecycle(this.#services).subscribe();
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       services: this.#services,
-      stopDaemon: () => setImmediate(() => void this.leave(0)),
+      stopDaemon: () => setImmediate(() => void this.shutDown(0)),
       stats: () => ({
         connections: this.#server.connections,
         startedAtMs: this.#startedAtMs,
@@ -110,16 +111,16 @@ export class Daemon {
     this.#services.fleet
       .recover(this.#isService)
       .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
-    keepBounds(this.#services);
-    clearOld(this.#services);
+    scheduleRetention(this.#services);
+    runRetention(this.#services);
     if (this.#storeCheck === "pending") void this.#checkAfterCrash();
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void this.leave(0));
-    this.#server.onQuiet(() => this.#waitIdle());
-    this.#waitIdle();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void this.shutDown(0));
+    this.#server.onQuiet(() => this.#scheduleIdleExit());
+    this.#scheduleIdleExit();
   }
 
   #recover(): void {
-    this.#orSetAside(this.#services.db, () => {
+    this.#setAsideIfDamaged(this.#services.db, () => {
       this.#services.runs.start();
       publishProjects(this.#services);
       new Records(this.#services).start();
@@ -127,8 +128,8 @@ export class Daemon {
     });
   }
 
-  /** What is found to be damaged before anybody was served is put out of the way. */
-  #orSetAside<T>(db: Db, act: () => T): T {
+  /** Sets the store aside if it proves to be damaged before any client was served. */
+  #setAsideIfDamaged<T>(db: Db, act: () => T): T {
     try {
       return act();
     } catch (error) {
@@ -138,10 +139,10 @@ export class Daemon {
     }
   }
 
-  /** Answers what is under way, writes everything down, gives the socket back, then the lock. */
-  async leave(code: number): Promise<void> {
-    if (this.#leaving) return;
-    this.#leaving = true;
+  /** Answers the calls in progress, commits everything, then gives up the socket and the lock. */
+  async shutDown(code: number): Promise<void> {
+    if (this.#isShuttingDown) return;
+    this.#isShuttingDown = true;
     rmSync(this.#paths.socket, { force: true });
     rmSync(this.#paths.daemonFile, { force: true });
     try {
@@ -152,7 +153,7 @@ export class Daemon {
       this.#services.mail.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {
-      logLine(`while leaving: ${String(error)}`);
+      logLine(`while shutting down: ${String(error)}`);
     }
     this.#lock.release();
     process.exit(code);
@@ -175,32 +176,32 @@ export class Daemon {
     }
   }
 
-  /** A full disk passes. After an I/O error or damage nothing this process believes is certain: it leaves. */
+  /** Survives a full disk. After an I/O error or damage the daemon cannot trust what it has in memory, and exits. */
   #onStoreFailure(kind: FailureKind, error: unknown): void {
     logLine(`store: ${kind}: ${String(error)}`);
     if (kind === "disk-full") return;
     this.#services.writer.refuse(failureError(kind, error));
     if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
     else this.#markIoError();
-    setImmediate(() => void this.leave(7));
+    setImmediate(() => void this.shutDown(7));
   }
 
   #markIoError(): void {
     try {
       writeFileAtomic(this.#paths.ioErrorMark, "");
     } catch (error) {
-      logLine(`the I/O error could not be marked either: ${String(error)}`);
+      logLine(`the mark of an I/O error could not be written: ${String(error)}`);
     }
   }
 
-  #waitIdle(): void {
+  #scheduleIdleExit(): void {
     if (this.#isService) return;
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
     const idleMs = Number(process.env.PERDURE_IDLE_EXIT_MS) || DAEMON_IDLE_EXIT_MS;
     this.#idleTimer = setTimeout(() => {
-      if (this.#server.connections > 0 || this.#services.runs.size > 0 || this.#services.fleet.isNeeded())
-        this.#waitIdle();
-      else void this.leave(0);
+      if (this.#server.connections > 0 || this.#services.runs.size > 0 || this.#services.fleet.hasPendingStarts())
+        this.#scheduleIdleExit();
+      else void this.shutDown(0);
     }, idleMs);
   }
 }

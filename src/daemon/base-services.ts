@@ -12,15 +12,15 @@ export interface BaseServices {
   readonly writer: Writer;
   readonly processes: ProcessTable;
   readonly host: string;
-  /** The shell form that works on this machine, found out at the first launch. */
+  /** The form of the wrapper's shell script that works on this machine, detected at the first launch. */
   readonly wrapper: () => WrapperForm;
-  /** Wall time, for records. Never for waiting: see `monotonicMs`. */
+  /** Wall time, for records. Waiting uses `monotonicMs`. */
   readonly now: () => number;
   readonly monotonicMs: () => number;
   readonly log: (line: string) => void;
-  /** The disk or the store failed outside a change. */
+  /** Reports a failure of the disk or the store that happened outside a change. */
   readonly onStoreFailure: (kind: FailureKind, error: unknown) => void;
-  /** Calls the listener after every commit; returns how to stop that. */
+  /** Calls the listener after every commit; returns a function that removes it. */
   readonly onCommit: (listener: () => void) => () => void;
 }
 

@@ -6,13 +6,13 @@ import { dropOldRows } from "../store/retention.ts";
 import { unendedRuns } from "../store/runs.ts";
 import type { Services } from "./services.ts";
 import { sweepAttachments } from "./mail/attachments.ts";
-import { boundLog } from "./server/log.ts";
+import { rotateLog } from "./server/log.ts";
 
-export function keepBounds(services: Services): NodeJS.Timeout {
-  return setInterval(() => clearOld(services), RETENTION_EVERY_MS).unref();
+export function scheduleRetention(services: Services): NodeJS.Timeout {
+  return setInterval(() => runRetention(services), RETENTION_EVERY_MS).unref();
 }
 
-export function clearOld(services: Services): void {
+export function runRetention(services: Services): void {
   services.writer
     .write(() => dropOldRows(services.db, services.now()))
     .then(() => {
@@ -21,7 +21,7 @@ export function clearOld(services: Services): void {
     })
     .then(() => sweepAttachments(services))
     .then(() => {
-      boundLog(services.paths.log);
+      rotateLog(services.paths.log);
     })
     .catch((error: unknown) => services.log(`retention: ${String(error)}`));
 }

@@ -5,25 +5,27 @@ import { workerById } from "../store/workers.ts";
 import type { SignOutcome } from "./conversations/bindings.ts";
 import { isHeadless } from "./conversations/proof.ts";
 import { SuspendedWatch } from "./conversations/suspended.ts";
-import type { SignListener } from "./conversations/tracker.ts";
+import type { RunSignListener } from "./conversations/tracker.ts";
 import { returnOffers } from "./mail/transition.ts";
 import { displaceRun } from "./runs/takeover.ts";
 import type { RunListener } from "./runs/watch.ts";
 import type { Services } from "./services.ts";
 
 /**
- * The life of a run, stage by stage, and who is told at each, in that order:
+ * The life of a run, stage by stage, with what each stage triggers, in this order:
  *
- *   claimed    the name is the run's; its conversation is followed from the first instant
- *   bound      a vendor that makes its own ids has made the conversation: it is followed from now on
- *   started    a pane has started the wrapper, which holds the name in the claimer's place
- *   polled     once a second while it lives: a suspended run is told of
- *   hookFile   the agent's hook has left a file: the follower reads it, and signs come of it
+ *   adopted    the daemon found the run alive in the store: an interrupted stop is finished, the conversation is followed
+ *   claimed    the run holds its name; its conversation is followed from the first moment
+ *   bound      a vendor that makes its own ids has made the conversation, which is followed from now on
+ *   started    a pane has started the wrapper, which holds the name in place of the claimer
+ *   polled     once a second while the run lives: a suspended run is reported
+ *   hookFile   the agent's hook has written a file, which the follower reads for signs
  *   signed     a sign is on disk; a headless run in the wrong conversation is stopped
- *   ending     inside the change that ends the run or takes its name: last dialog, last signs, offers go back, askers look
- *   ended      that change is on disk: last proof and custody, then the fleet decides about the next start
+ *   ending     inside the change that ends the run or takes its name: the last dialog and signs are recorded, offered mail
+ *              is returned, and waiting askers check their asks again
+ *   ended      that change is on disk: last proof and custody, then the fleet decides about a restart
  */
-export class RunLifecycle implements RunListener, SignListener {
+export class RunLifecycle implements RunListener, RunSignListener {
   readonly #services: Services;
   readonly #suspended: SuspendedWatch;
 
@@ -32,13 +34,13 @@ export class RunLifecycle implements RunListener, SignListener {
     this.#suspended = new SuspendedWatch(services);
   }
 
-  /** Has to come before the first run is tracked. */
-  begin(): void {
+  /** Subscribes to the stages; has to be called before the first run is tracked. */
+  subscribe(): void {
     this.#services.runs.subscribe(this);
     this.#services.conversations.subscribe(this);
   }
 
-  /** What the last daemon was about to stop is stopped by this one. */
+  /** Finishes the stop that an earlier daemon began, and follows the run. */
   adopted(run: Run): void {
     if (run.displacedMs !== null || run.stoppedBy !== null) void this.#finishStop(run);
     this.#services.conversations.follow(run, true);
@@ -89,7 +91,7 @@ export class RunLifecycle implements RunListener, SignListener {
     }
   }
 
-  /** Nobody sits in front of a headless run to see that it is in the wrong conversation. */
+  /** Stops a headless run in the wrong conversation, because nobody sits in front of it to notice. */
   async #stopHeadless(run: Run): Promise<void> {
     const worker = workerById(this.#services.db, run.workerId);
     if (!worker || !isHeadless(worker)) return;

@@ -3,11 +3,13 @@ import type { ConversationTracker } from "./conversations/tracker.ts";
 import type { Custody } from "./custody/custody.ts";
 import type { FleetSupervisor } from "./fleet/supervisor.ts";
 import type { MailRuntime } from "./mail/runtime.ts";
+import type { AgentPolicy } from "./permissions/policy.ts";
 import type { RunStopper } from "./runs/stop.ts";
 import type { RunWatch } from "./runs/watch.ts";
 
-/** Every service of the daemon. Only handlers of calls take all of them; a room takes those below it by name. */
+/** All services of the daemon. Only handlers of calls take all of them; a room names the ones it uses. */
 export interface Services extends BaseServices {
+  readonly policy: AgentPolicy;
   readonly runs: RunWatch;
   readonly stopper: RunStopper;
   readonly conversations: ConversationTracker;

@@ -72,6 +72,11 @@ export function parseAddress(text: string): { project: string | null; name: stri
   return { project: checkName(text.slice(0, slash), "project"), name: checkName(text.slice(slash + 1)) };
 }
 
+/** Returns the address of a worker: the slug of its project and its name. */
+export function formatAddress(slug: string, name: string): string {
+  return `${slug}/${name}`;
+}
+
 /** The command that starts a worker: `up` for one that was brought up with its fleet, else `run` in its folder. */
 export function startCommand(name: string, inPane: boolean): string {
   return `perdure ${inPane ? "up" : "run"} ${name}`;

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { claim, displace, ended, standing, type LeaseState } from "../../src/core/lease.ts";
+import { claimLease, displaceLease, endLease, leaseStanding, type LeaseState } from "../../src/core/lease.ts";
 import { check } from "../support/check.ts";
 
 type Step =
@@ -49,7 +49,7 @@ class LeaseModel {
     else if (each.do === "displace") this.#displace();
     else if (each.do === "write") this.#write(each.run, each.generation);
     else this.#end(each.run, each.do);
-    const current = this.#runs.filter(({ id, generation }) => standing(this.#lease, id, generation) === "current");
+    const current = this.#runs.filter(({ id, generation }) => leaseStanding(this.#lease, id, generation) === "current");
     check(current.length <= 1, () => `${current.length} owners`);
     check(current[0] === this.#owner(), "the owner is not the model's");
     check(this.#lease.generation === this.#highest, `generation ${this.#lease.generation}, model ${this.#highest}`);
@@ -58,7 +58,7 @@ class LeaseModel {
   #claim(): void {
     const taken = this.#holder();
     const id = `run-${this.#runs.length}`;
-    const decision = claim(this.#lease, id, taken?.alive ?? false);
+    const decision = claimLease(this.#lease, id, taken?.alive ?? false);
     check(decision.granted === !(taken?.alive ?? false), "granted against the model");
     if (!decision.granted) return;
     check(decision.lease.generation > this.#highest, "the generation did not rise");
@@ -71,7 +71,7 @@ class LeaseModel {
 
   #displace(): void {
     const owner = this.#owner();
-    this.#lease = displace(this.#lease);
+    this.#lease = displaceLease(this.#lease);
     if (!owner) return;
     owner.fenced = true;
     this.#highest++;
@@ -83,7 +83,7 @@ class LeaseModel {
     run.alive = false;
     if (how === "die") return;
     run.over = true;
-    this.#lease = ended(this.#lease, run.id);
+    this.#lease = endLease(this.#lease, run.id);
   }
 
   #write(at: number, generation: number): void {
@@ -91,7 +91,7 @@ class LeaseModel {
     if (!run) return;
     const allowed = run === this.#owner() && run.generation === generation;
     check(
-      (standing(this.#lease, run.id, generation) === "current") === allowed,
+      (leaseStanding(this.#lease, run.id, generation) === "current") === allowed,
       "a write was judged against the model",
     );
   }

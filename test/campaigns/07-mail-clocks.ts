@@ -138,7 +138,7 @@ export class SimulatedMail {
     if (!letter) return;
     const house = { db: this.#db, now: () => this.#wallMs, mail: this.#mail };
     transition(house, this.#row(letter.seq), "offer", { run: "r", generation: 1 });
-    this.#mail.offered(letter.seq);
+    this.#mail.startOfferDeadline(letter.seq);
     letter.offeredAtMs = this.#monotonicMs;
     this.#tally.offers++;
   }

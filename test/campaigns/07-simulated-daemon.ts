@@ -1,6 +1,6 @@
 import { startTimer, tick, type AwakeTimer } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
-import { claim, ended, standing, type LeaseState } from "../../src/core/lease.ts";
+import { claimLease, endLease, leaseStanding, type LeaseState } from "../../src/core/lease.ts";
 import { CLIENT_ABSENCE_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { epochKey, formatRunId } from "../../src/protocol/run-id.ts";
 import { check, pick, whole } from "../support/check.ts";
@@ -119,7 +119,7 @@ export class SimulatedDaemon {
     const epoch = nextEpoch(this.#wallMs, this.#epochs.get(key) ?? null, this.#floor);
     const run = formatRunId({ host: "vm", project: "api", worker: worker.name, epoch });
     const living = worker.holder?.alive ?? false;
-    const decision = claim(worker.lease, run, living);
+    const decision = claimLease(worker.lease, run, living);
     check(
       decision.granted === !living,
       `a claim was ${decision.granted ? "granted" : "refused"} against the holder's life`,
@@ -135,7 +135,7 @@ export class SimulatedDaemon {
   }
 
   #letGo(worker: Worker, holder: Holder): void {
-    worker.lease = ended(worker.lease, holder.run);
+    worker.lease = endLease(worker.lease, holder.run);
     worker.holder = null;
     check(worker.lease.phase === "free", "a released name is not free");
   }
@@ -151,7 +151,7 @@ export class SimulatedDaemon {
       const { holder } = worker;
       if (holder === null) continue;
       check(
-        standing(worker.lease, holder.run, worker.lease.generation) === "current",
+        leaseStanding(worker.lease, holder.run, worker.lease.generation) === "current",
         `${holder.run} lost its name by itself`,
       );
       if (!holder.alive) this.#letGo(worker, holder);

@@ -1,10 +1,10 @@
 import {
-  afterEnd,
+  decideRestart,
   NO_ATTEMPTS,
-  recounted,
-  started,
+  attemptsFromAges,
+  recordStart,
   type Attempts,
-  type End,
+  type RestartEvidence,
   type RestartPolicy,
   type RestartRules,
 } from "../../src/core/restart.ts";
@@ -75,14 +75,14 @@ export class RestartModel {
     while (model.#nowMs < TEN_MINUTES_MS) {
       model.#start();
       model.#nowMs += whole(random, 200);
-      const again = model.#end({ exit: 1, asked: false, onHold: null, hungUp: false }, "on-failure");
+      const again = model.#end({ exit: 1, requested: false, onHold: null, terminalLost: false }, "on-failure");
       if (!again) break;
     }
     return model.#starts.length;
   }
 
   #start(): void {
-    this.#attempts = started(this.#attempts, this.#nowMs, RULES);
+    this.#attempts = recordStart(this.#attempts, this.#nowMs, RULES);
     this.#starts.push(this.#nowMs);
     this.#tally.starts++;
     const inWindow = this.#inWindow();
@@ -101,14 +101,14 @@ export class RestartModel {
     return HEALTHY_RUN_MS + whole(this.#random, 24 * 3_600_000);
   }
 
-  #ending(): Omit<End, "ranMs"> {
+  #ending(): Omit<RestartEvidence, "ranMs"> {
     const exit = pick(this.#random, [0, 1, 1, 2, 137, null]);
     const dice = this.#random();
     return {
       exit,
-      asked: dice < 0.05,
+      requested: dice < 0.05,
       onHold: dice > 0.97 ? "not logged in" : null,
-      hungUp: dice > 0.5 && dice < 0.55,
+      terminalLost: dice > 0.5 && dice < 0.55,
     };
   }
 
@@ -121,28 +121,28 @@ export class RestartModel {
   /** Starts a new daemon, which knows what the store has: when the last runs began. */
   #anotherDaemon(): void {
     const agesMs = this.#starts.slice(-RULES.budget).map((at) => this.#nowMs - at);
-    this.#attempts = recounted(agesMs.toReversed(), this.#nowMs, RULES);
+    this.#attempts = attemptsFromAges(agesMs.toReversed(), this.#nowMs, RULES);
     this.#failures = null;
     this.#tally.daemons++;
   }
 
   /** Returns whether the worker is started again by itself; time goes on until then. */
-  #end(ending: Omit<End, "ranMs">, policy = this.#policy): boolean {
+  #end(ending: Omit<RestartEvidence, "ranMs">, policy = this.#policy): boolean {
     const ranMs = this.#nowMs - (this.#starts.at(-1) ?? 0);
     const healthy = ranMs >= RULES.healthyMs;
     const random = this.#random();
-    const after = afterEnd(this.#attempts, { ...ending, ranMs }, policy, this.#nowMs, random, RULES);
-    this.#attempts = after.attempts;
-    const { verdict } = after;
-    const seen = `${JSON.stringify(ending)} after ${ranMs} ms under ${policy}: ${JSON.stringify(verdict)}`;
-    check(verdict.kind === expectedKind(ending, policy, healthy ? 0 : this.#inWindow()), seen);
-    if (verdict.kind === "leave") this.#tally.left++;
-    if (verdict.kind === "on-hold") this.#tally.onHold++;
-    if (verdict.kind === "crash-looping") this.#tally.crashLooping++;
-    if (verdict.kind !== "again") return false;
+    const outcome = decideRestart(this.#attempts, { ...ending, ranMs }, policy, this.#nowMs, random, RULES);
+    this.#attempts = outcome.attempts;
+    const { decision } = outcome;
+    const seen = `${JSON.stringify(ending)} after ${ranMs} ms under ${policy}: ${JSON.stringify(decision)}`;
+    check(decision.kind === expectedKind(ending, policy, healthy ? 0 : this.#inWindow()), seen);
+    if (decision.kind === "none") this.#tally.left++;
+    if (decision.kind === "on-hold") this.#tally.onHold++;
+    if (decision.kind === "crash-looping") this.#tally.crashLooping++;
+    if (decision.kind !== "restart") return false;
     this.#tally.again++;
-    this.#checkWait(verdict.inMs, random, healthy);
-    this.#nowMs += verdict.inMs;
+    this.#checkWait(decision.inMs, random, healthy);
+    this.#nowMs += decision.inMs;
     return true;
   }
 
@@ -167,12 +167,12 @@ export class RestartModel {
 }
 
 function expectedKind(
-  { asked, onHold, exit, hungUp }: Omit<End, "ranMs">,
+  { requested, onHold, exit, terminalLost }: Omit<RestartEvidence, "ranMs">,
   policy: RestartPolicy,
   inWindow: number,
 ): string {
-  if (asked) return "leave";
+  if (requested) return "none";
   if (onHold !== null) return "on-hold";
-  if (policy === "never" || (policy === "on-failure" && exit === 0 && !hungUp)) return "leave";
-  return inWindow >= RULES.budget ? "crash-looping" : "again";
+  if (policy === "never" || (policy === "on-failure" && exit === 0 && !terminalLost)) return "none";
+  return inWindow >= RULES.budget ? "crash-looping" : "restart";
 }

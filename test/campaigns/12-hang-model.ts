@@ -1,4 +1,4 @@
-import { heardAt, hungFor, listen, type HangTimer } from "../../src/core/hang.ts";
+import { startHangTimer, hungForMs, tickHangTimer, type HangTimer } from "../../src/core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../src/limits/index.ts";
 import { check, pick, whole } from "../support/check.ts";
 
@@ -21,7 +21,7 @@ type Mood = "idle" | "working" | "hung";
 /** One agent, looked at as the daemon does, and what is true of it. */
 class Agent {
   readonly mood: Mood;
-  silence: HangTimer = heardAt("", 0);
+  silence: HangTimer = startHangTimer("", 0);
   /** Anything that it shows: a number that changes. */
   signs = 0;
   /** The agent's own time since the last sign, sleep not counted; and what sleeps may have added to our count of it. */
@@ -78,8 +78,8 @@ export class HangModel {
     agent.awakeMs += awakeMs;
     if (awakeMs === 0) agent.sleptMs += AWAKE_GAP_MS;
     if (mood === "working" && agent.awakeMs >= agent.nextSignMs) this.#sign(agent);
-    agent.silence = listen(agent.silence, mood !== "idle", `${agent.signs}`, this.#nowMs, RULES);
-    const hungMs = hungFor(agent.silence, RULES);
+    agent.silence = tickHangTimer(agent.silence, mood !== "idle", `${agent.signs}`, this.#nowMs, RULES);
+    const hungMs = hungForMs(agent.silence, RULES);
     this.#tally.looks++;
     if (hungMs !== null && !agent.wasFlagged) this.#tally.flagged++;
     if (hungMs !== null) agent.wasFlagged = true;

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { isNews, afterScreen, afterTitle, afterSign, UNKNOWN, type Attention } from "../../src/core/attention.ts";
+import {
+  isWorthReporting,
+  afterScreen,
+  afterTitle,
+  afterSign,
+  UNKNOWN,
+  type Attention,
+} from "../../src/core/attention.ts";
 import type { BlockedReason, Outward } from "../../src/protocol/records/conversation.ts";
 
 const SETTLE_MS = 1_000;
@@ -68,6 +75,6 @@ describe("several sources of attention", () => {
 test("turns are no news; a question, another one and its end are", () => {
   const states = [idle, busy, idle, asks, { activity: "blocked", blocked: "question" } as const, busy, idle];
   const seenStates = states.map((state) => afterSign(UNKNOWN, state, 0));
-  const news = seenStates.map((state, at) => isNews(seenStates[at - 1] ?? UNKNOWN, state));
+  const news = seenStates.map((state, at) => isWorthReporting(seenStates[at - 1] ?? UNKNOWN, state));
   expect(news).toEqual([false, false, false, true, true, true, false]);
 });

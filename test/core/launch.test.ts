@@ -1,24 +1,24 @@
 import { expect, test } from "vitest";
-import { decideLaunch, type LaunchDecision, type LaunchQuestion } from "../../src/core/launch.ts";
+import { decideLaunch, type LaunchDecision, type LaunchInput } from "../../src/core/launch.ts";
 import type { Transcript } from "../../src/protocol/records/conversation.ts";
 
 const ID = "01a1e1a6";
 const FILE = "/home/u/.v/01a1e1a6.jsonl";
 
-type Binding = NonNullable<LaunchQuestion["binding"]>;
+type Binding = NonNullable<LaunchInput["binding"]>;
 
 const bound: Binding = {
   vendor: "v",
   id: ID,
   bytes: null,
-  writtenAtBirth: false,
-  begun: false,
-  kept: false,
+  minted: false,
+  hadRun: false,
+  hasCopy: false,
   sameBoot: true,
   prompted: false,
 };
 const seen: Binding = { ...bound, bytes: 100 };
-const minted: Binding = { ...bound, writtenAtBirth: true };
+const minted: Binding = { ...bound, minted: true };
 const holder = { pid: 4711, evidence: "its writer lock" };
 
 const good = (bytes: number): Transcript => ({ state: "good", file: FILE, bytes, version: null });
@@ -27,12 +27,12 @@ const empty: Transcript = { state: "empty", file: FILE };
 const damaged: Transcript = { state: "damaged", file: FILE, why: "none of its lines can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
 
-function decide(wish: Partial<LaunchQuestion>): LaunchDecision {
+function decide(input: Partial<LaunchInput>): LaunchDecision {
   const nothing = { vendor: "v", noConversation: false, fresh: false, binding: null, transcript: null, holder: null };
-  return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...wish });
+  return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...input });
 }
 
-const STARTS: [what: string, wish: Partial<LaunchQuestion>, decision: LaunchDecision][] = [
+const STARTS: [what: string, input: Partial<LaunchInput>, decision: LaunchDecision][] = [
   ["the first start", {}, { step: "new", id: null }],
   ["the first start of a program without an adapter", { vendor: null }, { step: "plain" }],
   ["a start for something else than a conversation", { noConversation: true }, { step: "plain" }],
@@ -51,27 +51,35 @@ const STARTS: [what: string, wish: Partial<LaunchQuestion>, decision: LaunchDeci
   ["fresh, with any program", { fresh: true, vendor: null, binding: seen }, { step: "plain" }],
   ["bound, and never a word said", { binding: bound, transcript: absent }, { step: "new", id: ID }],
   ["bound, never looked at", { binding: bound }, { step: "new", id: ID }],
-  ["bound, and written since", { binding: bound, transcript: good(5) }, { step: "resume", id: ID, unsaid: false }],
-  ["bound, as long as it was", { binding: seen, transcript: good(100) }, { step: "resume", id: ID, unsaid: false }],
-  ["bound, and longer", { binding: seen, transcript: good(101) }, { step: "resume", id: ID, unsaid: false }],
-  ["made by the vendor", { binding: minted, transcript: good(1) }, { step: "resume", id: ID, unsaid: false }],
+  [
+    "bound, and written since",
+    { binding: bound, transcript: good(5) },
+    { step: "resume", id: ID, firstTurnPending: false },
+  ],
+  [
+    "bound, as long as it was",
+    { binding: seen, transcript: good(100) },
+    { step: "resume", id: ID, firstTurnPending: false },
+  ],
+  ["bound, and longer", { binding: seen, transcript: good(101) }, { step: "resume", id: ID, firstTurnPending: false }],
+  ["made by the vendor", { binding: minted, transcript: good(1) }, { step: "resume", id: ID, firstTurnPending: false }],
   [
     "the same, before the first word",
     { binding: minted, transcript: silent },
-    { step: "resume", id: ID, unsaid: true },
+    { step: "resume", id: ID, firstTurnPending: true },
   ],
   [
     "the same, seen at work",
     { binding: { ...minted, prompted: true }, transcript: silent },
-    { step: "resume", id: ID, unsaid: false },
+    { step: "resume", id: ID, firstTurnPending: false },
   ],
 ];
 
-test.each(STARTS)("%s", (_what, wish, decision) => {
-  expect(decide(wish)).toEqual(decision);
+test.each(STARTS)("%s", (_what, input, decision) => {
+  expect(decide(input)).toEqual(decision);
 });
 
-const REFUSALS: [what: string, wish: Partial<LaunchQuestion>, message: RegExp, hint: RegExp][] = [
+const REFUSALS: [what: string, input: Partial<LaunchInput>, message: RegExp, hint: RegExp][] = [
   ["another vendor's program", { vendor: "w", binding: seen, transcript: good(100) }, /which w cannot/, /--fresh -- C/],
   ["a program without an adapter", { vendor: null, binding: seen }, /which this program cannot/, /--fresh -- COMMAND/],
   ["open elsewhere", { binding: seen, transcript: good(100), holder }, /pid 4711 \(its writer lock\)/, /run coder$/],
@@ -93,8 +101,8 @@ const REFUSALS: [what: string, wish: Partial<LaunchQuestion>, message: RegExp, h
   ["cut short, made by the vendor", { binding: { ...minted, bytes: 9 }, transcript: good(8) }, /cut short/, /put the/],
 ];
 
-test.each(REFUSALS)("refused: %s", (_what, wish, message, hint) => {
-  const decision = decide(wish);
+test.each(REFUSALS)("refused: %s", (_what, input, message, hint) => {
+  const decision = decide(input);
   expect(decision).toMatchObject({
     step: "refuse",
     code: "refused",
@@ -113,14 +121,7 @@ test("of all there is, only what is whole, nobody else's and the program's own i
         for (const binding of [null, bound, seen, minted])
           for (const transcript of [null, absent, empty, damaged, good(99), good(100)])
             for (const holding of [null, holder]) {
-              const decision = decide({
-                noConversation,
-                fresh,
-                vendor,
-                binding,
-                transcript,
-                holder: holding,
-              });
+              const decision = decide({ noConversation, fresh, vendor, binding, transcript, holder: holding });
               const back = !noConversation && !fresh && binding !== null;
               const own = back && vendor === binding.vendor && holding === null;
               const whole = transcript?.state === "good" && transcript.bytes >= (binding?.bytes ?? 0);
@@ -136,7 +137,7 @@ test("of all there is, only what is whole, nobody else's and the program's own i
 test("what a power cut has taken from a transcript is no damage, what anything else has is", () => {
   const shorter = { vendor: "v", transcript: good(99) };
   expect(decide({ ...shorter, binding: { ...seen, sameBoot: false } })).toMatchObject({ step: "resume" });
-  expect(decide({ ...shorter, binding: seen })).toMatchObject({ step: "refuse", lasting: true });
+  expect(decide({ ...shorter, binding: seen })).toMatchObject({ step: "refuse", permanent: true });
 });
 
 test("an empty transcript is a loss once something was said", () => {
@@ -147,5 +148,5 @@ test("an empty transcript is a loss once something was said", () => {
 
 test("a conversation that one of our workers has open is taken over there", () => {
   const open = decide({ binding: bound, transcript: good(100), holder: { ...holder, worker: "other" } });
-  expect(open).toMatchObject({ step: "refuse", hint: "perdure takeover other", lasting: false });
+  expect(open).toMatchObject({ step: "refuse", hint: "perdure takeover other", permanent: false });
 });

@@ -1,72 +1,72 @@
 import { expect, test } from "vitest";
 import {
-  afterEnd,
+  decideRestart,
   NO_ATTEMPTS,
-  recounted,
-  started,
+  attemptsFromAges,
+  recordStart,
   type Attempts,
-  type End,
+  type RestartEvidence,
   type RestartPolicy,
-  type Verdict,
+  type RestartDecision,
 } from "../../src/core/restart.ts";
 
 const RULES = { budget: 5, windowMs: 120_000, firstWaitMs: 1_000, longestWaitMs: 60_000, healthyMs: 120_000 };
-const CRASH: End = { exit: 1, asked: false, ranMs: 10, onHold: null, hungUp: false };
+const CRASH: RestartEvidence = { exit: 1, requested: false, ranMs: 10, onHold: null, terminalLost: false };
 
-function endOf(end: Partial<End>, policy: RestartPolicy, attempts = NO_ATTEMPTS): Verdict {
-  return afterEnd(attempts, { ...CRASH, ...end }, policy, 0, 0.5, RULES).verdict;
+function endOf(end: Partial<RestartEvidence>, policy: RestartPolicy, attempts = NO_ATTEMPTS): RestartDecision {
+  return decideRestart(attempts, { ...CRASH, ...end }, policy, 0, 0.5, RULES).decision;
 }
 
 /** Starts and crashes until somebody has to look, or so often. */
-function crashes(times: number, ranMs: number): { verdicts: Verdict[]; attempts: Attempts } {
+function crashes(times: number, ranMs: number): { decisions: RestartDecision[]; attempts: Attempts } {
   let attempts = NO_ATTEMPTS;
   let now = 0;
-  const verdicts: Verdict[] = [];
+  const decisions: RestartDecision[] = [];
   for (let n = 0; n < times; n++) {
-    attempts = started(attempts, now, RULES);
+    attempts = recordStart(attempts, now, RULES);
     now += ranMs;
-    const after = afterEnd(attempts, { ...CRASH, ranMs }, "on-failure", now, 0.5, RULES);
-    attempts = after.attempts;
-    verdicts.push(after.verdict);
-    if (after.verdict.kind !== "again") break;
-    now += after.verdict.inMs;
+    const outcome = decideRestart(attempts, { ...CRASH, ranMs }, "on-failure", now, 0.5, RULES);
+    attempts = outcome.attempts;
+    decisions.push(outcome.decision);
+    if (outcome.decision.kind !== "restart") break;
+    now += outcome.decision.inMs;
   }
-  return { verdicts, attempts };
+  return { decisions, attempts };
 }
 
 test("an agent that exits at once is started five times, with longer and longer waits, and then a person is needed", () => {
-  const { verdicts } = crashes(100, 10);
-  expect(verdicts).toEqual([
-    ...[1_000, 2_000, 4_000, 8_000].map((inMs) => ({ kind: "again", inMs })),
+  const { decisions } = crashes(100, 10);
+  expect(decisions).toEqual([
+    ...[1_000, 2_000, 4_000, 8_000].map((inMs) => ({ kind: "restart", inMs })),
     { kind: "crash-looping", reason: "started 5 times in 120 s, the last one: exit 1" },
   ]);
 });
 
 test("an agent that lives a minute each time never has five starts in the window, and waits no longer than the longest wait", () => {
-  const { verdicts } = crashes(20, 60_000);
-  expect(verdicts.at(-1)).toEqual({ kind: "again", inMs: 60_000 });
+  const { decisions } = crashes(20, 60_000);
+  expect(decisions.at(-1)).toEqual({ kind: "restart", inMs: 60_000 });
 });
 
 test("a healthy spell forgets what came before it", () => {
   const { attempts } = crashes(3, 10);
-  const { verdict } = afterEnd(attempts, { ...CRASH, ranMs: 120_000 }, "on-failure", 200_000, 0.5, RULES);
-  expect(verdict).toEqual({ kind: "again", inMs: 1_000 });
+  const { decision } = decideRestart(attempts, { ...CRASH, ranMs: 120_000 }, "on-failure", 200_000, 0.5, RULES);
+  expect(decision).toEqual({ kind: "restart", inMs: 1_000 });
 });
 
 test("the wait is spread by a quarter to both sides", () => {
-  const wait = (random: number): unknown => afterEnd(NO_ATTEMPTS, CRASH, "always", 0, random, RULES).verdict;
-  expect(wait(0)).toEqual({ kind: "again", inMs: 750 });
-  expect(wait(1)).toEqual({ kind: "again", inMs: 1_250 });
+  const wait = (random: number): unknown => decideRestart(NO_ATTEMPTS, CRASH, "always", 0, random, RULES).decision;
+  expect(wait(0)).toEqual({ kind: "restart", inMs: 750 });
+  expect(wait(1)).toEqual({ kind: "restart", inMs: 1_250 });
 });
 
 test("what was asked to end stays down under every policy; so does what ended well, unless always", () => {
   for (const policy of ["never", "on-failure", "always"] as const) {
-    expect(endOf({ asked: true }, policy)).toEqual({ kind: "leave" });
+    expect(endOf({ requested: true }, policy)).toEqual({ kind: "none" });
   }
-  expect(endOf({ exit: 0 }, "on-failure")).toEqual({ kind: "leave" });
-  expect(endOf({ exit: 0 }, "always").kind).toBe("again");
-  expect(endOf({ exit: 1 }, "never")).toEqual({ kind: "leave" });
-  expect(endOf({ exit: null }, "on-failure").kind).toBe("again");
+  expect(endOf({ exit: 0 }, "on-failure")).toEqual({ kind: "none" });
+  expect(endOf({ exit: 0 }, "always").kind).toBe("restart");
+  expect(endOf({ exit: 1 }, "never")).toEqual({ kind: "none" });
+  expect(endOf({ exit: null }, "on-failure").kind).toBe("restart");
 });
 
 test("one that cannot do anything without a person is held at its first end, not started five times", () => {
@@ -75,10 +75,10 @@ test("one that cannot do anything without a person is held at its first end, not
 
 test("the next daemon goes on counting where the last one stopped", () => {
   const now = 1_000_000;
-  const four = recounted([100, 2_000, 5_000, 10_000], now, RULES);
+  const four = attemptsFromAges([100, 2_000, 5_000, 10_000], now, RULES);
   expect(four).toEqual({ startsAtMs: [now - 10_000, now - 5_000, now - 2_000, now - 100], failures: 3 });
-  expect(afterEnd(four, CRASH, "always", now, 0.5, RULES).verdict).toEqual({ kind: "again", inMs: 8_000 });
-  const five = recounted([100, 2_000, 5_000, 10_000, 119_999], now, RULES);
-  expect(afterEnd(five, CRASH, "always", now, 0.5, RULES).verdict.kind).toBe("crash-looping");
-  expect(recounted([-5, 120_000], now, RULES)).toEqual(NO_ATTEMPTS);
+  expect(decideRestart(four, CRASH, "always", now, 0.5, RULES).decision).toEqual({ kind: "restart", inMs: 8_000 });
+  const five = attemptsFromAges([100, 2_000, 5_000, 10_000, 119_999], now, RULES);
+  expect(decideRestart(five, CRASH, "always", now, 0.5, RULES).decision.kind).toBe("crash-looping");
+  expect(attemptsFromAges([-5, 120_000], now, RULES)).toEqual(NO_ATTEMPTS);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { startTimer, tick } from "../../src/core/awake-timer.ts";
 import { nextEpoch } from "../../src/core/epoch.ts";
 import { endReason } from "../../src/core/run-end.ts";
-import { heardAt, hungFor, listen } from "../../src/core/hang.ts";
+import { startHangTimer, hungForMs, tickHangTimer } from "../../src/core/hang.ts";
 
 test("an epoch is the second it was given out in", () => {
   expect(nextEpoch(1_718_400_000_999, null, 0)).toBe(1_718_400_000);
@@ -30,7 +30,7 @@ test("an epoch never repeats, whatever the clock does", () => {
 test("the time a client is away adds up, look by look", () => {
   let absence = startTimer(0);
   for (let now = 100; now <= 1000; now += 100) absence = tick(absence, now, 100);
-  expect(absence).toEqual({ lookedAtMs: 1000, awakeMs: 1000 });
+  expect(absence).toEqual({ tickedAtMs: 1000, awakeMs: 1000 });
 });
 
 test("a laptop that slept for a week, twice, was awake for hardly any of it", () => {
@@ -40,7 +40,7 @@ test("a laptop that slept for a week, twice, was awake for hardly any of it", ()
 });
 
 test("a clock that steps back takes nothing away", () => {
-  expect(tick({ lookedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ lookedAtMs: 400, awakeMs: 70 });
+  expect(tick({ tickedAtMs: 500, awakeMs: 70 }, 400, 100)).toEqual({ tickedAtMs: 400, awakeMs: 70 });
 });
 
 const plain = { exit: null, displaced: false, stopped: false, how: "ended" as const, client: false, rebooted: false };
@@ -67,15 +67,15 @@ test.each([
 const SILENCE = { everyMs: 100, hungAfterMs: 1_000 };
 
 test("an agent at work without a sign is flagged in time; any sign, or a question, restarts the count", () => {
-  let silence = heardAt("a", 0);
-  for (let now = 100; now < 1_000; now += 100) silence = listen(silence, true, "a", now, SILENCE);
-  expect(hungFor(silence, SILENCE)).toBe(null);
-  expect(hungFor(listen(silence, true, "a", 1_000, SILENCE), SILENCE)).toBe(1_000);
-  expect(hungFor(listen(silence, true, "b", 1_000, SILENCE), SILENCE)).toBe(null);
-  expect(hungFor(listen(silence, false, "a", 1_000, SILENCE), SILENCE)).toBe(null);
+  let silence = startHangTimer("a", 0);
+  for (let now = 100; now < 1_000; now += 100) silence = tickHangTimer(silence, true, "a", now, SILENCE);
+  expect(hungForMs(silence, SILENCE)).toBe(null);
+  expect(hungForMs(tickHangTimer(silence, true, "a", 1_000, SILENCE), SILENCE)).toBe(1_000);
+  expect(hungForMs(tickHangTimer(silence, true, "b", 1_000, SILENCE), SILENCE)).toBe(null);
+  expect(hungForMs(tickHangTimer(silence, false, "a", 1_000, SILENCE), SILENCE)).toBe(null);
 });
 
 test("a night's sleep is no silence", () => {
-  const woken = listen(heardAt("a", 0), true, "a", 8 * 3_600_000, SILENCE);
-  expect(hungFor(woken, SILENCE)).toBe(null);
+  const woken = tickHangTimer(startHangTimer("a", 0), true, "a", 8 * 3_600_000, SILENCE);
+  expect(hungForMs(woken, SILENCE)).toBe(null);
 });

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readEvents } from "../../src/daemon/conversations/hook-events.ts";
+import { readHookEvents } from "../../src/daemon/conversations/hook-events.ts";
 import { EVENT_PREFIX } from "../../src/vendors/index.ts";
 import { extension, extensionFile } from "../../src/vendors/pi/extension.ts";
 import { pi } from "../../src/vendors/pi/index.ts";
@@ -57,8 +57,8 @@ test("every event is whole, none is lost, in their order, and nothing else is le
       sessions.push(`s-${n}`);
     }
   }
-  expect(readEvents(dir, pi).map(({ sign }) => sign.session)).toEqual(sessions);
-  const activities = readEvents(dir, pi).map(({ sign }) => sign.activity);
+  expect(readHookEvents(dir, pi).map(({ sign }) => sign.session)).toEqual(sessions);
+  const activities = readHookEvents(dir, pi).map(({ sign }) => sign.activity);
   expect(activities.slice(0, 3)).toEqual(["idle", "busy", "idle"]);
   expect(readdirSync(dir)).toHaveLength(sessions.length + 1);
 });
@@ -70,7 +70,7 @@ test("a dialog blocks it; afterwards it is as busy as it was", async () => {
     api.emit("ui_prompt_start", { reason: "ui_prompt", kind: "confirm" }, inSession("s", idle));
     api.emit("ui_prompt_end", {}, inSession("s", idle));
   }
-  expect(readEvents(dir, pi).map(({ sign }) => sign.activity)).toEqual(["blocked", "busy", "blocked", "idle"]);
+  expect(readHookEvents(dir, pi).map(({ sign }) => sign.activity)).toEqual(["blocked", "busy", "blocked", "idle"]);
 });
 
 test("no other user can read what it leaves", async () => {

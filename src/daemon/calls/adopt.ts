@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { programAsker } from "../../launch/ask-program.ts";
@@ -9,55 +9,55 @@ import { holderOf } from "../../store/runs.ts";
 import { conversationById, conversationInUse, moveConversation, type Conversation } from "../../store/conversations.ts";
 import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
-import { describeSession } from "../status/describe.ts";
+import { describeConversation } from "../status/describe.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { knownAdapter } from "../launch/spec.ts";
+import { requireAdapter } from "../launch/spec.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
-import { bind, bindNewConversation, noteTranscript } from "../conversations/bindings.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { bindWorker, bindNewConversation, recordTranscript } from "../conversations/bindings.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
-/** Binds a worker to a conversation that exists: one made by hand, or its own again after a loss was looked into. */
+/** Binds a worker to an existing conversation: one made without perdure, or its own, accepted as it is after a loss. */
 export async function adoptCall(params: CallParams<"adopt">, { services }: CallContext): Promise<CallResults["adopt"]> {
   checkName(params.target.name);
-  const adapter = knownAdapter(params.vendor);
+  const adapter = requireAdapter(params.vendor);
   const { dir, variables } = adapter.storage.configDirOf(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
-  const place: SessionLocation = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
+  const location: SessionLocation = { vendor: params.vendor, id: params.session, configDir, launchCwd: params.cwd };
   const { cwd, environment } = params;
   const transcript = await adapter.storage.probe(
-    place,
+    location,
     null,
     programAsker({ command: adapter.command, cwd, environment, variables }),
   );
-  assertAdoptable(params, transcript, adapter.liveness.holders(place, services.processes)[0] ?? null);
+  assertAdoptable(params, transcript, adapter.liveness.holders(location, services.processes)[0] ?? null);
   const adopted = await services.writer.write(() => {
     const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);
-    const worker = findOrCreate(services, project, params.target.name, false);
+    const worker = findOrCreateWorker(services, project, params.target.name, false);
     assertStopped(services, worker);
-    const session = bindExisting(services, worker, place, variables);
+    const conversation = bindExisting(services, worker, location, variables);
     if (transcript.state === "good") {
-      noteTranscript(services, session, transcript);
+      recordTranscript(services, conversation, transcript);
     }
-    keepCommand(services, worker, adapter, params);
+    storeCommand(services, worker, adapter, params);
     const now = workerByName(services.db, project.id, nameKey(worker.name)) ?? worker;
-    const bound = conversationById(services.db, session.id) ?? session;
-    return { address: `${project.slug}/${worker.name}`, worker: now, bound };
+    const bound = conversationById(services.db, conversation.id) ?? conversation;
+    return { address: formatAddress(project.slug, worker.name), worker: now, bound };
   });
-  await services.custody.renew(adopted.bound.id);
-  return { address: adopted.address, session: describeSession(services, adopted.worker, adopted.bound) };
+  await services.custody.replaceCopy(adopted.bound.id);
+  return { address: adopted.address, session: describeConversation(services, adopted.worker, adopted.bound) };
 }
 
 function bindExisting(
   services: Services,
   worker: Worker,
-  place: SessionLocation,
+  location: SessionLocation,
   variables: ReturnType<Adapter["storage"]["configDirOf"]>["variables"],
 ): Conversation {
-  const known = conversationInUse(services.db, place.vendor, place.configDir, place.id);
+  const known = conversationInUse(services.db, location.vendor, location.configDir, location.id);
   if (known?.workerId !== worker.id) {
-    const { vendor, id: vendorId, configDir, launchCwd } = place;
+    const { vendor, id: vendorId, configDir, launchCwd } = location;
     return bindNewConversation(services, worker, null, {
       vendor,
       vendorId,
@@ -67,14 +67,19 @@ function bindExisting(
       provenance: "adopted",
     });
   }
-  bind(services, worker, known.id);
-  moveConversation(services.db, known.id, place.launchCwd, variables);
-  recordEvent(services, "session.bound", { projectId: worker.projectId, workerId: worker.id }, { session: place.id });
+  bindWorker(services, worker, known.id);
+  moveConversation(services.db, known.id, location.launchCwd, variables);
+  recordEvent(
+    services,
+    "session.bound",
+    { projectId: worker.projectId, workerId: worker.id },
+    { session: location.id },
+  );
   return known;
 }
 
-/** A worker of this vendor keeps its arguments; any other starts the vendor's program plainly. */
-function keepCommand(services: Services, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
+/** Stores the worker's command: its own for the same vendor, else the vendor's program without arguments. */
+function storeCommand(services: Services, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
   const same = worker.vendor === adapter.vendor && worker.command !== null;
   setLaunch(services.db, worker.id, {
     command: same ? worker.command : [...adapter.command],
@@ -88,19 +93,19 @@ function keepCommand(services: Services, worker: Worker, adapter: Adapter, param
 
 function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transcript, holder: Holder | null): void {
   if (found.state === "absent") {
-    throw new PerdureError("not-found", `There is no ${vendor} conversation ${session} in this config dir.`, {
-      hint: "check the id, and that the vendor's config dir is the one it was made with",
+    throw new PerdureError("not-found", `There is no ${vendor} conversation ${session} in the vendor's config dir.`, {
+      hint: "check the id, and that the config dir is the one the conversation was made with",
     });
   }
   if (found.state === "empty" || found.state === "damaged") {
     const why = found.state === "empty" ? "it is empty" : found.why;
     throw new PerdureError("refused", `The ${vendor} conversation ${session} cannot be resumed: ${why}.`, {
-      hint: `look at ${found.file}`,
+      hint: `inspect ${found.file}`,
     });
   }
   if (holder) {
     throw new PerdureError("refused", `The ${vendor} conversation ${session} is open in pid ${holder.pid}.`, {
-      hint: "leave it there first",
+      hint: `quit it in pid ${holder.pid} first`,
     });
   }
 }

@@ -8,7 +8,7 @@ import { projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-/** Which of these context files belong to runs of this project, and whether those live. */
+/** Finds which of these context files belong to runs of this project, and whether those runs are alive. */
 export async function findAnchorOwnersCall(
   params: CallParams<"findAnchorOwners">,
   { services }: CallContext,
@@ -34,7 +34,7 @@ function ownerOf(services: Services, projectId: number, file: string): AnchorOwn
   };
 }
 
-/** A file name is the id itself, or the id's beginning, `~` and a hash. */
+/** Returns the run of a context file, whose name is the run's id, or a prefix of the id, `~` and a hash. */
 function runOfFile(services: Services, file: string): Run | null {
   const [start = "", hash] = file.split("~");
   if (hash === undefined) return runById(services.db, file);

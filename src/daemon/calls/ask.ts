@@ -1,10 +1,11 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { Waiting } from "../../core/mail.ts";
+import type { WaitingAsk } from "../../core/mail.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, firstReplyTo } from "../../store/messages.ts";
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { workerById } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 import { admit } from "../mail/admit.ts";
@@ -19,12 +20,12 @@ import type { CallContext } from "./context.ts";
 import { expiryOf } from "./send.ts";
 
 /**
- * Sends and waits for the answer. The id is the asker's: asked once more after the daemon was restarted, it goes on waiting
- * for the answer to the same message.
+ * Sends a message and waits for the answer. The caller chooses the id, so that a repeated call, after a restart of the daemon,
+ * continues to wait for the answer to the same message.
  */
 export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
   const { services, actor } = context;
-  let done = (): void => undefined;
+  let stopWaiting = (): void => undefined;
   try {
     const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
       services.writer.write(() => {
@@ -41,20 +42,24 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
           waits: true,
           attachments,
         });
-        // In the very change that asks: two who ask each other at once are both seen.
-        const waiting: Waiting = { ask: params.id, from: asker.worker?.id ?? null, to: recipient.worker?.id ?? null };
-        done = services.mail.wait(waiting);
+        // Registered in the change that asks, so that two workers that ask each other at once see each other.
+        const waiting: WaitingAsk = {
+          ask: params.id,
+          from: asker.worker?.id ?? null,
+          to: recipient.worker?.id ?? null,
+        };
+        stopWaiting = services.mail.wait(waiting);
         return { sender: asker, again };
       }),
     );
-    const replyId = await answered(context, params, sender);
+    const replyId = await waitForReply(context, params, sender);
     return await offerReply(services, params, replyId, sender);
   } finally {
-    done();
+    stopWaiting();
   }
 }
 
-async function answered(
+async function waitForReply(
   { services, closed }: CallContext,
   { id, waitMs }: CallParams<"ask">,
   sender: Sender,
@@ -62,26 +67,26 @@ async function answered(
   const deadline = services.monotonicMs() + waitMs;
   for (;;) {
     const change = new MailboxChange(services, askKey(id), deadline, closed);
-    const outcome = change.stoppedIfThrown(() => outcomeOf(services, id, sender));
+    const outcome = change.stopIfThrows(() => findReply(services, id, sender));
     if (outcome !== null) {
       change.stop();
       return outcome;
     }
-    if ((await change.happened) === "too late") {
+    if ((await change.outcome) === "timed-out") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
         hint: `it may still come, to your inbox: perdure mail ${id}`,
         details: { id },
       });
     }
-    if (closed.aborted) throw new PerdureError("unavailable", "The daemon is leaving.", { details: { lost: true } });
+    if (closed.aborted) throw new PerdureError("unavailable", "The daemon is stopping.", { details: { lost: true } });
   }
 }
 
-/** The reply's id once it is there; an error once there will be none; null while one may still come. */
-function outcomeOf(services: Services, id: string, { run, worker }: Sender): string | null {
+/** Returns the id of the reply, or null while one may still come; throws once there can be none. */
+function findReply(services: Services, id: string, { run, worker }: Sender): string | null {
   const now = worker && workerById(services.db, worker.id);
-  // First of all: an answer belongs to the worker, and a run that lost its name takes nothing of it.
-  if (run && (!now || standing(now.lease, run.id, run.generation) !== "current")) {
+  // Checked first: the answer belongs to the worker, and a run that lost its name must not get it.
+  if (run && (!now || leaseStanding(now.lease, run.id, run.generation) !== "current")) {
     throw new PerdureError("displaced", `${run.id} no longer owns its name; the answer goes to its next run.`, {
       hint: "stop this process",
     });
@@ -97,8 +102,9 @@ function outcomeOf(services: Services, id: string, { run, worker }: Sender): str
 }
 
 /**
- * It is the asker's until it says that it has it: else it goes to the inbox of the worker's next run. One that was taken before,
- * when its answer was lost on the way, is the same one. A nested agent acknowledges nothing: there, what is answered is read.
+ * Offers the reply to the asker, who has to acknowledge it; else it goes to the inbox of the worker's next run. A reply that
+ * was offered before, and was lost on the way, is returned again. A nested agent cannot acknowledge, so its reply is read at
+ * once.
  */
 async function offerReply(
   services: Services,
@@ -112,9 +118,8 @@ async function offerReply(
     const reply = messageById(services.db, replyId);
     if (!reply || !transition(services, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
     if (nested) transition(services, { ...reply, state: "offered" }, "read", { run });
-    else services.mail.offered(reply.seq);
+    else services.mail.startOfferDeadline(reply.seq);
   });
-  const reply = messageById(services.db, replyId);
-  if (reply === null) throw new Error(`reply ${replyId} vanished`);
+  const reply = requirePresent(messageById(services.db, replyId), `reply ${replyId}`);
   return { id, reply: describeMessage(services, reply) };
 }

@@ -3,7 +3,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { claim } from "../names/claim.ts";
 import type { CallContext } from "./context.ts";
 
-/** Claims a name for a process. A client keeps its name as long as it stays connected, and a while longer. */
+/** Claims a name for a process. A client keeps the name while it is connected, and for a while after. */
 export async function claimCall(params: CallParams<"claim">, context: CallContext): Promise<ClaimGrant> {
   const grant = await claim(context.services, params, context);
   if (params.kind === "client") context.holdWhileConnected(grant.run);

@@ -1,17 +1,17 @@
 import type { Actor } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 
-/** What a handler gets besides its parameters. */
+/** The context that a handler gets besides its parameters. */
 export interface CallContext {
   services: Services;
   actor: Actor;
-  /** One item of a stream; resolves when the other side can take more. */
+  /** Sends one item of a stream; resolves when the client can take more. */
   send(item: unknown): Promise<void>;
   /** Aborted when the connection closes or the daemon drains. */
   closed: AbortSignal;
-  /** The run belongs to this connection's process: when the connection goes, its process is looked at. */
+  /** Ties the run to this connection: when the connection closes, the run's process is checked. */
   holdWhileConnected(run: string): void;
-  /** Asks the daemon to drain and leave, after this answer is out. */
+  /** Makes the daemon drain and exit after this answer is sent. */
   stopDaemon(): void;
   stats(): { connections: number; startedAtMs: number; storeCheck: "pending" | "ok" | "not-needed" };
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { programAsker } from "../../launch/ask-program.ts";
 import { findProgram } from "../../runtime/find-program.ts";
@@ -13,7 +14,7 @@ import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-/** The conversations of every vendor that is installed here, whoever began them, newest first. */
+/** Lists the conversations of every installed vendor, with or without a worker, newest first. */
 export async function findConversationsCall(
   params: CallParams<"findConversations">,
   context: CallContext,
@@ -23,8 +24,8 @@ export async function findConversationsCall(
     .flatMap((name) => adapterOf(name) ?? []);
   const found = await Promise.all(
     adapters.map((adapter) =>
-      foundBy(context.services, adapter, params).catch((error: unknown) => {
-        // One vendor's trouble is not the others'.
+      listConversations(context.services, adapter, params).catch((error: unknown) => {
+        // A failure of one vendor does not affect the others.
         context.services.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
         return [];
       }),
@@ -35,7 +36,7 @@ export async function findConversationsCall(
   return { count: all.length };
 }
 
-async function foundBy(
+async function listConversations(
   services: Services,
   adapter: Adapter,
   { cwd, environment }: CallParams<"findConversations">,
@@ -47,8 +48,8 @@ async function foundBy(
   const ask = programAsker({ command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
-    const place = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.liveness.holders(place, services.processes);
+    const location = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
+    const [holder] = adapter.liveness.holders(location, services.processes);
     return {
       id,
       vendor: adapter.vendor,
@@ -62,8 +63,8 @@ async function foundBy(
 }
 
 function ownerOf(services: Services, vendor: string, configDir: string, id: string): string | null {
-  const session = conversationInUse(services.db, vendor, configDir, id);
-  const worker = session && workerById(services.db, session.workerId);
+  const conversation = conversationInUse(services.db, vendor, configDir, id);
+  const worker = conversation && workerById(services.db, conversation.workerId);
   const project = worker && projectById(services.db, worker.projectId);
-  return worker && project ? `${project.slug}/${worker.name}` : null;
+  return worker && project ? formatAddress(project.slug, worker.name) : null;
 }

@@ -1,4 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { allProjects, type Project } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import { drill } from "../launch/drill.ts";
@@ -6,7 +7,7 @@ import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** One result a worker, as they come: a fleet's transcripts take a while to read. */
+/** Drills the workers and sends each result as it comes, because a fleet's transcripts take a while to read. */
 export async function drillCall(params: CallParams<"drill">, context: CallContext): Promise<CallResults["drill"]> {
   const { services } = context;
   await services.runs.pollNow();
@@ -28,7 +29,7 @@ function workersOf(services: Services, params: CallParams<"drill">): FoundWorker
     workersOfProject(services.db, project.id).map((worker) => ({
       project,
       worker,
-      address: `${project.slug}/${worker.name}`,
+      address: formatAddress(project.slug, worker.name),
     })),
   );
 }

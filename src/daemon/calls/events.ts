@@ -10,7 +10,7 @@ import { iso } from "../../util/iso.ts";
 
 const NO_PROJECT = -1;
 
-/** The last events, or those after a number; with `follow`, every later one until the caller goes. */
+/** Sends the last events, or those after a number; with `follow`, also every later one until the caller disconnects. */
 export async function eventsCall(params: CallParams<"events">, context: CallContext): Promise<CallResults["events"]> {
   const { services } = context;
   const filter = eventFilter(params, services);
@@ -22,7 +22,7 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
     }
   };
 
-  // Before the first item goes out: what is committed while a slow reader takes them must not be skipped.
+  // Read before the first item is sent: events that are committed while a slow client reads must not be skipped.
   const newest = lastEventSeq(services.db);
   if (params.after === null) await send(lastEvents(services.db, filter(), params.limit));
   else await send(eventsAfter(services.db, params.after, filter(), params.limit));
@@ -38,12 +38,12 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   return { last };
 }
 
-/** Asked again each time: a folder that is no project yet has no events, and may become one while somebody follows. */
+/** Returns a function that makes the filter each time, because the folder may become a project while a caller follows it. */
 function eventFilter(params: CallParams<"events">, services: Services): () => EventFilter {
   const workerId = params.target ? findWorker(services, params.target).worker.id : null;
   if (params.all) return () => ({ projectId: null, workerId });
-  const where = params.target ?? { project: null, here: params.here };
-  return () => ({ projectId: projectOf(services, where)?.id ?? NO_PROJECT, workerId });
+  const target = params.target ?? { project: null, here: params.here };
+  return () => ({ projectId: projectOf(services, target)?.id ?? NO_PROJECT, workerId });
 }
 
 function toRecord(row: NamedEvent): EventRecord {

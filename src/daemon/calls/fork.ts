@@ -1,47 +1,49 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { probeSession } from "../conversations/probe.ts";
+import { probeConversation } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
-import { knownAdapter } from "../launch/spec.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { requireAdapter } from "../launch/spec.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
-/** A new worker whose first start is a branch of this one's conversation, as it is then. The stem may go on running. */
+/** Makes a worker whose first start branches this one's conversation, as it is then. The stem may continue to run. */
 export async function forkCall(params: CallParams<"fork">, { services }: CallContext): Promise<CallResults["fork"]> {
   const to = checkName(params.to);
   const { project, worker, address } = findWorker(services, params.target);
   const stem = boundConversation(services.db, worker);
   if (stem === null) {
-    throw new PerdureError("usage", `${address} is in no conversation, so there is nothing to branch.`, {
+    throw new PerdureError("usage", `${address} has no conversation to branch.`, {
       hint: `perdure run ${to} -- COMMAND`,
     });
   }
   await assertForkable(services, address, stem);
   return services.writer.write(() => {
     if (workerByName(services.db, project.id, nameKey(to))) {
-      throw new PerdureError("conflict", `${project.slug}/${to} exists already.`, { hint: "choose another name" });
+      throw new PerdureError("conflict", `${formatAddress(project.slug, to)} exists already.`, {
+        hint: "choose another name",
+      });
     }
-    const branch = findOrCreate(services, project, to, false);
+    const branch = findOrCreateWorker(services, project, to, false);
     setLaunch(services.db, branch.id, { ...worker, cwd: stem.launchCwd });
     setForkOf(services.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
     recordEvent(services, "session.forked", subject, { from: worker.name, session: stem.vendorId });
-    return { address: `${project.slug}/${to}`, from: address, vendor: stem.vendor, session: stem.vendorId };
+    return { address: formatAddress(project.slug, to), from: address, vendor: stem.vendor, session: stem.vendorId };
   });
 }
 
 async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
-  if (!knownAdapter(stem.vendor).launch.forks) {
-    throw new PerdureError("refused", `${stem.vendor} has no way to branch a conversation under an id of its own.`, {
+  if (!requireAdapter(stem.vendor).launch.forks) {
+    throw new PerdureError("refused", `${stem.vendor} cannot branch a conversation under an id of its own.`, {
       hint: "perdure run NAME -- COMMAND begins a new one",
     });
   }
-  const transcript = await services.custody.compare(stem, await probeSession(services, stem));
+  const transcript = await services.custody.checkAgainstCopy(stem, await probeConversation(services, stem));
   if (transcript.state === "good") return;
   const why = transcript.state === "damaged" ? transcript.why : "nothing was said in it yet";
   throw new PerdureError("refused", `The ${stem.vendor} conversation of ${address} cannot be branched: ${why}.`, {

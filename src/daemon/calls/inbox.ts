@@ -2,24 +2,24 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { messagesOnTheWay, recentMessages, unansweredMessages } from "../../store/messages.ts";
-import { assertAllThere } from "../mail/integrity.ts";
+import { assertNoneMissing } from "../mail/integrity.ts";
 import { describeMessage } from "../mail/describe.ts";
 import { projectFor } from "../mail/recipients.ts";
-import { assertReader, senderOf } from "../mail/sender.ts";
+import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** Looks into a box and takes nothing: one's own, or as the operator anybody's. */
+/** Lists the messages of a mailbox and takes none: the caller's own, or any worker's for the operator. */
 export async function peekMailCall(
   params: CallParams<"peekMail">,
   context: CallContext,
 ): Promise<CallResults["peekMail"]> {
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const other = params.target === null ? null : findWorker(services, params.target);
   if (other && sender.worker !== null && other.worker.id !== sender.worker.id) {
-    throw new PerdureError("refused", `The mail of ${other.address} is not ${sender.name}'s to read.`, {
+    throw new PerdureError("refused", `${sender.name} may not read the mail of ${other.address}.`, {
       hint: "perdure inbox",
     });
   }
@@ -28,19 +28,19 @@ export async function peekMailCall(
   const rows = params.all
     ? recentMessages(services.db, project.id, to, params.limit).toReversed()
     : messagesOnTheWay(services.db, project.id, to, params.limit);
-  if (!params.all && rows.length < params.limit) await assertAllThere(services, project.id, to, rows.length);
+  if (!params.all && rows.length < params.limit) await assertNoneMissing(services, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(services, row));
   return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
 }
 
-/** What was asked of the caller and not answered. */
+/** Lists the messages to the caller that expect a reply and have none. */
 export async function pendingCall(
   params: CallParams<"pending">,
   context: CallContext,
 ): Promise<CallResults["pending"]> {
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const project = projectFor(services, sender, { ...params, declared: [] });
   const rows = unansweredMessages(services.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
   for (const row of rows) await context.send(describeMessage(services, row));

@@ -32,7 +32,7 @@ import { takeoverCall } from "./takeover.ts";
 
 type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext) => Promise<CallResults[N]> };
 
-/** One handler for each call of the table; TypeScript sees to it that none is missing. */
+/** The handlers, one for each call of the table; TypeScript ensures that none is missing. */
 export const handlers: Handlers = {
   claim: claimCall,
   keepalive: keepaliveCall,

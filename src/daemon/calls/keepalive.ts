@@ -1,4 +1,4 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { runById } from "../../store/runs.ts";
@@ -9,8 +9,8 @@ import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
 
 /**
- * A client stays on the line for its lease: present as long as the connection is, and told when it lost the name.
- * After a daemon's restart the same call makes it present again.
+ * Keeps a client present while its connection is open, and reports when it has lost the name. After a restart of the daemon
+ * the same call makes the client present again.
  */
 export async function keepaliveCall(
   params: CallParams<"keepalive">,
@@ -33,5 +33,5 @@ export async function keepaliveCall(
 function isCurrent(services: Services, { run, generation }: CallParams<"keepalive">): boolean {
   const row = runById(services.db, run);
   const worker = row ? workerById(services.db, row.workerId) : null;
-  return worker !== null && standing(worker.lease, run, generation) === "current";
+  return worker !== null && leaseStanding(worker.lease, run, generation) === "current";
 }

@@ -6,18 +6,18 @@ import { runById, runsOfWorker } from "../../store/runs.ts";
 import { boundConversation, conversationsOfWorker } from "../../store/conversations.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
-import { describeRun, describeSession, describeWorker } from "../status/describe.ts";
+import { describeRun, describeConversation, describeWorker } from "../status/describe.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 import { iso } from "../../util/iso.ts";
 
-/** One item a worker: a large project's list would not fit a frame. */
+/** Sends one item per worker, because the list of a large project would not fit into a frame. */
 export async function lsCall(params: CallParams<"ls">, context: CallContext): Promise<CallResults["ls"]> {
   const { services } = context;
   await services.runs.pollNow();
-  const one = params.all ? null : projectOf(services, params);
-  const projects = params.all ? allProjects(services.db) : one ? [one] : [];
+  const own = params.all ? null : projectOf(services, params);
+  const projects = params.all ? allProjects(services.db) : own ? [own] : [];
   let count = 0;
   for (const project of projects) {
     for (const worker of workersOfProject(services.db, project.id)) {
@@ -41,10 +41,10 @@ export async function showCall(params: CallParams<"show">, { services }: CallCon
     cwd: worker.cwd,
     environment: Object.keys(worker.environment),
     formerNames: tombstonesOfWorker(services.db, worker.id).map(({ name }) => name),
-    // The program's own too, not only the one that holds the name.
-    processes: everyProcess(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
+    // Includes the program's own processes, not only the holder of the name.
+    processes: allProcesses(services, worker, processes).map(({ pid, command }) => ({ pid, command })),
     lastRun: last ? describeRun(services, last) : null,
-    conversation: current && describeSession(services, worker, current),
+    conversation: current && describeConversation(services, worker, current),
   };
 }
 
@@ -57,10 +57,10 @@ export async function historyCall(
   const { worker, address } = findWorker(services, params.target);
   for (const run of runsOfWorker(services.db, worker.id, params.limit)) await context.send(describeRun(services, run));
   const sessions = conversationsOfWorker(services.db, worker.id, SESSIONS_KEPT_PER_WORKER);
-  return { address, sessions: sessions.map((session) => describeSession(services, worker, session)) };
+  return { address, sessions: sessions.map((conversation) => describeConversation(services, worker, conversation)) };
 }
 
-function everyProcess(services: Services, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {
+function allProcesses(services: Services, worker: Worker, holders: ProcessInfo[]): ProcessInfo[] {
   const run = worker.holderRun === null || holders.length === 0 ? null : runById(services.db, worker.holderRun);
   const carrying = run ? services.runs.allProcessesOf(run) : [];
   return carrying.length > 0 ? carrying : holders;

@@ -5,19 +5,19 @@ import { setPaused, workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
 import { findMessage } from "../mail/describe.ts";
-import { boxKey } from "../mail/waiting.ts";
-import { sentBy, senderOf, type Sender } from "../mail/sender.ts";
+import { mailboxKey } from "../mail/waiting.ts";
+import { isSentBy, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import { findWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** One message and everything that became of it. */
+/** Returns one message with all its states and its reply. */
 export async function showMailCall(
   params: CallParams<"showMail">,
   { services, actor }: CallContext,
 ): Promise<CallResults["showMail"]> {
   const message = findMessage(services, params.id);
-  assertParty(senderOf(services, actor, params), message);
+  assertMayRead(senderOf(services, actor, params), message);
   const reply = firstReplyTo(services.db, message.id);
   return {
     message: describeMessage(services, message),
@@ -26,7 +26,7 @@ export async function showMailCall(
   };
 }
 
-/** By whoever sent it, as long as nobody has seen it. */
+/** Cancels a message, which only its sender or the operator may do, as long as its reader has not seen it. */
 export async function cancelCall(
   params: CallParams<"cancel">,
   { services, actor }: CallContext,
@@ -34,17 +34,17 @@ export async function cancelCall(
   return services.writer.write(() => {
     const sender = senderOf(services, actor, params);
     const message = findMessage(services, params.id);
-    if (sender.worker !== null && !sentBy(sender, message)) {
+    if (sender.worker !== null && !isSentBy(sender, message)) {
       throw new PerdureError("refused", `${message.id} was not sent by ${sender.name}.`, { hint: "perdure mail ID" });
     }
     if (transition(services, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {
       return { id: message.id, state: "cancelled" as const };
     }
-    throw tooLate(message, "cancel");
+    throw wrongStateError(message, "cancel");
   });
 }
 
-/** What expired, was cancelled or is dead, once more, without an end to its life. */
+/** Queues an expired, cancelled or dead message once more, without a time to live. */
 export async function redeliverCall(
   params: CallParams<"redeliver">,
   { services }: CallContext,
@@ -53,36 +53,36 @@ export async function redeliverCall(
     const message = findMessage(services, params.id);
     const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
     if (worker?.retiredMs != null) {
-      throw new PerdureError("conflict", `${worker.name} was retired: ${message.id} was its mail, and nobody else's.`, {
-        hint: "send it anew to whoever should read it",
+      throw new PerdureError("conflict", `${message.id} cannot be redelivered: ${worker.name} was retired.`, {
+        hint: "send it again to the worker that should read it",
       });
     }
     if (!transition(services, message, "redeliver", { run: null, reason: "by operator" }))
-      throw tooLate(message, "redeliver");
+      throw wrongStateError(message, "redeliver");
     return { id: message.id, state: "queued" as const };
   });
 }
 
-function tooLate({ id, state }: Message, what: string): PerdureError {
-  return new PerdureError("conflict", `There is nothing to ${what}: ${id} is ${state}.`, {
+function wrongStateError({ id, state }: Message, what: string): PerdureError {
+  return new PerdureError("conflict", `Cannot ${what} ${id}: it is ${state}.`, {
     hint: `perdure mail ${id}`,
   });
 }
 
-/** Mail waits in its box until it goes on. */
+/** Pauses a worker's mail, which stays in its mailbox meanwhile, or continues it. */
 export async function pauseCall(params: CallParams<"pause">, { services }: CallContext): Promise<CallResults["pause"]> {
   return services.writer.write(() => {
     const { project, worker, address } = findWorker(services, params.target);
     setPaused(services.db, worker.id, params.on);
     const type = params.on ? "worker.paused" : "worker.unpaused";
     recordEvent(services, type, { projectId: project.id, workerId: worker.id });
-    if (!params.on) services.mail.notify(boxKey(project.id, worker.id));
+    if (!params.on) services.mail.notify(mailboxKey(project.id, worker.id));
     return { address, paused: params.on };
   });
 }
 
-/** An agent sees the mail it sent or got; the operator sees all. */
-function assertParty({ worker, name }: Sender, message: Message): void {
+/** Refuses an agent that neither sent nor received the message; the operator may read all. */
+function assertMayRead({ worker, name }: Sender, message: Message): void {
   if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
-  throw new PerdureError("refused", `${message.id} is not ${name}'s to read.`, { hint: "perdure inbox" });
+  throw new PerdureError("refused", `${name} may not read ${message.id}.`, { hint: "perdure inbox" });
 }

@@ -31,7 +31,7 @@ export async function checkStoreCall(
   return checkStore(services.paths.database, "integrity_check");
 }
 
-/** A whole, consistent copy while everything goes on. Never over an existing file. */
+/** Makes a consistent copy of the store while the daemon serves. Never overwrites a file. */
 export async function backupCall(
   { file }: CallParams<"backup">,
   { services }: CallContext,
@@ -44,12 +44,12 @@ export async function backupCall(
   try {
     await services.db.backup(file);
   } catch (cause) {
-    rmSync(file, { force: true }); // half a copy would only stand in the way of the next try
+    rmSync(file, { force: true }); // an incomplete copy would block the next try
     throw new PerdureError(
       "unavailable",
       `The backup to ${file} failed: ${cause instanceof Error ? cause.message : String(cause)}.`,
       {
-        hint: "check that its folder exists and has space",
+        hint: "check that the folder exists and has space",
         cause,
       },
     );

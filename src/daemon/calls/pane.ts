@@ -10,27 +10,27 @@ import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts
 import type { CallContext } from "./context.ts";
 import type { Services } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
-import { endRun } from "./down.ts";
+import { stopRun } from "./down.ts";
 import { SCREEN_FILE, resumeIfSuspended } from "../fleet/screens.ts";
 import { upItem } from "../fleet/members.ts";
 
-/** Stopped, and started again where it was: in its pane, in its conversation. */
+/** Stops the worker and starts it again in its pane and its conversation. */
 export async function restartCall(
   params: CallParams<"restart">,
   { services }: CallContext,
 ): Promise<CallResults["restart"]> {
   const { project, worker } = findWorker(services, params.target);
-  if (worker.fleet === null) throw notOfAFleet(worker);
-  // Owed a start from now on: should this daemon die in between, the next one gives it.
-  const keeping = { ...fleetSettingsOf(worker), after: worker.lease.generation };
-  await services.writer.write(() => setDesired(services.db, worker.id, keeping));
+  if (worker.fleet === null) throw notUpError(worker);
+  // A start is due from now on: if this daemon dies in between, the next one starts the worker.
+  const settings = { ...fleetSettingsOf(worker), after: worker.lease.generation };
+  await services.writer.write(() => setDesired(services.db, worker.id, settings));
   await services.fleet.suspendRestarts(worker.id);
   const run = services.fleet.liveRun(worker.id);
-  if (run) await endRun(services, run, params);
+  if (run) await stopRun(services, run, params);
   const environment = worker.environment;
-  const again = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
-  const started = await services.fleet.bringUp(worker.id, again).catch(async (error: unknown) => {
-    await services.fleet.refused(worker, error);
+  const input = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
+  const started = await services.fleet.bringUp(worker.id, input).catch(async (error: unknown) => {
+    await services.fleet.recordRefusal(worker, error);
     throw error;
   });
   return upItem(services, project, workerById(services.db, worker.id) ?? worker, {
@@ -40,7 +40,7 @@ export async function restartCall(
   });
 }
 
-function notOfAFleet({ name }: Worker): PerdureError {
+function notUpError({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was not brought up, so there is no pane to start it in.`, {
     hint: `perdure up ${name}, or here: perdure run ${name}`,
     details: { notUp: true },
@@ -49,9 +49,9 @@ function notOfAFleet({ name }: Worker): PerdureError {
 
 export async function findPaneCall(params: CallParams<"findPane">, { services }: CallContext): Promise<PaneRecord> {
   const found = findWorker(services, params.target);
-  const tmux = services.fleet.tmux.ifThere();
+  const tmux = services.fleet.tmux.existingServer();
   const pane = (await tmux?.panes())?.find(({ workerId }) => workerId === String(found.worker.id));
-  if (!tmux || !pane) throw noPane(services, found);
+  if (!tmux || !pane) throw noPaneError(services, found);
   const { session, window, id } = pane;
   const run = services.fleet.liveRun(found.worker.id);
   if (run) await resumeIfSuspended(services, services.fleet.tmux, run);
@@ -71,53 +71,53 @@ export async function readScreenCall(
 ): Promise<CallResults["readScreen"]> {
   const found = findWorker(services, params.target);
   const { address, worker } = found;
-  const wanted = params.run === undefined ? null : runOf(services, found, params.run);
-  if (wanted !== null && wanted.endedMs !== null) return keptScreen(services, found, wanted, params.lines);
-  const tmux = services.fleet.tmux.ifThere();
+  const requested = params.run === undefined ? null : requireRun(services, found, params.run);
+  if (requested !== null && requested.endedMs !== null) return savedScreen(services, found, requested, params.lines);
+  const tmux = services.fleet.tmux.existingServer();
   const own = (await tmux?.panes())?.filter(({ workerId }) => workerId === String(worker.id));
-  const pane = own?.find(({ run }) => wanted === null || run === wanted.id);
+  const pane = own?.find(({ run }) => requested === null || run === requested.id);
   if (tmux && pane) return { address, text: await tmux.capture(pane.id, { lines: params.lines }), live: !pane.dead };
   const [last] = runsOfWorker(services.db, worker.id, 1);
-  if (last === undefined || last.endedMs === null) throw noPane(services, found);
-  return keptScreen(services, found, last, params.lines);
+  if (last === undefined || last.endedMs === null) throw noPaneError(services, found);
+  return savedScreen(services, found, last, params.lines);
 }
 
-function keptScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
-  const kept = readIfThere(join(services.runs.runDir(id), SCREEN_FILE));
-  if (kept !== null) return { address: found.address, text: kept.split("\n").slice(-lines).join("\n"), live: false };
+function savedScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
+  const text = readIfThere(join(services.runs.runDir(id), SCREEN_FILE));
+  if (text !== null) return { address: found.address, text: text.split("\n").slice(-lines).join("\n"), live: false };
   const [last] = runsOfWorker(services.db, found.worker.id, 1);
-  if (last?.id === id) throw noPane(services, found);
-  throw new PerdureError("not-found", `Of run ${id} no screen is kept.`, {
-    hint: `it was in no pane, or is too long ago; the others: perdure history ${found.worker.name}`,
+  if (last?.id === id) throw noPaneError(services, found);
+  throw new PerdureError("not-found", `No screen was saved for run ${id}.`, {
+    hint: `it ran outside a pane, or too long ago; other runs: perdure history ${found.worker.name}`,
   });
 }
 
-/** By its id, or by its number in the history. */
-function runOf(services: Services, { address, worker }: FoundWorker, wanted: string): Run {
+/** Returns the run with this id, or with this number in the history. */
+function requireRun(services: Services, { address, worker }: FoundWorker, idOrNumber: string): Run {
   const runs = runsOfWorker(services.db, worker.id, worker.lease.generation);
-  const run = runs.find(({ id, generation }) => id === wanted || String(generation) === wanted);
+  const run = runs.find(({ id, generation }) => id === idOrNumber || String(generation) === idOrNumber);
   if (run) return run;
-  throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(wanted)} on record.`, {
+  throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(idOrNumber)} on record.`, {
     hint: `perdure history ${worker.name} lists them`,
   });
 }
 
-function noPane(services: Services, { address, worker }: FoundWorker): PerdureError {
+function noPaneError(services: Services, { address, worker }: FoundWorker): PerdureError {
   const run = services.fleet.liveRun(worker.id);
   if (run && run.pane !== null) {
-    const message = `${address} has lost its pane, and lives on (pid ${run.pid}).`;
+    const message = `${address} has lost its pane, but still runs (pid ${run.pid}).`;
     return new PerdureError("conflict", message, { hint: `perdure restart ${worker.name}` });
   }
   if (run) {
     return new PerdureError(
       "conflict",
-      `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of ours.`,
+      `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of perdure.`,
       {
         hint: `look there, or: perdure takeover ${worker.name} && perdure up ${worker.name}`,
       },
     );
   }
-  // One that never ran is the fleet file's.
+  // A worker that never ran is declared in the fleet file.
   const hint = startCommand(worker.name, worker.fleet !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

@@ -15,7 +15,7 @@ import { rebaseConversations } from "../../store/conversations.ts";
 import { countWorkers, countWorkersEver, rebaseFolders } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { slugHere } from "../names/lookup.ts";
+import { slugFor } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import type { CallContext } from "./context.ts";
 
@@ -25,7 +25,7 @@ export async function showProjectCall(
 ): Promise<CallResults["showProject"]> {
   const row = projectByIdentity(services.db, here.identity);
   if (row) return summary(services, row);
-  return { slug: slugHere(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
+  return { slug: slugFor(services, here), root: here.root, identity: here.identity, registered: false, workers: 0 };
 }
 
 export async function listProjectsCall(
@@ -37,13 +37,13 @@ export async function listProjectsCall(
   return { count: rows.length };
 }
 
-/** Called in the new place of a repository that was moved: its names, history and mail come along. */
+/** Moves a project to the caller's folder after its repository was moved there, with its names, history and mail. */
 export async function moveProjectCall(
   { here, old }: CallParams<"moveProject">,
   { services }: CallContext,
 ): Promise<CallResults["moveProject"]> {
   const moved = await services.writer.write(() => {
-    const row = findOld(services, old);
+    const row = findProject(services, old);
     assertMovable(services, row, here);
     const empty = projectByIdentity(services.db, here.identity);
     if (empty && empty.id !== row.id) deleteProject(services.db, empty.id);
@@ -57,7 +57,7 @@ export async function moveProjectCall(
   return summary(services, moved);
 }
 
-function findOld(services: Services, old: string): Project {
+function findProject(services: Services, old: string): Project {
   const rows = allProjects(services.db);
   const row =
     projectBySlug(services.db, nameKey(old)) ?? rows.find(({ root, identity }) => root === old || identity === old);
@@ -66,14 +66,14 @@ function findOld(services: Services, old: string): Project {
     old,
     rows.map(({ slug }) => slug),
   );
-  throw new PerdureError("not-found", `No project is called, or was at, ${JSON.stringify(shorten(old))}.`, {
+  throw new PerdureError("not-found", `No project has the slug or path ${JSON.stringify(shorten(old))}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure project ls",
   });
 }
 
 function assertMovable(services: Services, row: Project, here: ProjectRef): void {
   if (row.identity === here.identity) {
-    throw new PerdureError("conflict", `Project ${row.slug} is here already (${row.root}).`, { hint: "nothing to do" });
+    throw new PerdureError("conflict", `Project ${row.slug} is already here (${row.root}).`, { hint: "nothing to do" });
   }
   if (existsSync(row.identity)) {
     throw new PerdureError("conflict", `Project ${row.slug} is still at ${row.root}; it was not moved.`, {

@@ -1,15 +1,15 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { countMessagesOnTheWay, messageById } from "../../store/messages.ts";
-import { assertAllThere } from "../mail/integrity.ts";
+import { assertNoneMissing } from "../mail/integrity.ts";
 import { offerNext, returnUnarrived, type MailboxReader } from "../mail/offer.ts";
 import { projectFor } from "../mail/recipients.ts";
-import { assertReader, senderOf } from "../mail/sender.ts";
+import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
-import { boxKey, MailboxChange } from "../mail/waiting.ts";
+import { mailboxKey, MailboxChange } from "../mail/waiting.ts";
 import type { CallContext } from "./context.ts";
 
-/** Hands out the next messages, in order. They are this run's for a while; not acknowledged, they are offered again. */
+/** Offers the next messages to the run, in order. A message that the run does not acknowledge in time is offered again. */
 export async function takeMailCall(
   params: CallParams<"takeMail">,
   context: CallContext,
@@ -19,8 +19,8 @@ export async function takeMailCall(
   const { projectId, to } = readerOf(context, params);
   let { inHand } = params;
   for (;;) {
-    // Listening first: a message that comes in while the box is looked into is not missed.
-    const change = new MailboxChange(services, boxKey(projectId, to), deadline, closed);
+    // Listening begins first, so that a message that arrives during the read is not missed.
+    const change = new MailboxChange(services, mailboxKey(projectId, to), deadline, closed);
     const messages = await services.writer
       .write(() => {
         const reader = readerOf(context, params);
@@ -35,18 +35,18 @@ export async function takeMailCall(
       change.stop();
       return { messages };
     }
-    await assertAllThere(services, projectId, to, countMessagesOnTheWay(services.db, projectId, to));
-    if ((await change.happened) === "too late") return { messages };
-    // Nobody is there to take an offer any more.
+    await assertNoneMissing(services, projectId, to, countMessagesOnTheWay(services.db, projectId, to));
+    if ((await change.outcome) === "timed-out") return { messages };
+    // The reader is gone, so nothing is offered.
     if (closed.aborted) return { messages: [] };
-    // What the reader has in hand was said when it asked: by now others of the same run may have taken something.
+    // `inHand` holds for the first try only: another call of the same run may have taken messages since.
     inHand = undefined;
   }
 }
 
 function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail">): MailboxReader {
   const sender = senderOf(services, actor, params);
-  assertReader(params, sender);
+  assertNotNested(params, sender);
   const { worker, run } = sender;
   return {
     projectId: projectFor(services, sender, { ...params, declared: [] }).id,
@@ -57,14 +57,14 @@ function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail
   };
 }
 
-/** Only what is on offer to this very run: another one's, or one that was given back meanwhile, is missed. */
+/** Acknowledges messages that are offered to this very run; any other, or one that was returned meanwhile, is missed. */
 export async function ackCall(
   params: CallParams<"ack">,
   { services, actor }: CallContext,
 ): Promise<CallResults["ack"]> {
   return services.writer.write(() => {
     const sender = senderOf(services, actor, params);
-    assertReader(params, sender);
+    assertNotNested(params, sender);
     const run = sender.run?.id ?? OPERATOR;
     const acked = params.ids.filter((id) => {
       const message = messageById(services.db, id);

@@ -4,7 +4,7 @@ import { runById } from "../../store/runs.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { CallContext } from "./context.ts";
 
-/** The holder gives its name back. Fenced: a release by a run that was displaced changes nothing. */
+/** Releases the holder's name. A displaced run is refused. */
 export async function releaseCall(
   params: CallParams<"release">,
   { services }: CallContext,
@@ -14,12 +14,12 @@ export async function releaseCall(
     const run = runById(services.db, params.run);
     if (run === null) return;
     if (run.kind === "run" && services.runs.hasStarted(run)) {
-      throw new PerdureError("refused", `${run.id} is running; its name is free when it ends.`, {
+      throw new PerdureError("refused", `${run.id} is running; its name becomes free when it ends.`, {
         hint: "stop the program",
       });
     }
     services.runs.recordEnd(run, "released");
   });
-  services.runs.forget(params.run);
+  services.runs.untrack(params.run);
   return { released: true };
 }

@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { holderOf } from "../../store/runs.ts";
 import { clearDesired } from "../../store/fleet.ts";
 import { releaseConversations } from "../../store/conversations.ts";
@@ -13,7 +14,7 @@ import { deadLetterAll } from "../mail/transition.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
 
-/** The worker keeps everything but its name; the old name stays behind and says where it went. */
+/** Renames a worker, which keeps everything else; a tombstone under the old name points to the new one. */
 export async function renameCall(
   params: CallParams<"rename">,
   { services }: CallContext,
@@ -23,8 +24,8 @@ export async function renameCall(
     const name = checkName(params.to);
     const key = nameKey(name);
     if (name === worker.name)
-      throw new PerdureError("conflict", `${address} is called that already.`, { hint: "perdure ls" });
-    assertFree(services, { project, worker, address }, name);
+      throw new PerdureError("conflict", `${address} already has that name.`, { hint: "perdure ls" });
+    assertNameFree(services, { project, worker, address }, name);
     renameWorker(services.db, worker.id, name, key);
     deleteTombstone(services.db, project.id, key);
     if (key !== worker.nameKey) {
@@ -37,43 +38,42 @@ export async function renameCall(
       { projectId: project.id, workerId: worker.id },
       { from: worker.name, to: name },
     );
-    return { id: worker.id, address: `${project.slug}/${name}`, from: address };
+    return { id: worker.id, address: formatAddress(project.slug, name), from: address };
   });
-  // What people see it called on its window.
   await renameWindow(services, id, params.to);
   return renamed;
 }
 
-/** For people: the name itself has changed already. */
+/** Renames the worker's tmux window, which is only for people: a failure is logged. */
 async function renameWindow(services: Services, workerId: number, name: string): Promise<void> {
   try {
-    await services.fleet.tmux.ifThere()?.rename(String(workerId), name);
+    await services.fleet.tmux.existingServer()?.rename(String(workerId), name);
   } catch (error) {
     services.log(`a window could not be renamed: ${String(error)}`);
   }
 }
 
-function assertFree(services: Services, { project, worker }: FoundWorker, name: string): void {
+function assertNameFree(services: Services, { project, worker }: FoundWorker, name: string): void {
   const key = nameKey(name);
   const other = workerByName(services.db, project.id, key);
   if (other && other.id !== worker.id) {
-    throw new PerdureError("conflict", `${project.slug}/${other.name} exists already.`, {
+    throw new PerdureError("conflict", `${formatAddress(project.slug, other.name)} exists already.`, {
       hint: "choose another name",
     });
   }
   const tombstone = tombstoneByName(services.db, project.id, key);
   if (!tombstone || tombstone.workerId === worker.id) return;
-  const heir = workerById(services.db, tombstone.workerId);
+  const heir = requirePresent(workerById(services.db, tombstone.workerId), `worker ${tombstone.workerId}`);
   throw new PerdureError(
     "conflict",
-    `${tombstone.name} is the old name of ${project.slug}/${heir?.name}, and its mail goes there.`,
+    `${tombstone.name} is the old name of ${formatAddress(project.slug, heir.name)}, and its mail goes there.`,
     {
       hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
     },
   );
 }
 
-/** Frees a name for good: a worker that does not run, or an old name that only points to a renamed one. */
+/** Frees a name for good: that of a worker that does not run, or a former name that points to a renamed worker. */
 export async function retireCall(
   params: CallParams<"retire">,
   { services }: CallContext,
@@ -92,7 +92,7 @@ function retireOldName(services: Services, { target }: CallParams<"retire">): Ca
     { projectId: project.id, workerId: tombstone.workerId },
     { name: tombstone.name },
   );
-  return { address: `${project.slug}/${tombstone.name}` };
+  return { address: formatAddress(project.slug, tombstone.name) };
 }
 
 function retireWorkerNow(services: Services, { target }: CallParams<"retire">): CallResults["retire"] {

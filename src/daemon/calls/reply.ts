@@ -4,28 +4,29 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import type { Services } from "../services.ts";
-import { admit, mintId } from "../mail/admit.ts";
+import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
 import { findMessage } from "../mail/describe.ts";
 import { askKey } from "../mail/waiting.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
-import { assertReader, senderOf, type Sender } from "../mail/sender.ts";
+import { assertNotNested, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import type { CallContext } from "./context.ts";
 
-/** To whoever asked, running or not: what comes after the asker has gone waits for its next run. */
+/** Replies to the sender of a message; a reply to a sender that is not running waits for its next run. */
 export async function replyCall(
   params: CallParams<"reply">,
   { services, actor }: CallContext,
 ): Promise<CallResults["reply"]> {
-  const id = params.messageId ?? mintId();
+  const id = params.messageId ?? services.mail.mintId();
   return withAttachments(services, id, params.attach, (attachments) =>
     services.writer.write(() => {
       const sender = senderOf(services, actor, params);
-      assertReader(params, sender);
-      const asked = askedOf(services, sender, params);
-      const admitted = admit(services, sender, recipientOf(services, asked), {
+      assertNotNested(params, sender);
+      const asked = repliedMessage(services, sender, params);
+      const admitted = admit(services, sender, askerOf(services, asked), {
         id,
         isFirst: params.messageId === null,
         body: params.body,
@@ -43,13 +44,13 @@ export async function replyCall(
   );
 }
 
-/** The one that was named, or the only one that waits. */
-function askedOf(services: Services, sender: Sender, params: CallParams<"reply">): Message {
+/** Returns the message to reply to: the one that was named, or the only one that expects a reply. */
+function repliedMessage(services: Services, sender: Sender, params: CallParams<"reply">): Message {
   const project = projectFor(services, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
   const before = sent?.replyTo ? messageById(services.db, sent.replyTo) : null;
-  // Sent before, and the answer was lost: the same one again.
+  // The reply was sent before and the answer was lost: it goes to the same message again.
   if (before !== null && params.id === null && before.toWorker === to) return before;
   if (params.id !== null) {
     const found = findMessage(services, params.id);
@@ -59,19 +60,18 @@ function askedOf(services: Services, sender: Sender, params: CallParams<"reply">
   const [only, another] = unansweredMessages(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
   if (!only) {
-    throw new PerdureError("not-found", `Nobody waits for an answer of ${sender.name}.`, { hint: "perdure inbox" });
+    throw new PerdureError("not-found", `No message to ${sender.name} waits for a reply.`, { hint: "perdure inbox" });
   }
-  throw new PerdureError("usage", "More than one waits for an answer: say which.", {
+  throw new PerdureError("usage", "Several messages wait for a reply; give an ID.", {
     hint: "perdure pending; then: perdure reply ID TEXT",
   });
 }
 
-function recipientOf(services: Services, asked: Message): Recipient {
-  const project = projectById(services.db, asked.projectId);
+function askerOf(services: Services, asked: Message): Recipient {
+  const project = requirePresent(projectById(services.db, asked.projectId), `the project of message ${asked.id}`);
   const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
-  if (project === null) throw new Error(`message ${asked.id} is of no project`);
   if (worker?.retiredMs != null) {
-    throw new PerdureError("not-found", `${asked.fromName} was retired: nobody would read the answer.`, {
+    throw new PerdureError("not-found", `${asked.fromName} was retired, so nobody would read the reply.`, {
       hint: `perdure mail ${asked.id}`,
     });
   }

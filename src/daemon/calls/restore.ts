@@ -2,35 +2,35 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { boundConversation, conversationById } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
-import { describeSession } from "../status/describe.ts";
+import { describeConversation } from "../status/describe.ts";
 import { assertStopped } from "./adopt.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
-/** By the operator's word: what the vendor has may be damaged, or changed, and is set aside, not deleted. */
+/** Restores the copy of a conversation because the operator asked for it; the vendor's file is set aside, not deleted. */
 export async function restoreConversationCall(
   params: CallParams<"restoreConversation">,
   { services }: CallContext,
 ): Promise<CallResults["restoreConversation"]> {
   const { worker, address } = findWorker(services, params.target);
-  const session = boundConversation(services.db, worker);
+  const conversation = boundConversation(services.db, worker);
   const assertUnused = (): void => {
     const now = workerById(services.db, worker.id);
     if (now) assertStopped(services, now);
-    const [holder] = session
-      ? (adapterOf(session.vendor)?.liveness.holders(locationOf(session), services.processes) ?? [])
+    const [holder] = conversation
+      ? (adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), services.processes) ?? [])
       : [];
     if (!holder) return;
     throw new PerdureError("refused", `The conversation of ${address} is open in pid ${holder.pid}.`, {
-      hint: "leave it there first",
+      hint: `quit it in pid ${holder.pid} first`,
     });
   };
   assertUnused();
-  const restored = session && (await services.custody.restore(session, assertUnused));
-  if (!session || !restored) {
-    throw new PerdureError("not-found", `No copy is kept of the conversation of ${address}, or it is damaged.`, {
+  const restored = conversation && (await services.custody.restore(conversation, assertUnused));
+  if (!conversation || !restored) {
+    throw new PerdureError("not-found", `perdure has no intact copy of the conversation of ${address}.`, {
       hint: `perdure history ${worker.name}`,
     });
   }
@@ -38,6 +38,6 @@ export async function restoreConversationCall(
   return {
     address,
     restored,
-    session: describeSession(services, worker, conversationById(services.db, session.id) ?? session),
+    session: describeConversation(services, worker, conversationById(services.db, conversation.id) ?? conversation),
   };
 }

@@ -17,21 +17,21 @@ import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
-import { describeSaved, findOrInsert, unknownSaved } from "../saved/saved.ts";
+import { describeSaved, findOrCreateSaved, unknownSavedError } from "../saved/saved.ts";
 import type { CallContext } from "./context.ts";
 
-/** One name for where every worker of the project is; it follows them from then on, until another one is saved. */
+/** Saves the conversation of every worker under one name, which follows the workers until another one is saved. */
 export async function saveCall(params: CallParams<"save">, { services }: CallContext): Promise<CallResults["save"]> {
   const name = params.name === null ? null : checkName(params.name, "name for a saved session");
   return services.writer.write(() => {
     const project = projectOf(services, params);
-    const workers = project ? workersOfProject(services.db, project.id).filter(isConversing) : [];
+    const workers = project ? workersOfProject(services.db, project.id).filter(hasConversation) : [];
     if (project === null || workers.length === 0) {
       throw new PerdureError("not-found", "No worker of this project is in a conversation yet.", {
         hint: "perdure run NAME -- COMMAND",
       });
     }
-    const saved = name === null ? mustBeActive(services, project) : findOrInsert(services, project, name);
+    const saved = name === null ? requireActiveSaved(services, project) : findOrCreateSaved(services, project, name);
     dropSavedConversations(services.db, saved.id);
     for (const worker of workers) setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
     touchSaved(services.db, saved.id, services.now());
@@ -41,14 +41,14 @@ export async function saveCall(params: CallParams<"save">, { services }: CallCon
   });
 }
 
-function isConversing(worker: Worker): worker is Worker & { conversationId: number } {
+function hasConversation(worker: Worker): worker is Worker & { conversationId: number } {
   return worker.conversationId !== null;
 }
 
-function mustBeActive(services: Services, project: Project): SavedSession {
+function requireActiveSaved(services: Services, project: Project): SavedSession {
   const active = activeSaved(services.db, project.id);
   if (active) return active;
-  throw new PerdureError("usage", "No saved session is active here, so a name is needed.", {
+  throw new PerdureError("usage", "No saved session is active in this project, so a name is needed.", {
     hint: "perdure save NAME",
   });
 }
@@ -61,7 +61,7 @@ export async function savedCall(params: CallParams<"saved">, context: CallContex
   return { count: rows.length };
 }
 
-/** The name alone: no conversation is touched. */
+/** Deletes a saved session, not its conversations. */
 export async function forgetCall(
   params: CallParams<"forget">,
   { services }: CallContext,
@@ -70,7 +70,7 @@ export async function forgetCall(
     const project = projectOf(services, params);
     const rows = project ? savedOfProject(services.db, project.id) : [];
     const saved = rows.find(({ nameKey: key }) => key === nameKey(params.name));
-    if (!project || !saved) throw unknownSaved(params.name, rows);
+    if (!project || !saved) throw unknownSavedError(params.name, rows);
     deleteSaved(services.db, saved.id);
     recordEvent(services, "saved.forgotten", { projectId: project.id }, { name: saved.name });
     return { name: saved.name };

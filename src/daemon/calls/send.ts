@@ -3,20 +3,20 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
-import { admit, mintId } from "../mail/admit.ts";
+import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
-import { everybody, recipientOf, type Recipient } from "../mail/recipients.ts";
+import { allRecipients, recipientOf, type Recipient } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
 import type { Actor } from "../permissions/actor.ts";
 import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
-/** To one, to several, or to everybody: one change, so all of them have it or none. */
+/** Sends a message to one worker, to several or to all, in one change: all of them get it or none. */
 export async function sendCall(
   params: CallParams<"send">,
   { services, actor }: CallContext,
 ): Promise<CallResults["send"]> {
-  const base = params.id ?? mintId();
+  const base = params.id ?? services.mail.mintId();
   if (params.attach.length === 0) return { messages: await admitAll(services, actor, params, base, []) };
   return withAttachments(services, base, params.attach, async (attachments) => {
     const messages = await admitAll(services, actor, params, base, attachments);
@@ -34,9 +34,9 @@ function admitAll(
   const change = (): Admitted[] => {
     const sender = senderOf(services, actor, params);
     const recipients = params.all
-      ? everybody(services, sender, params)
+      ? allRecipients(services, sender, params)
       : params.to.map((name) => recipientOf(services, sender, params, name, params.nested));
-    assertSome(recipients, sender);
+    assertAnyRecipient(recipients, sender);
     return recipients.map((recipient) => {
       const id = recipients.length === 1 ? base : `${base}.${recipient.worker?.name ?? "operator"}`;
       return admit(services, sender, recipient, {
@@ -52,11 +52,11 @@ function admitAll(
       });
     });
   };
-  return isPlain(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
+  return isCheckedFirst(services, params) ? services.writer.writeChecked(change) : services.writer.write(change);
 }
 
-/** To one who has a name already: then it is refused before anything is changed, or not at all. */
-function isPlain(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
+/** Tells whether a refusal is certain to come before any change: the message goes to one existing name of a known project. */
+function isCheckedFirst(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
   if (all || to.length !== 1 || declared.length > 0) return false;
   return project !== null || projectByIdentity(services.db, here.identity) !== null;
 }
@@ -65,9 +65,9 @@ export function expiryOf({ mail }: Pick<Services, "mail">, ttlMs: number | null)
   return ttlMs === null ? null : mail.now() + Math.min(ttlMs, TTL_MS_MAX);
 }
 
-function assertSome(recipients: Recipient[], sender: Sender): void {
+function assertAnyRecipient(recipients: Recipient[], sender: Sender): void {
   if (recipients.length > 0) return;
-  throw new PerdureError("not-found", `There is nobody else in ${sender.project?.slug ?? "this project"}.`, {
+  throw new PerdureError("not-found", `There is no other worker in ${sender.project?.slug ?? "this project"}.`, {
     hint: "perdure ls",
   });
 }

@@ -5,7 +5,7 @@ import { findWorker } from "../names/lookup.ts";
 import { displaceRun } from "../runs/takeover.ts";
 import type { CallContext } from "./context.ts";
 
-/** Fences first, so that the old run can change nothing any more; then tells it, stops it and frees the name. */
+/** Fences the old run first, so that it can change nothing any more; then notifies it, stops it and frees the name. */
 export async function takeoverCall(params: CallParams<"takeover">, context: CallContext): Promise<TakeoverResult> {
   const { services, actor } = context;
   const { address, worker } = findWorker(services, params.target);

@@ -9,10 +9,10 @@ import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import { isFolder } from "../../state/files.ts";
 
-/** The operator has seen what the file would run, and agrees: to this text, and to no other. */
+/** Records that the operator agrees to what the fleet file runs: to exactly this text. */
 export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {
   const digest = digestOf(params);
-  assertThere(params.here.root);
+  assertFolder(params.here.root);
   const trusted = await services.writer.write(() => {
     const project = registerProject(services, params.here);
     setTrustedFleet(services.db, {
@@ -29,8 +29,8 @@ export async function trustCall(params: CallParams<"trust">, { services }: CallC
   return trusted;
 }
 
-/** A folder becomes a project by this: one that is not there has nothing to trust. */
-function assertThere(root: string): void {
+/** Throws unless the root is a folder, because trusting registers it as a project. */
+function assertFolder(root: string): void {
   if (isFolder(root)) return;
   throw new PerdureError("not-found", `${root} is not a folder.`, { hint: "cd to the project" });
 }
@@ -39,30 +39,27 @@ export async function checkTrustCall(
   params: CallParams<"checkTrust">,
   { services }: CallContext,
 ): Promise<CallResults["checkTrust"]> {
-  const known = trustedBefore(services, params);
+  const known = lastTrusted(services, params);
   return { trusted: known?.digest === digestOf(params), before: known && { text: known.text, prompts: known.prompts } };
 }
 
-export function assertTrusted(services: Services, params: Agreed & Pick<CallParams<"up">, "here">): void {
-  const known = trustedBefore(services, params);
+export function assertTrusted(services: Services, params: FleetText & Pick<CallParams<"up">, "here">): void {
+  const known = lastTrusted(services, params);
   if (known?.digest === digestOf(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
-    hint: "look at what it runs, then: perdure trust",
+    hint: "review what it runs, then: perdure trust",
     details: { untrusted: true },
   });
 }
 
-function trustedBefore(
-  services: Services,
-  { here }: Pick<CallParams<"up">, "here">,
-): ReturnType<typeof trustedFleetOf> {
+function lastTrusted(services: Services, { here }: Pick<CallParams<"up">, "here">): ReturnType<typeof trustedFleetOf> {
   const project = projectOf(services, { here, project: null });
   return project && trustedFleetOf(services.db, project.id);
 }
 
-type Agreed = Pick<CallParams<"up">, "text" | "prompts">;
+type FleetText = Pick<CallParams<"up">, "text" | "prompts">;
 
-function digestOf({ text, prompts }: Agreed): string {
+function digestOf({ text, prompts }: FleetText): string {
   return sha256(`${prompts}\n${text}`);
 }

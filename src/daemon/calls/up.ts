@@ -8,24 +8,24 @@ import { assertTrusted } from "./trust.ts";
 import { nameMembers, desireMember, bringUpMember } from "../fleet/members.ts";
 
 /**
- * trusted? → names → the saved session, as a whole or not at all → desired → each started, or left as it is. What one of
- * them cannot do is said of that one; the others come up.
+ * Brings a fleet up: checks the trust → makes the names workers → enters the saved session, completely or not at all →
+ * makes them desired → starts each, or leaves it running. A worker that is refused does not affect the others.
  */
 export async function upCall(params: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
   const { services } = context;
   assertTrusted(services, params);
   const paths = params.workers.map(({ environment }) => environment.PATH ?? "");
-  if (paths.length > 0) services.fleet.tmux.server([...new Set(paths)].join(":")); // without tmux, one word for all of them
+  if (paths.length > 0) services.fleet.tmux.server([...new Set(paths)].join(":")); // without tmux, one error for all of them
   const { project, members, refused } = await services.writer.write(() => nameMembers(services, params));
   for (const item of refused) await context.send(item);
   publishProjects(services);
-  const anew = await enterSaved(services, project, members, params);
+  const freshWorkers = await enterSaved(services, project, members, params);
   await services.writer.write(() => {
     for (const member of members) desireMember(services, member);
   });
   const items = await Promise.all(
     members.map(async (member) => {
-      const item = await bringUpMember(services, project, member, params.fresh || anew.has(member.worker.id));
+      const item = await bringUpMember(services, project, member, params.fresh || freshWorkers.has(member.worker.id));
       await context.send(item);
       return item;
     }),

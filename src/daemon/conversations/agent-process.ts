@@ -7,18 +7,18 @@ import type { Adapter, ProcessView } from "../../vendors/index.ts";
 import type { ConversationServices } from "./services.ts";
 import { identityOf } from "../runs/identity.ts";
 
-/** What all runs of a vendor's folder share. */
+/** Sources of signs that all runs of a vendor's folder share. */
 export interface SignSources {
-  /** Whether a change there is told. */
-  watched: () => boolean;
-  recent: ProcessView;
+  /** Tells whether the vendor's folder is watched, so that a change in it is noticed at once. */
+  isWatched: () => boolean;
+  recentProcesses: ProcessView;
 }
 
-/** The run's own agent process, which may outlive the wrapper; a nested one is never asked. */
+/** Finds the run's own agent process, which may outlive the wrapper, and reads its signs; nested agents are ignored. */
 export class AgentProcessWatch {
   readonly #services: ConversationServices;
   readonly #adapter: Adapter;
-  /** Once it has shown a sign. */
+  /** The agent's process, once it has shown a sign. */
   found: ProcessInfo | null = null;
 
   constructor(services: ConversationServices, adapter: Adapter) {
@@ -27,23 +27,23 @@ export class AgentProcessWatch {
   }
 
   signs(run: Run, { configDir }: Conversation): Sign[] {
-    const { processes, runs: watch } = this.#services;
+    const { processes, runs } = this.#services;
     if (this.found && isAlive(processes, this.found))
       return this.#adapter.liveness.inspect(configDir, this.found.pid, processes);
     let signs: Sign[] = [];
-    const found = (pid: number): boolean => {
-      const shown = signs.length > 0 ? [] : this.#adapter.liveness.inspect(configDir, pid, processes);
-      if (shown.length === 0) return false;
-      signs = shown;
+    const isAgent = (pid: number): boolean => {
+      const found = signs.length > 0 ? [] : this.#adapter.liveness.inspect(configDir, pid, processes);
+      if (found.length === 0) return false;
+      signs = found;
       this.found = processes.inspect(pid);
       return true;
     };
-    if (isAlive(processes, identityOf(run))) walkToAgent(processes, run.pid, found);
-    else if (this.found === null) watch.allProcessesOf(run).some(({ pid }) => found(pid));
+    if (isAlive(processes, identityOf(run))) walkToAgent(processes, run.pid, isAgent);
+    else if (this.found === null) runs.allProcessesOf(run).some(({ pid }) => isAgent(pid));
     return signs;
   }
 
-  /** What it has left behind. */
+  /** Returns the signs that an ended agent has left on disk. */
   leftovers({ configDir }: Conversation): Sign[] {
     return this.found ? (this.#adapter.liveness.leftovers?.(configDir, this.found) ?? []) : [];
   }

@@ -1,4 +1,4 @@
-import { isNews, afterScreen, afterTitle, afterSign, UNKNOWN, type Attention } from "../../core/attention.ts";
+import { isWorthReporting, afterScreen, afterTitle, afterSign, UNKNOWN, type Attention } from "../../core/attention.ts";
 import { TITLE_SETTLE_MS } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
@@ -9,12 +9,12 @@ import { recordRunEvent } from "../events.ts";
 
 type AttentionServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs">;
 
-/** What one run does, and what it waits for. Only that somebody is needed, or no longer, costs a commit. */
+/** Tracks what one run does and waits for. Only a change of whether somebody is needed costs a commit. */
 export class AttentionWatch {
   readonly #services: AttentionServices;
   readonly #run: Run;
   readonly #adapter: Adapter;
-  #now: Attention = UNKNOWN;
+  #attention: Attention = UNKNOWN;
 
   constructor(services: AttentionServices, run: Run, adapter: Adapter) {
     this.#services = services;
@@ -22,8 +22,8 @@ export class AttentionWatch {
     this.#adapter = adapter;
   }
 
-  /** For somebody: nothing will happen before that. */
-  get waits(): boolean {
+  /** The agent does nothing until somebody acts. */
+  get isWaiting(): boolean {
     return this.activity === "idle" || this.activity === "blocked";
   }
 
@@ -32,42 +32,42 @@ export class AttentionWatch {
   }
 
   get activity(): Activity | null {
-    return this.#now.activity;
+    return this.#attention.activity;
   }
 
   get reason(): BlockedReason | null {
-    return this.#now.reason;
+    return this.#attention.reason;
   }
 
-  /** A dialog may be in front of it, or it is blocked and has not said by what. */
-  wantsScreen(seldom: boolean): boolean {
-    const { by, activity, reason, worked, toldAtMs } = this.#now;
+  /** Tells whether the screen may show a dialog, or the reason of a block that is not known. `always` includes every agent. */
+  needsScreen(always: boolean): boolean {
+    const { source, activity, reason, hasWorked, reportedAtMs } = this.#attention;
     if (this.#adapter.screen?.dialogs === undefined) return false;
-    if (seldom || by === "screen" || (activity === "blocked" && reason === null)) return true;
-    return !worked && toldAtMs === null;
+    if (always || source === "screen" || (activity === "blocked" && reason === null)) return true;
+    return !hasWorked && reportedAtMs === null;
   }
 
   async onSign({ activity, blocked }: Sign): Promise<void> {
     if (!activity) return;
-    const said = blocked === undefined ? { activity } : { activity, blocked };
-    await this.#become(afterSign(this.#now, said, this.#services.monotonicMs()));
+    const outward = blocked === undefined ? { activity } : { activity, blocked };
+    await this.#update(afterSign(this.#attention, outward, this.#services.monotonicMs()));
   }
 
   async onTitle(title: string): Promise<void> {
-    const said = this.#adapter.screen?.title?.(title);
-    if (!said) return;
+    const outward = this.#adapter.screen?.title?.(title);
+    if (!outward) return;
     const times = { nowMs: this.#services.monotonicMs(), settleMs: TITLE_SETTLE_MS };
-    await this.#become(afterTitle(this.#now, said, times));
+    await this.#update(afterTitle(this.#attention, outward, times));
   }
 
   async onScreen(text: string): Promise<void> {
-    await this.#become(afterScreen(this.#now, dialogOn(text, this.#adapter.screen?.dialogs)?.reason ?? null));
+    await this.#update(afterScreen(this.#attention, dialogOn(text, this.#adapter.screen?.dialogs)?.reason ?? null));
   }
 
-  async #become(next: Attention): Promise<void> {
-    const before = this.#now;
-    this.#now = next;
-    if (!isNews(before, next)) return;
+  async #update(next: Attention): Promise<void> {
+    const before = this.#attention;
+    this.#attention = next;
+    if (!isWorthReporting(before, next)) return;
     const { activity, reason } = next;
     await this.#services.writer.write(() =>
       recordRunEvent(this.#services, "worker.attention", this.#run, { activity, reason }),

@@ -1,4 +1,4 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { observe } from "../../core/proof.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import {
@@ -27,10 +27,11 @@ import {
 } from "../../store/conversations.ts";
 import { activeSaved, setSavedConversation, touchSaved } from "../../store/saved.ts";
 import { setForkOf, workerById, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
 
-// What happens to a worker's conversations. Everything here runs inside a change.
+// Binds workers to conversations and applies the signs of their agents. Everything here runs inside a change.
 
 type TranscriptServices = Pick<BaseServices, "db" | "processes">;
 
@@ -41,18 +42,18 @@ export interface NewConversation {
   variables: Variables;
   launchCwd: string;
   provenance: Provenance;
-  /** The session it begins as a branch of. */
+  /** The conversation that the new one is a branch of. */
   forkedFrom?: number | null;
 }
 
-/** The worker is in this conversation from now on; the one before it stays in its lineage. */
+/** Makes a conversation and binds the worker to it; the conversation before it stays in the worker's lineage. */
 export function bindNewConversation(
   services: ChangeServices,
   worker: Worker,
   run: Run | null,
   fresh: NewConversation,
 ): Conversation {
-  assertNobodys(services, worker, fresh);
+  assertUnbound(services, worker, fresh);
   const id = insertConversation(services.db, {
     workerId: worker.id,
     vendor: fresh.vendor,
@@ -65,30 +66,35 @@ export function bindNewConversation(
     forkedFrom: fresh.forkedFrom ?? null,
     createdMs: services.now(),
   });
-  bind(services, worker, id);
+  bindWorker(services, worker, id);
   if (worker.forkOf !== null) setForkOf(services.db, worker.id, null);
   const { vendor, vendorId, provenance } = fresh;
   recordEvent(services, "session.bound", subjectOf(worker, run), { session: vendorId, vendor, provenance });
-  return mustBe(conversationById(services.db, id));
+  return requirePresent(conversationById(services.db, id), `conversation ${vendorId}`);
 }
 
-/** The worker is in this conversation, and so it is in the saved session that follows it. */
-export function bind(services: ChangeServices, worker: Worker, sessionId: number): void {
-  bindConversation(services.db, worker.id, sessionId);
+/** Binds the worker to the conversation, also in the active saved session, which follows the workers. */
+export function bindWorker(services: ChangeServices, worker: Worker, conversationId: number): void {
+  bindConversation(services.db, worker.id, conversationId);
   const active = activeSaved(services.db, worker.projectId);
   if (active === null) return;
-  setSavedConversation(services.db, active.id, worker.id, sessionId);
+  setSavedConversation(services.db, active.id, worker.id, conversationId);
   touchSaved(services.db, active.id, services.now());
 }
 
-/** The worker goes on with a program that has none; its lineage stays. */
-export function leaveConversation(services: ChangeServices, worker: Worker, run: Run, session: Conversation): void {
+/** Unbinds a worker whose program has no conversations; its lineage stays. */
+export function leaveConversation(
+  services: ChangeServices,
+  worker: Worker,
+  run: Run,
+  conversation: Conversation,
+): void {
   bindConversation(services.db, worker.id, null);
-  recordEvent(services, "session.left", subjectOf(worker, run), { session: session.vendorId });
+  recordEvent(services, "session.left", subjectOf(worker, run), { session: conversation.vendorId });
 }
 
-/** A conversation belongs to one worker at most. */
-function assertNobodys(
+/** Throws if the conversation is bound already: it belongs to one worker at most. */
+function assertUnbound(
   services: ChangeServices,
   worker: Worker,
   { vendor, vendorId, configDir }: NewConversation,
@@ -96,75 +102,76 @@ function assertNobodys(
   const taken = conversationInUse(services.db, vendor, configDir, vendorId);
   if (taken === null) return;
   const owner = taken.workerId === worker.id ? worker : workerById(services.db, taken.workerId);
-  throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} is ${owner?.name}'s.`, {
+  throw new PerdureError("conflict", `The ${vendor} conversation ${vendorId} belongs to ${owner?.name}.`, {
     hint: `perdure history ${owner?.name}`,
     details: { session: vendorId, owner: owner?.name },
   });
 }
 
-/** The run begins in this conversation; whether it does, its vendor has to show. */
+/** Records that the run is to begin in this conversation; the vendor's signs will prove whether it does. */
 export function enterRun(
   services: ChangeServices,
   run: Run,
-  session: Conversation,
+  conversation: Conversation,
   began: RunConversation["began"],
 ): void {
   enterConversation(services.db, {
     runId: run.id,
-    conversationId: session.id,
+    conversationId: conversation.id,
     began,
     atMs: services.now(),
     proved: "pending",
     evidence: null,
     provedMs: null,
-    bytesBefore: conversationById(services.db, session.id)?.transcriptBytes ?? null,
+    bytesBefore: conversationById(services.db, conversation.id)?.transcriptBytes ?? null,
   });
 }
 
 export type SignOutcome = "known" | "proved" | "mismatch" | "rotated" | "stale" | "foreign";
 
-/** One sign of the run's own vendor process. Fenced: a run that lost its name moves nothing. */
+/** Applies one sign of the run's own vendor process. A run that has lost its name changes nothing. */
 export function applySign(services: ChangeServices, runId: string, sign: Sign): SignOutcome {
-  // It becomes a file name and an argument: from a hook or a registry it is as good as from a stranger.
+  // The id becomes a file name and an argument, and hooks and registries are untrusted input.
   if (!isSessionId(sign.session)) return "stale";
   const run = runById(services.db, runId);
   const worker = run && workerById(services.db, run.workerId);
   const entry = run && lastEntryOfRun(services.db, run.id);
-  const session = run && conversationOfRun(services.db, run.id);
-  if (!run || !worker || !entry || !session) return "stale";
-  if (sign.stays && sign.session !== session.vendorId) return "stale";
-  if (standing(worker.lease, run.id, run.generation) !== "current") return "stale";
-  const finding = observe({ session: session.vendorId, proved: provedOf(entry) }, sign.session);
-  if (finding.kind === "proved") prove(services, worker, run, session, true, sign.evidence);
+  const conversation = run && conversationOfRun(services.db, run.id);
+  if (!run || !worker || !entry || !conversation) return "stale";
+  if (sign.stays && sign.session !== conversation.vendorId) return "stale";
+  if (leaseStanding(worker.lease, run.id, run.generation) !== "current") return "stale";
+  const finding = observe({ session: conversation.vendorId, proved: provedOf(entry) }, sign.session);
+  if (finding.kind === "proved") recordProof(services, worker, run, conversation, true, sign.evidence);
   if (finding.kind === "mismatch") {
-    prove(services, worker, run, session, false, `${sign.evidence} shows ${sign.session}`);
+    recordProof(services, worker, run, conversation, false, `${sign.evidence} shows ${sign.session}`);
   }
-  return finding.kind === "rotated" ? rotate(services, worker, run, session, sign) : finding.kind;
+  return finding.kind === "rotated" ? rotate(services, worker, run, conversation, sign) : finding.kind;
 }
 
-/** What was seen of its transcript. One that was begun inside the program may live in a folder of its own. */
-export function noteTranscript(
+/** Records a transcript that was found. A conversation that was begun inside the program may have a folder of its own. */
+export function recordTranscript(
   services: TranscriptServices,
-  session: Conversation,
-  seen: Omit<GoodTranscript, "state">,
+  conversation: Conversation,
+  found: Omit<GoodTranscript, "state">,
 ): void {
-  const { file, bytes, version, cwd } = seen;
-  setTranscript(services.db, session.id, { file, bytes, version, boot: services.processes.bootId() });
-  if (session.provenance !== "rotated" || cwd === undefined || cwd === session.launchCwd) return;
-  moveConversation(services.db, session.id, cwd, session.variables);
+  const { file, bytes, version, cwd } = found;
+  setTranscript(services.db, conversation.id, { file, bytes, version, boot: services.processes.bootId() });
+  if (conversation.provenance !== "rotated" || cwd === undefined || cwd === conversation.launchCwd) return;
+  moveConversation(services.db, conversation.id, cwd, conversation.variables);
 }
 
-/** A prompt was sent in the conversation the run is in: from now on an empty transcript is a loss. */
-export function notePrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
-  const session = conversationOfRun(services.db, runId);
-  if (activity === "busy" && session?.vendorId === id && !session.prompted) setPrompted(services.db, session.id);
+/** Records the first prompt in the conversation that the run is in: from now on an empty transcript is a loss. */
+export function recordPrompt(services: ChangeServices, runId: string, { session: id, activity }: Sign): void {
+  const conversation = conversationOfRun(services.db, runId);
+  if (activity === "busy" && conversation?.vendorId === id && !conversation.prompted)
+    setPrompted(services.db, conversation.id);
 }
 
-export function prove(
+export function recordProof(
   services: ChangeServices,
   worker: Worker,
   run: Run,
-  session: Conversation,
+  conversation: Conversation,
   proved: boolean,
   evidence: string,
 ): void {
@@ -175,10 +182,10 @@ export function prove(
     provedMs: services.now(),
   });
   const type = proved ? "session.proved" : "session.mismatch";
-  recordEvent(services, type, subjectOf(worker, run), { session: session.vendorId, evidence });
+  recordEvent(services, type, subjectOf(worker, run), { session: conversation.vendorId, evidence });
 }
 
-/** `/clear`, `/new`, or a resume inside the program: the worker goes along, unless the other one is somebody else's. */
+/** Binds the worker to the conversation its agent changed to (`/clear`, `/new`, a resume), unless another worker owns it. */
 function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conversation, sign: Sign): SignOutcome {
   const known = conversationInUse(services.db, from.vendor, from.configDir, sign.session);
   if (known && known.workerId !== worker.id) {
@@ -190,8 +197,9 @@ function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conver
     return "foreign";
   }
   const to =
-    known ?? bindNewConversation(services, { ...worker, conversationId: from.id }, run, rotated(from, sign.session));
-  bind(services, worker, to.id);
+    known ??
+    bindNewConversation(services, { ...worker, conversationId: from.id }, run, rotatedConversation(from, sign.session));
+  bindWorker(services, worker, to.id);
   const now = services.now();
   enterConversation(services.db, {
     runId: run.id,
@@ -208,7 +216,7 @@ function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conver
   return "rotated";
 }
 
-function rotated(from: Conversation, vendorId: string): NewConversation {
+function rotatedConversation(from: Conversation, vendorId: string): NewConversation {
   return {
     vendor: from.vendor,
     vendorId,
@@ -226,9 +234,4 @@ export function provedOf({ proved }: Pick<RunConversation, "proved">): Proved {
 function subjectOf(worker: Worker, run: Run | null): Parameters<typeof recordEvent>[2] {
   const who = { projectId: worker.projectId, workerId: worker.id };
   return run ? { ...who, run: run.id, generation: run.generation } : who;
-}
-
-function mustBe(row: Conversation | null): Conversation {
-  if (row === null) throw new Error("a session vanished in its own transaction");
-  return row;
 }

@@ -16,103 +16,103 @@ import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../stor
 import type { Adapter } from "../../vendors/index.ts";
 import { AgentProcessWatch, type SignSources } from "./agent-process.ts";
 import { AttentionWatch } from "./attention.ts";
-import { readEvents } from "./hook-events.ts";
+import { readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
 import { proveByTranscript } from "./proof.ts";
-import { applySign, notePrompt, type SignOutcome } from "./bindings.ts";
+import { applySign, recordPrompt, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
 
 interface FollowOptions {
-  late: boolean;
+  adopted: boolean;
   sources: SignSources;
-  /** What a sign of the run led to, once it is on disk. */
+  /** Called with what a sign of the run led to, once it is on disk. */
   onOutcome: (run: Run, outcome: SignOutcome) => Promise<void>;
 }
 
-/** Follows one run: first whether it is in the right conversation, then where it goes from there. */
+/** Follows the conversation of one run: proves that the run is in the right one, then tracks its rotations. */
 export class Follower {
   readonly #services: ConversationServices;
   #run: Run;
   readonly #adapter: Adapter;
-  readonly #late: boolean;
+  readonly #adopted: boolean;
   readonly #isWatched: () => boolean;
   readonly #onOutcome: FollowOptions["onOutcome"];
   readonly #transcript: TranscriptWatch;
-  /** What its process showed at the last look: only what was not there then is news. Null before the first sign. */
-  #shown: ReadonlySet<string> | null = null;
+  /** The conversations that the process showed at the last poll; null before the first sign. */
+  #shownSessions: ReadonlySet<string> | null = null;
   readonly #agent: AgentProcessWatch;
-  /** A sign of another conversation before any of the right one: on its way there, or lost? */
+  /** A sign of another conversation before any sign of the right one, which the agent may still be about to open. */
   #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
-  /** Grows from look to look until the first sign, up to the usual poll. */
+  /** The poll interval, which grows until the first sign, up to the usual one. */
   #waitMs = PROOF_LOOK_MS;
   #timer: NodeJS.Timeout | null = null;
-  /** One step at a time: two at once would tell the same news twice, and in another order. */
-  #last: Promise<void> = Promise.resolve();
+  /** The last step; steps run one at a time, because two at once would report the same change twice, or out of order. */
+  #lastStep: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** Looks in a row at which it waited for somebody, and whatever it does next is told. */
+  /** Consecutive polls at which the agent waited for somebody and its next activity would be noticed without a poll. */
   #calmPolls = 0;
-  readonly #listening: (() => void) | null;
+  readonly #stopListening: (() => void) | null;
 
   readonly attention: AttentionWatch;
-  readonly strangers: ForeignOpeners;
+  readonly foreignOpeners: ForeignOpeners;
   readonly hang: HangDetector;
-  /** Another worker's conversation that it has gone to. */
-  foreign: string | null = null;
+  /** The conversation of another worker that the agent has changed to. */
+  foreignConversation: string | null = null;
 
-  /** `late`: found running by a daemon that did not see it begin. */
+  /** `adopted`: the run was found alive by a daemon that did not see it begin. */
   constructor(
     services: ConversationServices,
     run: Run,
     adapter: Adapter,
-    { late, sources: signs, onOutcome }: FollowOptions,
+    { adopted, sources, onOutcome }: FollowOptions,
   ) {
     this.#onOutcome = onOutcome;
     this.#services = services;
-    this.#isWatched = signs.watched;
+    this.#isWatched = sources.isWatched;
     this.#run = run;
     this.#adapter = adapter;
-    this.#late = late;
+    this.#adopted = adopted;
     this.#transcript = new TranscriptWatch(services);
     this.#agent = new AgentProcessWatch(services, adapter);
-    this.strangers = new ForeignOpeners(services, adapter, signs.recent);
+    this.foreignOpeners = new ForeignOpeners(services, adapter, sources.recentProcesses);
     this.hang = new HangDetector(services);
     this.attention = new AttentionWatch(services, run, adapter);
-    const asked = { runDir: services.runs.runDir(run.id), session: this.#session()?.vendorId ?? "" };
-    this.#listening = adapter.liveness.listen?.(asked, (sign) => this.#onTold(sign)) ?? null;
+    const context = { runDir: services.runs.runDir(run.id), session: this.#conversation()?.vendorId ?? "" };
+    this.#stopListening = adapter.liveness.listen?.(context, (sign) => this.#onListenedSign(sign)) ?? null;
     this.#pollIn(this.#waitMs);
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#listening?.();
+    this.#stopListening?.();
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  /** Another process holds the name for the run from now on. */
+  /** Records that another process holds the name for the run. */
   setHolder(run: Run): void {
     this.#run = run;
-    // What it may have shown by now was looked for elsewhere; most have yet to start, and will be told of.
+    // Signs were searched for under another process until now; most agents have yet to start, and the watch will report it.
     this.#waitMs = RUN_POLL_MS / 2;
     this.#pollIn(this.#isWatched() ? this.#waitMs : PROOF_LOOK_MS);
   }
 
-  /** What its terminal shows, in turn with what it tells by itself. */
-  runExclusive(tell: (attention: AttentionWatch) => Promise<void>): void {
-    void this.#step(() => tell(this.attention));
+  /** Updates the attention with what the terminal shows, in turn with the agent's own signs. */
+  runExclusive(update: (attention: AttentionWatch) => Promise<void>): void {
+    void this.#step(() => update(this.attention));
   }
 
-  /** Something happened where this vendor's processes leave their signs. */
+  /** Polls soon, because something changed in the folder with the signs of the vendor's processes. */
   pollSoon(): void {
     this.#calmPolls = 0;
-    this.#transcript.activity();
+    this.#transcript.noteActivity();
     this.#pollIn(SIGN_SETTLE_MS);
   }
 
-  /** A process has come that is not its own: who knows what it has opened. */
-  recheckStrangers(): void {
-    this.strangers.checkNow();
+  /** Checks for foreign openers soon, because a process has appeared that is not the run's own. */
+  recheckForeignOpeners(): void {
+    this.foreignOpeners.checkNow();
     if (this.#calmPolls >= CALM_LOOKS) this.#pollIn(RUN_POLL_MS);
     this.#calmPolls = 0;
   }
@@ -125,15 +125,15 @@ export class Follower {
     return this.#run.pid;
   }
 
-  /** A hook has left a file in the run's folder. */
+  /** Reads the file that a hook has written to the run's folder. */
   onHookFile(): void {
     this.#calmPolls = 0;
-    this.hang.activity();
+    this.hang.noteActivity();
     void this.#step(() => this.#readHookFiles());
   }
 
-  #onTold(sign: Sign): void {
-    this.hang.activity();
+  #onListenedSign(sign: Sign): void {
+    this.hang.noteActivity();
     void this.#step(() => this.#apply(sign));
   }
 
@@ -149,124 +149,127 @@ export class Follower {
   }
 
   #step(step: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(step).catch((error: unknown) => {
+    this.#lastStep = this.#lastStep.then(step).catch((error: unknown) => {
       this.#services.log(`could not follow the conversation of ${this.#run.id}: ${String(error)}`);
     });
-    return this.#last;
+    return this.#lastStep;
   }
 
   async #poll(): Promise<void> {
     const signs = this.#signs();
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#backoff(), RUN_POLL_MS);
     await this.#readHookFiles();
-    const current = this.#session()?.vendorId;
+    const current = this.#conversation()?.vendorId;
     const here = signs.find(({ session }) => session === current);
-    const gone = movedTo(current, this.#shown, signs);
+    const moved = movedTo(current, this.#shownSessions, signs);
     if (here) {
-      this.#unconfirmed = this.foreign = null;
+      this.#unconfirmed = this.foreignConversation = null;
       await this.#apply(here);
     }
-    if (gone && this.#late) await proveByTranscript(this.#services, this.#run);
-    if (gone && !this.#isUnconfirmed(gone, here !== undefined)) {
-      if (gone.session !== this.foreign) await this.#apply(gone);
-      this.#shown = new Set(signs.map(({ session }) => session));
+    if (moved && this.#adopted) await proveByTranscript(this.#services, this.#run);
+    if (moved && !this.#awaitsConfirmation(moved, here !== undefined)) {
+      if (moved.session !== this.foreignConversation) await this.#apply(moved);
+      this.#shownSessions = new Set(signs.map(({ session }) => session));
     } else if (here) {
-      this.#shown = new Set(signs.map(({ session }) => session));
+      this.#shownSessions = new Set(signs.map(({ session }) => session));
     }
-    await this.#noteTranscript(null);
-    const session = this.#session();
-    await this.strangers.poll(this.#run, session, this.#agent.found);
-    const transcript = session && this.#transcript.fileOf(session);
+    await this.#pollTranscript(null);
+    const conversation = this.#conversation();
+    await this.foreignOpeners.poll(this.#run, conversation, this.#agent.found);
+    const transcript = conversation && this.#transcript.fileOf(conversation);
     await this.hang.poll(this.#run, this.attention.activity === "busy", signs, transcript);
-    const sure =
-      here !== undefined && this.#unconfirmed === null && this.foreign === null && !this.strangers.suspicious;
-    const calm = sure && this.attention.waits && this.#isWatched();
+    const settled =
+      here !== undefined &&
+      this.#unconfirmed === null &&
+      this.foreignConversation === null &&
+      !this.foreignOpeners.hasSuspects;
+    const calm = settled && this.attention.isWaiting && this.#isWatched();
     this.#calmPolls = calm ? this.#calmPolls + 1 : 0;
   }
 
-  /** Where the first sign is told, it need not be looked for all the time: fifty that start together want the processor. */
+  /** Where a watch reports the first sign, polling backs off faster: fifty agents that start together need the processor. */
   #backoff(): number {
     return this.#isWatched() ? 3 : 1.1;
   }
 
-  /** What was still in doubt when the run ended is no longer: it never got where it should have been. */
+  /** Returns the sign that was unconfirmed when the run ended: the run never reached the right conversation. */
   unconfirmedSign(): Sign | null {
-    return this.#late ? null : (this.#unconfirmed?.sign ?? null);
+    return this.#adopted ? null : (this.#unconfirmed?.sign ?? null);
   }
 
-  /** Where the process is, or was when it was killed, as far as it shows or has left something behind. */
+  /** Returns the signs of where the process is, or was when it was killed, as far as it shows or left any. */
   finalSigns(): Sign[] {
-    const session = this.#session();
-    if (!session) return [];
+    const conversation = this.#conversation();
+    if (!conversation) return [];
     const live = this.#signs();
-    const remains = this.#agent.leftovers(session);
-    const signs = live.length > 0 ? live : remains;
-    const here = signs.find((sign) => sign.session === session.vendorId);
-    const gone = movedTo(session.vendorId, this.#shown, signs);
+    const leftovers = this.#agent.leftovers(conversation);
+    const signs = live.length > 0 ? live : leftovers;
+    const here = signs.find((sign) => sign.session === conversation.vendorId);
+    const moved = movedTo(conversation.vendorId, this.#shownSessions, signs);
     const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || here !== undefined;
-    return [...(here ? [here] : []), ...(gone && known ? [gone] : [])];
+    return [...(here ? [here] : []), ...(moved && known ? [moved] : [])];
   }
 
   /**
-   * A program may register before it has opened what it was told to: only one that stays elsewhere is in the wrong. Of one
-   * that nobody saw begin, it cannot be told at all: it may have been in the right one before.
+   * Tells whether a sign of another conversation has to be confirmed first: a program may register before it has opened the
+   * right one, so only one that stays elsewhere is wrong. An adopted run is never wrong: it may have rotated unseen.
    */
-  #isUnconfirmed(sign: Sign, seenHere: boolean): boolean {
+  #awaitsConfirmation(sign: Sign, seenHere: boolean): boolean {
     const proved = lastEntryOfRun(this.#services.db, this.#run.id)?.proved;
     if (seenHere || proved === "true") return false;
     if (proved === "false") return true;
     const now = this.#services.monotonicMs();
     if (this.#unconfirmed?.sign.session !== sign.session) this.#unconfirmed = { sign, sinceMs: now };
-    return this.#late || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
+    return this.#adopted || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
   }
 
-  #session(): Conversation | null {
+  #conversation(): Conversation | null {
     return conversationOfRun(this.#services.db, this.#run.id);
   }
 
   #signs(): Sign[] {
-    const session = this.#session();
-    // Until its pane is there we stand for it ourselves, and what we have started meanwhile is not its agent.
-    return session && this.#run.pid !== process.pid ? this.#agent.signs(this.#run, session) : [];
+    const conversation = this.#conversation();
+    // Until the pane exists the daemon itself holds the name, and its own child processes are not the agent.
+    return conversation && this.#run.pid !== process.pid ? this.#agent.signs(this.#run, conversation) : [];
   }
 
   async #readHookFiles(): Promise<void> {
-    for (const { sign, file } of readEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
+    for (const { sign, file } of readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
       await this.#apply(sign);
       rmSync(file, { force: true });
     }
   }
 
   async #apply(sign: Sign): Promise<void> {
-    if (sign.stays && this.#session()?.vendorId !== sign.session) return;
-    if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.activity();
+    if (sign.stays && this.#conversation()?.vendorId !== sign.session) return;
+    if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.noteActivity();
     await this.attention.onSign(sign);
     const entry = lastEntryOfRun(this.#services.db, this.#run.id);
-    // Nine signs of ten say what is known: they cost no commit.
-    if (entry?.proved !== "true" || this.#session()?.vendorId !== sign.session) {
+    // Nine of ten signs add nothing, and cost no commit.
+    if (entry?.proved !== "true" || this.#conversation()?.vendorId !== sign.session) {
       const outcome = await this.#services.writer.write(() => applySign(this.#services, this.#run.id, sign));
-      if (outcome === "foreign") this.foreign = sign.session;
+      if (outcome === "foreign") this.foreignConversation = sign.session;
       await this.#onOutcome(this.#run, outcome);
     }
-    await this.#notePrompt(sign);
-    const own = this.#session()?.vendorId === sign.session;
-    if (own && sign.transcript !== undefined) await this.#noteTranscript(sign.transcript);
+    await this.#recordPrompt(sign);
+    const own = this.#conversation()?.vendorId === sign.session;
+    if (own && sign.transcript !== undefined) await this.#pollTranscript(sign.transcript);
   }
 
-  async #notePrompt(sign: Sign): Promise<void> {
-    if (sign.activity !== "busy" || this.#session()?.prompted !== false) return;
-    await this.#services.writer.write(() => notePrompt(this.#services, this.#run.id, sign));
+  async #recordPrompt(sign: Sign): Promise<void> {
+    if (sign.activity !== "busy" || this.#conversation()?.prompted !== false) return;
+    await this.#services.writer.write(() => recordPrompt(this.#services, this.#run.id, sign));
   }
 
-  async #noteTranscript(told: string | null): Promise<void> {
-    const session = this.#session();
-    if (!session) return;
-    if (told !== null) this.#transcript.setFile(session, told);
-    await this.#transcript.poll(session, this.attention.activity === "busy");
+  async #pollTranscript(reportedFile: string | null): Promise<void> {
+    const conversation = this.#conversation();
+    if (!conversation) return;
+    if (reportedFile !== null) this.#transcript.setReportedFile(conversation, reportedFile);
+    await this.#transcript.poll(conversation, this.attention.activity === "busy");
   }
 }
 
-/** Delays what can wait until other polls are due as well: fifty polls in one wake-up cost less than one each. */
+/** Aligns slow polls to common times: fifty polls in one wake-up cost less than fifty wake-ups. */
 function alignedDelay(nowMs: number, ms: number): number {
   if (ms < RUN_POLL_MS) return ms;
   return Math.ceil((nowMs + ms) / LOOKS_TOGETHER_MS) * LOOKS_TOGETHER_MS - nowMs;

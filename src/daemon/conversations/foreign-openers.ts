@@ -8,49 +8,52 @@ import type { ConversationServices } from "./services.ts";
 import { locationOf } from "./probe.ts";
 import { publishRunEvent } from "../events.ts";
 
-/** Others that have opened a run's conversation behind our back: flagged, because the vendor will not refuse them. */
+/** Finds foreign processes that have opened a run's conversation, which are flagged because the vendor does not refuse them. */
 export class ForeignOpeners {
   readonly #services: ConversationServices;
   readonly #adapter: Adapter;
-  readonly #recent: ProcessView;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #recentProcesses: ProcessView;
+  #polledAtMs = Number.NEGATIVE_INFINITY;
   #suspects: number[] = [];
 
   pids: number[] = [];
 
   constructor(services: ConversationServices, adapter: Adapter, recent: ProcessView) {
-    this.#recent = recent;
+    this.#recentProcesses = recent;
     this.#services = services;
     this.#adapter = adapter;
   }
 
-  /** Somebody has come: the next look is not put off. */
+  /** Makes the next poll check at once, because a new process has appeared. */
   checkNow(): void {
-    this.#lookedAtMs = Number.NEGATIVE_INFINITY;
+    this.#polledAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  get suspicious(): boolean {
+  get hasSuspects(): boolean {
     return this.#suspects.length > 0;
   }
 
-  async poll(run: Run, session: Conversation | null, agent: ProcessInfo | null): Promise<void> {
+  async poll(run: Run, conversation: Conversation | null, agent: ProcessInfo | null): Promise<void> {
     const now = this.#services.monotonicMs();
-    if (!session || now - this.#lookedAtMs < STRANGER_LOOK_MS) return;
-    this.#lookedAtMs = now;
+    if (!conversation || now - this.#polledAtMs < STRANGER_LOOK_MS) return;
+    this.#polledAtMs = now;
     const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
-    // Before the run's own agent is known, it would be taken for one.
+    // Before the run's own agent is known, it would be taken for a foreign process.
     if (own.length === 0) return;
-    // Before anybody is accused, it is looked anew.
-    const view = this.#suspects.length > 0 ? this.#services.processes : this.#recent;
-    const holders = this.#adapter.liveness.holders(locationOf(session), view).map(({ pid }) => pid);
+    // A suspect is checked against the live process table, not the cached one.
+    const view = this.#suspects.length > 0 ? this.#services.processes : this.#recentProcesses;
+    const holders = this.#adapter.liveness.holders(locationOf(conversation), view).map(({ pid }) => pid);
     const others = holders.filter((pid) => !own.includes(pid));
-    // Seen twice: a process between fork and exec has what its parent has, for a moment.
-    const strangers = others.filter((pid) => this.#suspects.includes(pid));
-    if (others.length > strangers.length) this.checkNow();
-    const pids = strangers.filter((pid) => !this.pids.includes(pid));
+    // Only a process that is seen twice counts: between fork and exec a child has its parent's files open.
+    const confirmed = others.filter((pid) => this.#suspects.includes(pid));
+    if (others.length > confirmed.length) this.checkNow();
+    const newPids = confirmed.filter((pid) => !this.pids.includes(pid));
     this.#suspects = others;
-    this.pids = strangers;
-    if (pids.length === 0) return;
-    await publishRunEvent(this.#services, run, "session.opened-elsewhere", { session: session.vendorId, pids });
+    this.pids = confirmed;
+    if (newPids.length === 0) return;
+    await publishRunEvent(this.#services, run, "session.opened-elsewhere", {
+      session: conversation.vendorId,
+      pids: newPids,
+    });
   }
 }

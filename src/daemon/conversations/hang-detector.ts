@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { heardAt, hungFor, listen, type HangTimer, type HangRules } from "../../core/hang.ts";
+import { startHangTimer, hungForMs, tickHangTimer, type HangTimer, type HangRules } from "../../core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
@@ -8,43 +8,43 @@ import { publishRunEvent } from "../events.ts";
 
 const RULES: HangRules = {
   everyMs: RUN_POLL_MS,
-  // Tests do not wait for minutes.
+  // Tests set a shorter time.
   hungAfterMs: Number(process.env.PERDURE_HUNG_AFTER_MS) || HUNG_AFTER_MS,
 };
 
-/** Whether one run's agent is at work and shows nothing of it: no hook, no sign, no growing transcript, no new title. */
+/** Detects a busy agent that shows no activity: no hook, no sign, no growing transcript, no new title. */
 export class HangDetector {
   readonly #services: ConversationServices;
-  #silence: HangTimer;
-  /** What came by itself: hooks, titles, what the program told. */
-  #stirs = 0;
+  #timer: HangTimer;
+  /** Counts hooks, titles and signs that the program sent. */
+  #activityCount = 0;
 
   constructor(services: ConversationServices) {
     this.#services = services;
-    this.#silence = heardAt("", services.monotonicMs());
+    this.#timer = startHangTimer("", services.monotonicMs());
   }
 
-  activity(): void {
-    this.#stirs++;
+  noteActivity(): void {
+    this.#activityCount++;
   }
 
-  /** Null as long as nobody need worry. */
+  /** How long the agent has been hung; null while it is not. */
   get hungMs(): number | null {
-    return hungFor(this.#silence, RULES);
+    return hungForMs(this.#timer, RULES);
   }
 
-  /** Tells once of each spell. */
+  /** Polls, and publishes one event for each hang. */
   async poll(run: Run, busy: boolean, signs: readonly Sign[], transcript: string | null): Promise<void> {
     const before = this.hungMs;
-    const seen = busy ? JSON.stringify([this.#stirs, signs, transcript && changeOf(transcript)]) : "";
-    this.#silence = listen(this.#silence, busy, seen, this.#services.monotonicMs(), RULES);
+    const fingerprint = busy ? JSON.stringify([this.#activityCount, signs, transcript && fileVersion(transcript)]) : "";
+    this.#timer = tickHangTimer(this.#timer, busy, fingerprint, this.#services.monotonicMs(), RULES);
     const { hungMs } = this;
     if (before === null && hungMs !== null)
       await publishRunEvent(this.#services, run, "worker.hung", { ms: Math.round(hungMs) });
   }
 }
 
-function changeOf(file: string): number[] {
+function fileVersion(file: string): number[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat ? [stat.size, stat.mtimeMs] : [];
 }

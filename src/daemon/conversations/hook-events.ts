@@ -6,15 +6,15 @@ import { isErrno, readIfThere } from "../../state/files.ts";
 import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
-/** What a run's hooks have left in its folder, in the order it was written. What says nothing is removed. */
-export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
+/** Reads the files that a run's hooks have written, in their order, as signs. Files without a sign are removed. */
+export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
   const found = eventFiles(folder).flatMap((file) => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stat ? [{ file, atNs: stat.mtimeNs, bytes: stat.size }] : [];
   });
   return (
     found
-      // A clock has ticks: of two in the same one, the name may tell which came first.
+      // Two files of the same clock tick are ordered by name, which may tell which came first.
       .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
       .flatMap(({ file, bytes }) => {
         const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
@@ -26,7 +26,7 @@ export function readEvents(folder: string, adapter: Adapter): { sign: Sign; file
   );
 }
 
-export function clearEvents(folder: string): void {
+export function clearHookEvents(folder: string): void {
   for (const file of eventFiles(folder)) rmSync(file, { force: true });
 }
 

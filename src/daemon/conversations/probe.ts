@@ -6,37 +6,37 @@ import type { AskProgram } from "../../vendors/adapter.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices } from "../base-services.ts";
 
-// What is on disk of a conversation, as the vendor's adapter sees it. Nothing here changes anything.
+// Looks, read only, at what is on disk of a conversation, through the vendor's adapter.
 
-export function locationOf(session: Conversation): SessionLocation {
+export function locationOf(conversation: Conversation): SessionLocation {
   return {
-    vendor: session.vendor,
-    id: session.vendorId,
-    configDir: session.configDir,
-    launchCwd: session.launchCwd,
+    vendor: conversation.vendor,
+    id: conversation.vendorId,
+    configDir: conversation.configDir,
+    launchCwd: conversation.launchCwd,
   };
 }
 
-/** `lastSeen`: where its transcript was, if that is known by now. */
-export async function probeSession(
+/** Probes the transcript of a conversation. `lastSeen` is the last known path of the transcript. */
+export async function probeConversation(
   services: Pick<BaseServices, "db">,
-  session: Conversation,
-  lastSeen: string | null = session.transcript,
+  conversation: Conversation,
+  lastSeen: string | null = conversation.transcript,
 ): Promise<Transcript> {
-  const adapter = adapterOf(session.vendor);
+  const adapter = adapterOf(conversation.vendor);
   if (adapter === null) return { state: "absent" };
-  return adapter.storage.probe(locationOf(session), lastSeen, askerOf(services, session));
+  return adapter.storage.probe(locationOf(conversation), lastSeen, askProgramOf(services, conversation));
 }
 
-/** The vendor's program as the session's worker runs it, with the environment recorded for it. */
-export function askerOf(services: Pick<BaseServices, "db">, session: Conversation): AskProgram {
-  const worker = workerById(services.db, session.workerId);
-  const adapter = adapterOf(session.vendor);
-  const stored = worker?.vendor === session.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
+/** Returns a way to ask the vendor's program, run as the conversation's worker runs it, with its recorded environment. */
+export function askProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): AskProgram {
+  const worker = workerById(services.db, conversation.workerId);
+  const adapter = adapterOf(conversation.vendor);
+  const stored = worker?.vendor === conversation.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
   return programAsker({
     command: stored ?? adapter?.command ?? [],
-    cwd: session.launchCwd,
+    cwd: conversation.launchCwd,
     environment: worker?.environment ?? {},
-    variables: session.variables,
+    variables: conversation.variables,
   });
 }

@@ -5,47 +5,46 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import type { ConversationServices } from "./services.ts";
-import { probeSession } from "./probe.ts";
-import { noteTranscript, prove } from "./bindings.ts";
+import { probeConversation } from "./probe.ts";
+import { recordTranscript, recordProof } from "./bindings.ts";
 
 /**
- * Inside a change, after the run ended. What it wrote is proof too, for one that was over before it could be looked at: the
- * transcript of this id has grown, and nobody else writes there. A headless one that did its work and wrote
- * nothing there has written it somewhere else.
+ * Decides, inside a change, the proof of an ended run that showed no sign in time. A transcript that has grown proves the
+ * run, because nobody else writes to it; a headless run that succeeded and wrote nothing there wrote to another conversation.
  */
-export function settleProof(
+export function finishProof(
   services: ChangeServices & Pick<BaseServices, "processes">,
   run: Run,
   transcript: Transcript,
 ): void {
   const entry = lastEntryOfRun(services.db, run.id);
-  const session = conversationOfRun(services.db, run.id);
+  const conversation = conversationOfRun(services.db, run.id);
   const worker = workerById(services.db, run.workerId);
-  if (!entry || !session || !worker) return;
+  if (!entry || !conversation || !worker) return;
   const before = entry.bytesBefore;
   const bytes = transcript.state === "good" ? transcript.bytes : 0;
   if (entry.proved === "pending" && bytes > (before ?? 0)) {
     const evidence = before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`;
-    prove(services, worker, run, session, true, evidence);
+    recordProof(services, worker, run, conversation, true, evidence);
   } else if (entry.proved === "pending" && run.exit === 0 && isHeadless(worker)) {
-    prove(services, worker, run, session, false, "ended well and wrote nothing to its conversation");
+    recordProof(services, worker, run, conversation, false, "ended well and wrote nothing to its conversation");
   }
-  if (transcript.state === "good" && bytes > (session.transcriptBytes ?? 0)) {
-    noteTranscript(services, session, transcript);
+  if (transcript.state === "good" && bytes > (conversation.transcriptBytes ?? 0)) {
+    recordTranscript(services, conversation, transcript);
   }
 }
 
-/** Whether nobody sits in front of what the worker was started with last. */
+/** Tells whether the worker's last command runs without a person in front of it. */
 export function isHeadless(worker: Worker): boolean {
   const args = (worker.command ?? []).slice((worker.programAt ?? 0) + 1);
   return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
-/** Nobody saw it begin, and now it is elsewhere; but it has written to the one it should have begun in. */
+/** Proves an adopted run, which is in another conversation now, by what it wrote to the one it should have begun in. */
 export async function proveByTranscript(services: ConversationServices, run: Run): Promise<void> {
-  const session = conversationOfRun(services.db, run.id);
+  const conversation = conversationOfRun(services.db, run.id);
   const entry = lastEntryOfRun(services.db, run.id);
-  if (!session || entry?.proved !== "pending" || session.provenance === "minted") return;
-  const transcript = await probeSession(services, session);
-  await services.writer.write(() => settleProof(services, run, transcript));
+  if (!conversation || entry?.proved !== "pending" || conversation.provenance === "minted") return;
+  const transcript = await probeConversation(services, conversation);
+  await services.writer.write(() => finishProof(services, run, transcript));
 }

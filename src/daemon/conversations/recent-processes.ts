@@ -1,25 +1,25 @@
 import type { ProcessView } from "../../vendors/adapter.ts";
 import type { ProcessTable } from "../../runtime/process/types.ts";
 
-/** The same answers for a while: for a look that many take one after the other. Never for a decision that has to be right. */
+/** Caches the process table for a while, for polls of many runs in a row; never for a decision that has to be right. */
 export function recentProcesses(
   table: ProcessTable,
-  keptMs: number,
+  lifetimeMs: number,
   now: () => number,
 ): ProcessView & { forget: () => void } {
-  let kept = new Map<string, unknown>();
+  let cache = new Map<string, unknown>();
   let sinceMs = now();
   const memo = <T>(key: string, make: () => T): T => {
-    if (now() - sinceMs >= keptMs) {
-      kept = new Map();
+    if (now() - sinceMs >= lifetimeMs) {
+      cache = new Map();
       sinceMs = now();
     }
-    if (!kept.has(key)) kept.set(key, make());
-    return kept.get(key) as T;
+    if (!cache.has(key)) cache.set(key, make());
+    return cache.get(key) as T;
   };
   return {
     memo,
-    forget: () => (kept = new Map()),
+    forget: () => (cache = new Map()),
     inspect: (pid) => memo(`inspect ${pid}`, () => table.inspect(pid)),
     openFiles: (pid) => memo(`files ${pid}`, () => table.openFiles(pid)),
     lockHolders: (file) => memo(`lock ${file}`, () => table.lockHolders(file)),

@@ -4,11 +4,11 @@ import type { RunWatch } from "../runs/watch.ts";
 /** Services of the code that follows conversations. */
 export interface ConversationServices extends BaseServices {
   readonly runs: RunWatch;
-  readonly custody: TranscriptKeeper;
+  readonly custody: TranscriptCopies;
 }
 
-/** Custody, as far as a conversation that goes on needs it. */
-interface TranscriptKeeper {
+/** The part of custody that following a conversation needs. */
+interface TranscriptCopies {
   /** Brings the copy of the conversation's transcript up to date. */
-  keep(conversationId: number): Promise<unknown>;
+  updateCopy(conversationId: number): Promise<unknown>;
 }

@@ -8,7 +8,7 @@ interface SuspensionServices extends Pick<BaseServices, "processes"> {
   readonly conversations: Pick<ConversationTracker, "agentOf">;
 }
 
-/** Whether the wrapper is suspended, or the agent, or, where no adapter knows the agent, a child of the wrapper. */
+/** Tells whether the wrapper is suspended, or the agent, or, where no adapter knows the agent, a child of the wrapper. */
 export function isSuspended(
   { processes, conversations }: SuspensionServices,
   run: Run,
@@ -21,7 +21,7 @@ export function isSuspended(
     const now = processes.inspect(agent.pid);
     return now?.startedAt === agent.startedAt && now.suspended;
   }
-  // Without a wrapper, those that live on are all there is.
+  // Without a wrapper the survivors, which were checked above, are all there is.
   if (live.every(({ pid }) => pid !== run.pid)) return false;
   return processes.children(run.pid).some((pid) => processes.inspect(pid)?.suspended === true);
 }

@@ -8,98 +8,101 @@ import { runById, type Run } from "../../store/runs.ts";
 import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
-import { clearEvents, readEvents } from "./hook-events.ts";
+import { clearHookEvents, readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
-import { probeSession } from "./probe.ts";
-import { settleProof } from "./proof.ts";
-import { applySign, notePrompt, noteTranscript, type SignOutcome } from "./bindings.ts";
+import { probeConversation } from "./probe.ts";
+import { finishProof } from "./proof.ts";
+import { applySign, recordPrompt, recordTranscript, type SignOutcome } from "./bindings.ts";
 
-/** The part of the run life cycle that learns what signs led to. */
-export interface SignListener {
+/** Listens to what the signs of runs led to. The listener is the daemon's RunLifecycle. */
+export interface RunSignListener {
   /** A sign of the run's agent has changed, on disk, what is known of its conversation. */
   signed(run: Run, outcome: SignOutcome): Promise<void>;
 }
 
-/** Which conversation each run is in. Folders are watched for speed; looking again is what can be relied on. */
+/** Knows which conversation each run is in. Folders are watched for speed; polling is what it relies on. */
 export class ConversationTracker {
   readonly #services: ConversationServices;
-  readonly #recent: ReturnType<typeof recentProcesses>;
+  readonly #recentProcesses: ReturnType<typeof recentProcesses>;
   readonly #followers = new Map<string, { follower: Follower; folder: string | null }>();
   readonly #folders = new Map<string, FSWatcher>();
-  /** Folders that are not there yet. */
-  readonly #awaited = new Set<string>();
-  /** Last looks that are under way, by session. */
-  readonly #settling = new Map<number, Promise<void>>();
+  /** Folders to watch that do not exist yet. */
+  readonly #pendingFolders = new Set<string>();
+  /** Final checks in progress, by conversation. */
+  readonly #finalChecks = new Map<number, Promise<void>>();
 
-  #listener: SignListener | null = null;
+  #listener: RunSignListener | null = null;
 
   constructor(services: ConversationServices) {
     this.#services = services;
-    this.#recent = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
+    this.#recentProcesses = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
   }
 
-  /** Has to come before the first run is followed. */
-  subscribe(listener: SignListener): void {
+  /** Sets the listener; has to be called before the first run is followed. */
+  subscribe(listener: RunSignListener): void {
     this.#listener = listener;
   }
 
-  /** From its start, or from where the last daemon left off. Does nothing for a run that is in no conversation. */
-  follow(run: Run, late = false): void {
-    const session = conversationOfRun(this.#services.db, run.id);
-    const adapter = session && adapterOf(session.vendor);
+  /** Follows the run's conversation; does nothing for a run without one. `adopted`: an earlier daemon saw the run begin. */
+  follow(run: Run, adopted = false): void {
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    const adapter = conversation && adapterOf(conversation.vendor);
     if (!adapter || this.#followers.has(run.id)) return;
-    const folder = adapter.liveness.watchDir(session.configDir);
-    const sources = { watched: () => folder !== null && this.#folders.has(folder), recent: this.#recent };
+    const folder = adapter.liveness.watchDir(conversation.configDir);
+    const sources = {
+      isWatched: () => folder !== null && this.#folders.has(folder),
+      recentProcesses: this.#recentProcesses,
+    };
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#listener?.signed(signed, outcome);
     this.#followers.set(run.id, {
-      follower: new Follower(this.#services, run, adapter, { late, sources, onOutcome }),
+      follower: new Follower(this.#services, run, adapter, { adopted: adopted, sources, onOutcome }),
       folder,
     });
     if (folder !== null) this.#watch(folder);
   }
 
-  /** Its wrapper was started by another process than the one that claimed. */
+  /** Records that a pane's wrapper holds the name now, not the process that claimed. */
   setHolder(run: Run): void {
     this.#followers.get(run.id)?.follower.setHolder(run);
   }
 
   stop(): void {
-    for (const run of this.#followers.keys()) this.#forget(run);
+    for (const run of this.#followers.keys()) this.#unfollow(run);
   }
 
   activityOf(run: string): Activity | null {
     return this.#followers.get(run)?.follower.attention.activity ?? null;
   }
 
-  /** What a blocked run waits for; null where that is not known, or where it is not blocked. */
+  /** Returns what a blocked run waits for; null where that is not known, or the run is not blocked. */
   reasonOf(run: string): BlockedReason | null {
     return this.#followers.get(run)?.follower.attention.reason ?? null;
   }
 
-  /** The title its terminal has now: to be told at every look, not only when it changes. Its own signs count more. */
+  /** Applies the current title of the run's terminal; called at every poll, not only on a change. */
   onTitle(run: string, title: string): void {
     const follower = this.#followers.get(run)?.follower;
     if (follower?.attention.readsTitles) follower.runExclusive((attention) => attention.onTitle(title));
   }
 
-  /** What is on its screen now: to be told at every look. Counts until it tells something by itself. */
+  /** Applies the current screen of the run; called at every poll. The agent's own signs outrank it. */
   onScreen(run: string, screenText: string): void {
     this.#followers.get(run)?.follower.runExclusive((attention) => attention.onScreen(screenText));
   }
 
-  /** The runs whose screens may tell what they do not; `seldom`: of all of them, because some get stuck without a word. */
-  screensWanted(seldom: boolean): Set<string> {
-    const wanted = [...this.#followers].filter(([, { follower }]) => follower.attention.wantsScreen(seldom));
-    return new Set(wanted.map(([run]) => run));
+  /** Returns the runs whose screens may show more than their signs; with `all`, every run with a known screen. */
+  runsToCapture(all: boolean): Set<string> {
+    const followed = [...this.#followers].filter(([, { follower }]) => follower.attention.needsScreen(all));
+    return new Set(followed.map(([run]) => run));
   }
 
   foreignOpenersOf(run: string): readonly number[] {
-    return this.#followers.get(run)?.follower.strangers.pids ?? [];
+    return this.#followers.get(run)?.follower.foreignOpeners.pids ?? [];
   }
 
   foreignConversationOf(run: string): string | null {
-    return this.#followers.get(run)?.follower.foreign ?? null;
+    return this.#followers.get(run)?.follower.foreignConversation ?? null;
   }
 
   agentOf(run: string): ProcessInfo | null {
@@ -110,95 +113,95 @@ export class ConversationTracker {
     return this.#followers.get(run)?.follower.hang.hungMs ?? null;
   }
 
-  /** It has shown that it lives. */
+  /** Notes a sign of life of the run, for the hang detector. */
   reportActivity(run: string): void {
-    this.#followers.get(run)?.follower.hang.activity();
+    this.#followers.get(run)?.follower.hang.noteActivity();
   }
 
-  /** A hook has left a file in the run's folder. */
+  /** Makes the run's follower read the file that a hook has written. */
   onHookFile(run: string): void {
     this.#followers.get(run)?.follower.onHookFile();
   }
 
   /**
-   * Inside the change that ends the run, or takes its name away: what it said and showed last still counts. `exit` is its
-   * code, if it has one.
+   * Applies the run's last signs inside the change that ends the run or takes its name away. `exit` is the run's exit code,
+   * if it has one.
    */
   applyFinalSigns(run: Run, exit: number | null): void {
-    const session = conversationOfRun(this.#services.db, run.id);
-    const adapter = session && adapterOf(session.vendor);
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    const adapter = conversation && adapterOf(conversation.vendor);
     if (!adapter) return;
-    // The files stay until the change is on disk: applied twice, they lead to the same place.
+    // The hook files stay until the change is on disk; applying them twice leads to the same result.
     const follower = this.#followers.get(run.id)?.follower;
-    // Killed in its first moments it may have been on its way to the right one: only one that did its work was not.
+    // An agent that was killed early may have been about to open the right conversation; one that succeeded was not.
     const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
-    const events = readEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
+    const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
     const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
     for (const sign of last) {
       applySign(this.#services, run.id, sign);
-      notePrompt(this.#services, run.id, sign);
+      recordPrompt(this.#services, run.id, sign);
     }
   }
 
-  /** After the end is on disk: a last look at what the vendor wrote. */
+  /** Stops following a run whose end is on disk, and checks a last time what the vendor wrote. */
   ended(run: string): void {
-    this.#forget(run);
+    this.#unfollow(run);
     const row = runById(this.#services.db, run);
-    const session = conversationOfRun(this.#services.db, run);
-    if (!row || !session) return;
-    const settling = this.#settle(row, session).finally(() => {
-      if (this.#settling.get(session.id) === settling) this.#settling.delete(session.id);
+    const conversation = conversationOfRun(this.#services.db, run);
+    if (!row || !conversation) return;
+    const settling = this.#finalCheck(row, conversation).finally(() => {
+      if (this.#finalChecks.get(conversation.id) === settling) this.#finalChecks.delete(conversation.id);
     });
-    this.#settling.set(session.id, settling);
+    this.#finalChecks.set(conversation.id, settling);
   }
 
-  /** When the last look at this conversation is over. */
-  async settled(session: number): Promise<void> {
-    await this.#settling.get(session);
+  /** Resolves when no final check of the conversation is in progress. */
+  async finalCheckDone(conversationId: number): Promise<void> {
+    await this.#finalChecks.get(conversationId);
   }
 
-  #forget(run: string): void {
+  #unfollow(run: string): void {
     const followed = this.#followers.get(run);
     if (!followed) return;
     followed.follower.stop();
     this.#followers.delete(run);
-    if (followed.folder === null || this.#isWatched(followed.folder)) return;
+    if (followed.folder === null || this.#hasFollowers(followed.folder)) return;
     this.#folders.get(followed.folder)?.close();
     this.#folders.delete(followed.folder);
   }
 
-  #isWatched(folder: string): boolean {
+  #hasFollowers(folder: string): boolean {
     return [...this.#followers.values()].some((each) => each.folder === folder);
   }
 
-  async #settle(run: Run, session: Conversation): Promise<void> {
+  async #finalCheck(run: Run, conversation: Conversation): Promise<void> {
     try {
-      clearEvents(this.#services.runs.runDir(run.id));
-      const transcript = await probeSession(this.#services, session);
+      clearHookEvents(this.#services.runs.runDir(run.id));
+      const transcript = await probeConversation(this.#services, conversation);
       const ended = runById(this.#services.db, run.id);
-      if (ended) await this.#services.writer.write(() => settleProof(this.#services, ended, transcript));
-      for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#keep(each);
+      if (ended) await this.#services.writer.write(() => finishProof(this.#services, ended, transcript));
+      for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#updateCopy(each);
     } catch (error) {
-      this.#services.log(`could not settle the conversation of ${run.id}: ${String(error)}`);
+      this.#services.log(`the final check of the conversation of ${run.id} failed: ${String(error)}`);
     }
   }
 
-  /** One that the run left before anybody looked for its transcript is looked for now. */
-  async #keep(sessionId: number): Promise<void> {
-    const session = conversationById(this.#services.db, sessionId);
-    if (!session) return;
-    const found = session.transcript === null ? await probeSession(this.#services, session) : null;
+  /** Updates the copy of a conversation; finds its transcript first if the run left it before that was done. */
+  async #updateCopy(conversationId: number): Promise<void> {
+    const conversation = conversationById(this.#services.db, conversationId);
+    if (!conversation) return;
+    const found = conversation.transcript === null ? await probeConversation(this.#services, conversation) : null;
     if (found?.state === "good") {
-      await this.#services.writer.write(() => noteTranscript(this.#services, session, found));
+      await this.#services.writer.write(() => recordTranscript(this.#services, conversation, found));
     }
-    await this.#services.custody.keep(sessionId);
+    await this.#services.custody.updateCopy(conversationId);
   }
 
-  /** One watch for all runs of a vendor's folder. It may not be there before the vendor's first start. */
+  /** Watches a vendor's folder once for all its runs. The folder may not exist before the vendor's first start. */
   #watch(folder: string): void {
     if (this.#folders.has(folder)) return;
     try {
-      const watcher = watch(folder, (_event, file) => this.#changed(folder, file));
+      const watcher = watch(folder, (_event, file) => this.#onFolderChange(folder, file));
       watcher.unref().on("error", (error) => {
         this.#services.log(`cannot watch ${folder}: ${error.message}`);
         this.#folders.delete(folder);
@@ -210,22 +213,22 @@ export class ConversationTracker {
     }
   }
 
-  /** A file that is named after a process concerns one of them; another one, all of them. */
-  #changed(folder: string, file: string | null): void {
+  /** Polls the run that a file named after its process concerns; any other file concerns all runs of the folder. */
+  #onFolderChange(folder: string, file: string | null): void {
     const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
-    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#startedBy(here, pid);
+    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#followerOfChild(here, pid);
     if (own) return own.pollSoon();
     const named = !Number.isNaN(pid);
-    this.#recent.forget();
+    this.#recentProcesses.forget();
     for (const follower of here) {
-      if (named && follower.agent !== null) follower.recheckStrangers();
+      if (named && follower.agent !== null) follower.recheckForeignOpeners();
       else follower.pollSoon();
     }
   }
 
-  /** Whose wrapper, or what that started, has started it: a first sign. */
-  #startedBy(here: Follower[], pid: number): Follower | undefined {
+  /** Returns the follower whose wrapper started the process, directly or through loaders, if its agent is not known yet. */
+  #followerOfChild(here: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH_MAX; depth++) {
       const { parentPid } = info;
@@ -237,11 +240,11 @@ export class ConversationTracker {
   }
 
   #watchLater(folder: string): void {
-    if (this.#awaited.has(folder)) return;
-    this.#awaited.add(folder);
+    if (this.#pendingFolders.has(folder)) return;
+    this.#pendingFolders.add(folder);
     setTimeout(() => {
-      this.#awaited.delete(folder);
-      if (this.#isWatched(folder)) this.#watch(folder);
+      this.#pendingFolders.delete(folder);
+      if (this.#hasFollowers(folder)) this.#watch(folder);
     }, RUN_POLL_MS).unref();
   }
 }

@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, open, rename, rm, type FileHandle } from "node:
 import { dirname } from "node:path";
 import { CUSTODY_CHUNK_BYTES, CUSTODY_SEAM_BYTES } from "../../limits/index.ts";
 
-/** A copy and the hash of all of it, which goes on as the copy grows. */
+/** The size of a copy and its running hash, which is extended as the copy grows. */
 export interface Copy {
   bytes: number;
   hash: Hash;
@@ -14,17 +14,17 @@ export function digestOf({ hash }: Copy): string {
   return hash.copy().digest("hex");
 }
 
-/** Whole or not at all. Where the file system can, it shares the bytes until one of the two is changed. */
+/** Copies a file atomically. Where the file system can, the copy shares its blocks until one of the two changes. */
 export async function copyWhole(source: string, target: string): Promise<Copy> {
   const aside = `${target}.tmp`;
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   try {
     await copyFile(source, aside, constants.COPYFILE_FICLONE);
-    // First: a copy of what may only be read may only be read.
+    // The copy of a read-only file is read-only, so the mode is set first.
     await chmod(aside, 0o600);
     const handle = await open(aside, "r+");
     try {
-      const copy = await hashed(handle, Number.POSITIVE_INFINITY);
+      const copy = await hashHandle(handle, Number.POSITIVE_INFINITY);
       await handle.datasync();
       await rename(aside, target);
       return copy;
@@ -36,14 +36,14 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
   }
 }
 
-/** What the source has beyond the copy. Null when the copy's end is not what the source has there. */
+/** Appends what the source has beyond the copy. Returns null when the end of the copy differs from the source there. */
 export async function appendTail(source: string, target: string, copy: Copy): Promise<Copy | null> {
   const [from, to] = [await open(source, "r"), await open(target, "r+")];
   try {
-    if (!(await isSeam(from, to, copy.bytes))) return null;
+    if (!(await endsAlike(from, to, copy.bytes))) return null;
     const hash = copy.hash.copy();
     let bytes = copy.bytes;
-    // A crash in the middle of this leaves bytes that the record knows nothing of: they are written over.
+    // A crash in the middle leaves bytes that are not on record; the next append overwrites them.
     await to.truncate(bytes);
     for await (const chunk of chunksOf(from, bytes, Number.POSITIVE_INFINITY)) {
       await to.write(chunk, 0, chunk.length, bytes);
@@ -58,27 +58,27 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
   }
 }
 
-async function isSeam(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
+async function endsAlike(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
   const from = Math.max(0, bytes - CUSTODY_SEAM_BYTES);
   const [there, here] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
   return there.length === bytes - from && there.equals(here);
 }
 
-/** Of the first so many bytes of a file; null when it has fewer. */
-export async function hashOf(file: string, bytes: number): Promise<Copy | null> {
+/** Hashes the first `bytes` bytes of a file; returns null when it has fewer. */
+export async function hashPrefix(file: string, bytes: number): Promise<Copy | null> {
   const handle = await open(file, "r");
   try {
-    const copy = await hashed(handle, bytes);
+    const copy = await hashHandle(handle, bytes);
     return copy.bytes === bytes ? copy : null;
   } finally {
     await handle.close();
   }
 }
 
-async function hashed(handle: FileHandle, most: number): Promise<Copy> {
+async function hashHandle(handle: FileHandle, maxBytes: number): Promise<Copy> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of chunksOf(handle, 0, most)) {
+  for await (const chunk of chunksOf(handle, 0, maxBytes)) {
     hash.update(chunk);
     bytes += chunk.length;
   }

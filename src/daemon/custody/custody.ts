@@ -18,76 +18,84 @@ import { workerById } from "../../store/workers.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
-import { companionsOf, freeName, namesIn, sameSource, sizeOf } from "./files.ts";
-import { appendTail, copyWhole, digestOf, hashOf, type Copy } from "./copy.ts";
+import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
+import { appendTail, copyWhole, digestOf, hashPrefix, type Copy } from "./copy.ts";
 import { recordEvent } from "../events.ts";
 import type { BaseServices } from "../base-services.ts";
-import { askerOf, probeSession } from "../conversations/probe.ts";
+import { askProgramOf, probeConversation } from "../conversations/probe.ts";
 
-type Keeper = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 
 /**
- * Copies of the workers' conversations, kept from the vendors' clean-ups: made when a turn or a run ends and while an
- * agent works, put back before a resume if the vendor lost the original. Copied, not linked: a link shares damage.
+ * Copies of the workers' conversations, safe from the vendors' clean-ups: updated when a turn or a run ends and while an
+ * agent works, restored before a resume if the vendor lost the original. Files are copied, not linked: a link shares damage.
  */
 export class Custody {
-  readonly #services: Keeper;
-  /** Hashes that go on; without one, after a restart of the daemon, the copy is read once more. */
+  readonly #services: CustodyServices;
+  /** Running hashes of the copies; after a restart of the daemon a copy is read once to rebuild its hash. */
   readonly #copies = new Map<number, Copy>();
-  /** One at a time for each conversation. */
+  /** Lets one operation at a time run for each conversation. */
   readonly #copying = new KeyedMutex<number>();
 
-  constructor(services: Keeper) {
+  constructor(services: CustodyServices) {
     this.#services = services;
   }
 
-  /** Brings the copy up to what the vendor has now. A failure is told in the log and costs nobody anything else. */
-  async keep(sessionId: number, file?: string): Promise<void> {
-    await this.#copying.run(sessionId, async () => {
+  /** Brings the copy up to date with the vendor's transcript. A failure is logged and has no other effect. */
+  async updateCopy(conversationId: number, file?: string): Promise<void> {
+    await this.#copying.run(conversationId, async () => {
       try {
-        const found = conversationById(this.#services.db, sessionId);
-        const session = found && { ...found, transcript: file ?? found.transcript };
-        if (session) await (adapterOf(session.vendor)?.storage.archive ? this.#print(session) : this.#copy(session));
+        const found = conversationById(this.#services.db, conversationId);
+        const conversation = found && { ...found, transcript: file ?? found.transcript };
+        if (conversation)
+          await (adapterOf(conversation.vendor)?.storage.archive
+            ? this.#exportArchive(conversation)
+            : this.#copyTranscript(conversation));
       } catch (error) {
-        this.#services.log(`custody: no copy of ${sessionId} could be made: ${String(error)}`);
+        this.#services.log(
+          `custody: the copy of conversation ${conversationId} could not be updated: ${String(error)}`,
+        );
       }
     });
   }
 
-  /** What is there now is the conversation, by the operator's word: the copy begins anew. */
-  async renew(sessionId: number): Promise<void> {
-    await this.#services.writer.write(() => dropCustody(this.#services.db, sessionId));
-    this.#copies.delete(sessionId);
-    await this.keep(sessionId);
+  /** Replaces the copy by the transcript as it is now, which the operator has declared to be the conversation. */
+  async replaceCopy(conversationId: number): Promise<void> {
+    await this.#services.writer.write(() => dropCustody(this.#services.db, conversationId));
+    this.#copies.delete(conversationId);
+    await this.updateCopy(conversationId);
   }
 
-  /** Puts the copy back where the vendor will look for it. Null when there is none, or it is not what was put away. */
-  async restore(session: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
-    const before = sizeOf(session.transcript);
-    return this.#copying.run(session.id, async () => {
-      const kept = custodyOf(this.#services.db, session.id);
-      if (kept === null || (await this.whole(kept)) === null) return null;
-      // To read all of it took a while, and somebody else may have put it back, or gone on with it.
-      if (sizeOf(session.transcript) !== before) return null;
+  /** Puts the copy back where the vendor looks for it. Returns null when there is no copy, or it is not intact. */
+  async restore(conversation: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
+    const before = sizeOf(conversation.transcript);
+    return this.#copying.run(conversation.id, async () => {
+      const kept = custodyOf(this.#services.db, conversation.id);
+      if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
+      // Reading the whole copy took a while, in which somebody may have restored or continued the conversation.
+      if (sizeOf(conversation.transcript) !== before) return null;
       assertUnused();
-      const archive = adapterOf(session.vendor)?.storage.archive;
+      const archive = adapterOf(conversation.vendor)?.storage.archive;
       if (archive) {
-        const { code, stderr } = await askerOf(this.#services, session)(archive.takeIn(this.#file(session.id)));
+        const { code, stderr } = await askProgramOf(
+          this.#services,
+          conversation,
+        )(archive.takeIn(this.#file(conversation.id)));
         if (code !== 0)
-          this.#services.log(`custody: ${session.vendor} did not take ${session.vendorId} back: ${stderr}`);
+          this.#services.log(`custody: ${conversation.vendor} did not take ${conversation.vendorId} back: ${stderr}`);
         if (code !== 0) return null;
       } else {
-        if (session.transcript === null) return null;
-        await this.#putBack(session.id, session.transcript);
+        if (conversation.transcript === null) return null;
+        await this.#putBack(conversation.id, conversation.transcript);
       }
-      return this.#noteRestored(session, kept);
+      return this.#recordRestored(conversation, kept);
     });
   }
 
-  /** The copy, if all of it is there and as it was put away; read from beginning to end. */
-  async whole(kept: CustodyCopy): Promise<Copy | null> {
+  /** Reads the whole copy and returns it if it is intact, else null. */
+  async verifiedCopy(kept: CustodyCopy): Promise<Copy | null> {
     try {
-      const copy = await hashOf(this.#file(kept.conversationId), kept.bytes);
+      const copy = await hashPrefix(this.#file(kept.conversationId), kept.bytes);
       return copy && digestOf(copy) === kept.sha256 ? copy : null;
     } catch (error) {
       if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
@@ -96,21 +104,21 @@ export class Custody {
   }
 
   /**
-   * Whether the transcript still begins with what was copied. A file that has not been touched since is not read again,
-   * unless `thorough`. Damaged, if somebody has changed what was said.
+   * Returns the transcript as damaged if it no longer begins with what was copied, because somebody changed it. A file that
+   * was not modified since the copy is not read again, unless `thorough`.
    */
-  async compare(session: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
-    const kept = custodyOf(this.#services.db, session.id);
-    if (found.state !== "good" || kept === null || adapterOf(session.vendor)?.storage.archive) return found;
-    if (!thorough && sameSource(kept, found.file)) return found;
-    if (found.bytes < kept.bytes) return found; // shorter than it was: told by its size
-    const copy = await hashOf(found.file, kept.bytes);
+  async checkAgainstCopy(conversation: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
+    const kept = custodyOf(this.#services.db, conversation.id);
+    if (found.state !== "good" || kept === null || adapterOf(conversation.vendor)?.storage.archive) return found;
+    if (!thorough && isSourceUnchanged(kept, found.file)) return found;
+    if (found.bytes < kept.bytes) return found; // a shorter file is detected by its size
+    const copy = await hashPrefix(found.file, kept.bytes);
     if (copy && digestOf(copy) === kept.sha256) return found;
     const { file, bytes } = found;
-    return { state: "damaged", file, bytes, why: "its beginning is not what it was: somebody has changed it" };
+    return { state: "damaged", file, bytes, why: "its beginning was changed" };
   }
 
-  /** Copies beyond the bounds, and what is left of ones that were given up. */
+  /** Deletes copies beyond the bounds, and folders that belong to no copy on record. */
   async sweep(): Promise<void> {
     const { db, writer, now } = this.#services;
     const old = custodyToDrop(db, now() - CUSTODY_KEPT_MS, CUSTODY_BYTES_MAX);
@@ -123,109 +131,119 @@ export class Custody {
     }
   }
 
-  async #copy(session: Conversation): Promise<void> {
-    const source = session.transcript;
-    if (adapterOf(session.vendor)?.storage.noCopyReason !== undefined) return;
+  async #copyTranscript(conversation: Conversation): Promise<void> {
+    const source = conversation.transcript;
+    if (adapterOf(conversation.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
-    const kept = custodyOf(this.#services.db, session.id);
+    const kept = custodyOf(this.#services.db, conversation.id);
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
-    if (kept && sameSource(kept, source)) return;
+    if (kept && isSourceUnchanged(kept, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
-      return this.#services.log(`custody: ${session.vendorId} has ${stat.size} bytes, and is not copied any more`);
+      return this.#services.log(`custody: ${conversation.vendorId} has ${stat.size} bytes, too many to be copied`);
     }
-    // They only grow: one that got shorter has lost something, which the copy may still have.
-    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, session.transcriptBytes ?? 0)) return;
-    const target = this.#file(session.id);
-    const known = kept && (await this.#known(kept));
+    // Transcripts only grow: one that got shorter has lost something, which the copy may still have.
+    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, conversation.transcriptBytes ?? 0)) return;
+    const target = this.#file(conversation.id);
+    const known = kept && (await this.#intactCopy(kept));
     const grown = known && (await appendTail(source, target, known));
-    // Rewritten by the vendor itself while it ran: if it is one, that is the conversation now. The copy before it stays.
-    if (known && !grown && (await probeSession(this.#services, session)).state !== "good") return;
+    // The vendor rewrote the transcript: a good one is the conversation from now on, and the earlier copy is saved.
+    if (known && !grown && (await probeConversation(this.#services, conversation)).state !== "good") return;
     if (known && !grown) await rename(target, `${target}.before`);
     const copy = grown ?? (await copyWhole(source, target));
-    this.#copies.set(session.id, copy);
-    await this.#copyCompanions(session);
-    await this.#note(session, copy, before);
+    this.#copies.set(conversation.id, copy);
+    await this.#copyCompanions(conversation);
+    await this.#recordCopy(conversation, copy, before);
   }
 
-  /** The running hash, or the copy read once more: one that is not what was put away is made anew. */
-  async #known(kept: CustodyCopy): Promise<Copy | null> {
+  /** Returns the copy from its running hash, or by reading it; null for one that is not intact and has to be made again. */
+  async #intactCopy(kept: CustodyCopy): Promise<Copy | null> {
     const copy = this.#copies.get(kept.conversationId);
     if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
-    return this.whole(kept);
+    return this.verifiedCopy(kept);
   }
 
-  async #print(session: Conversation): Promise<void> {
-    const archive = adapterOf(session.vendor)?.storage.archive;
+  async #exportArchive(conversation: Conversation): Promise<void> {
+    const archive = adapterOf(conversation.vendor)?.storage.archive;
     if (!archive) return;
-    const { code, stdout } = await askerOf(this.#services, session)(archive.print(session.vendorId));
+    const { code, stdout } = await askProgramOf(this.#services, conversation)(archive.print(conversation.vendorId));
     if (code !== 0 || stdout.length === 0) return;
-    // Half of one is worse than none.
+    // A truncated export is worse than none.
     if (parseObject(stdout) === null) return;
-    const target = this.#file(session.id);
+    const target = this.#file(conversation.id);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     if (statSync(target, { throwIfNoEntry: false })) await rename(target, `${target}.before`);
     await writeFile(`${target}.new`, stdout, { mode: 0o600 });
     const copy = await copyWhole(`${target}.new`, target);
     await rm(`${target}.new`);
-    await this.#note(session, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
+    await this.#recordCopy(conversation, copy, { sourceBytes: copy.bytes, sourceChanged: "" });
   }
 
-  async #copyCompanions(session: Conversation): Promise<void> {
-    for (const file of companionsOf(session)) {
-      const target = join(dirname(this.#file(session.id)), "companions", basename(file));
+  async #copyCompanions(conversation: Conversation): Promise<void> {
+    for (const file of companionsOf(conversation)) {
+      const target = join(dirname(this.#file(conversation.id)), "companions", basename(file));
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       if (statSync(file, { throwIfNoEntry: false })?.isFile()) await copyFile(file, target);
     }
   }
 
-  async #note(
-    session: Conversation,
+  async #recordCopy(
+    conversation: Conversation,
     copy: Copy,
     source: Pick<CustodyCopy, "sourceBytes" | "sourceChanged">,
   ): Promise<void> {
-    const row = { conversationId: session.id, bytes: copy.bytes, sha256: digestOf(copy), keptMs: this.#services.now() };
+    const row = {
+      conversationId: conversation.id,
+      bytes: copy.bytes,
+      sha256: digestOf(copy),
+      keptMs: this.#services.now(),
+    };
     await this.#services.writer.write(() => {
-      // The session may have been dropped meanwhile; its copy then goes with the next sweep.
-      const now = conversationById(this.#services.db, session.id);
+      // The conversation may have been deleted meanwhile; the next sweep then deletes its copy.
+      const now = conversationById(this.#services.db, conversation.id);
       if (now === null) return;
       setCustody(this.#services.db, { ...row, ...source });
-      // From now on a shorter one is a loss.
+      // From now on a shorter transcript is a loss.
       if (now.transcript === null || copy.bytes <= (now.transcriptBytes ?? 0)) return;
       const boot = this.#services.processes.bootId();
       setTranscript(this.#services.db, now.id, { file: now.transcript, bytes: copy.bytes, version: null, boot });
     });
   }
 
-  /** What is left of the original stays beside it, under another name. */
-  async #putBack(sessionId: number, transcript: string): Promise<void> {
+  /** Puts the copy in the transcript's place; what is left of the original is renamed and stays beside it. */
+  async #putBack(conversationId: number, transcript: string): Promise<void> {
     await mkdir(dirname(transcript), { recursive: true, mode: 0o700 });
     const aside = join(dirname(transcript), `.${basename(transcript)}.perdure`);
-    await copyFile(this.#file(sessionId), aside);
+    await copyFile(this.#file(conversationId), aside);
     if (statSync(transcript, { throwIfNoEntry: false })) await rename(transcript, freeName(`${transcript}.lost`));
     try {
-      // Not over a file that the vendor may have made in this very moment.
+      // A link fails where the vendor has just made a file, and does not overwrite it.
       await link(aside, transcript);
     } finally {
       await rm(aside);
     }
-    const companions = join(dirname(this.#file(sessionId)), "companions");
+    const companions = join(dirname(this.#file(conversationId)), "companions");
     for (const name of namesIn(companions)) {
       const target = join(dirname(transcript), name);
       if (!statSync(target, { throwIfNoEntry: false })) await copyFile(join(companions, name), target);
     }
   }
 
-  async #noteRestored(session: Conversation, kept: CustodyCopy): Promise<Restored> {
-    const missingBytes = Math.max(0, (session.transcriptBytes ?? 0) - kept.bytes);
+  async #recordRestored(conversation: Conversation, kept: CustodyCopy): Promise<Restored> {
+    const missingBytes = Math.max(0, (conversation.transcriptBytes ?? 0) - kept.bytes);
     const { db, writer, processes } = this.#services;
-    const worker = workerById(db, session.workerId);
+    const worker = workerById(db, conversation.workerId);
     await writer.write(() => {
-      const { transcript, version } = session;
-      setTranscript(db, session.id, { file: transcript ?? "", bytes: kept.bytes, version, boot: processes.bootId() });
-      const subject = { workerId: session.workerId, ...(worker && { projectId: worker.projectId }) };
+      const { transcript, version } = conversation;
+      setTranscript(db, conversation.id, {
+        file: transcript ?? "",
+        bytes: kept.bytes,
+        version,
+        boot: processes.bootId(),
+      });
+      const subject = { workerId: conversation.workerId, ...(worker && { projectId: worker.projectId }) };
       recordEvent(this.#services, "session.restored", subject, {
-        session: session.vendorId,
+        session: conversation.vendorId,
         bytes: kept.bytes,
         missingBytes,
       });
@@ -233,8 +251,8 @@ export class Custody {
     return { bytes: kept.bytes, missingBytes };
   }
 
-  #file(sessionId: number): string {
-    return join(this.#services.paths.custody, String(sessionId), "transcript");
+  #file(conversationId: number): string {
+    return join(this.#services.paths.custody, String(conversationId), "transcript");
   }
 
   #folders(): string[] {

@@ -8,14 +8,14 @@ export function sizeOf(file: string | null): number | null {
   return file === null ? null : (statSync(file, { throwIfNoEntry: false })?.size ?? null);
 }
 
-/** What was set aside before stays, too. */
-export function freeName(wanted: string): string {
-  let name = wanted;
-  for (let n = 2; statSync(name, { throwIfNoEntry: false }); n++) name = `${wanted}-${n}`;
+/** Returns a name that no file has yet, so that files which were set aside earlier stay. */
+export function freeName(base: string): string {
+  let name = base;
+  for (let n = 2; statSync(name, { throwIfNoEntry: false }); n++) name = `${base}-${n}`;
   return name;
 }
 
-export function sameSource(kept: CustodyCopy, file: string): boolean {
+export function isSourceUnchanged(kept: CustodyCopy, file: string): boolean {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return Number(stat?.size) === kept.sourceBytes && String(stat?.mtimeNs) === kept.sourceChanged;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { readSettingsAt } from "../../project/config/read.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { isErrno, writeFileAtomic } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
 import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
@@ -14,42 +15,42 @@ import type { StatusServices } from "../status/services.ts";
 import { describeSaved } from "../saved/saved.ts";
 import { iso } from "../../util/iso.ts";
 
-type Recorder = Pick<StatusServices, "db" | "log" | "onCommit">;
+type RecordServices = Pick<StatusServices, "db" | "log" | "onCommit">;
 
 /**
- * For tools that read files: `<worker>.session.json` and `sessions/<saved>.json` in the project's `[records] dir`. They
- * follow the store a moment later, and are never read back.
+ * Writes `<worker>.session.json` and `sessions/<saved>.json` to the project's `[records] dir`, for tools that read files.
+ * The files follow the store a moment later, and are never read back.
  */
 export class Records {
-  readonly #services: Recorder;
-  /** By project: what lies there, so that only what changed is written. */
+  readonly #services: RecordServices;
+  /** The files and texts written so far, by project, so that only changes are written. */
   readonly #written = new Map<number, Map<string, string>>();
-  #seen: number;
-  #isDue = false;
+  #lastSeq: number;
+  #isScheduled = false;
 
-  constructor(services: Recorder) {
+  constructor(services: RecordServices) {
     this.#services = services;
-    this.#seen = lastEventSeq(services.db);
+    this.#lastSeq = lastEventSeq(services.db);
   }
 
   start(): void {
     for (const project of allProjects(this.#services.db)) this.#refresh(project);
     this.#services.onCommit(() => {
-      if (this.#isDue || isOnlyMailAfter(this.#services.db, this.#seen)) return;
-      this.#isDue = true;
+      if (this.#isScheduled || isOnlyMailAfter(this.#services.db, this.#lastSeq)) return;
+      this.#isScheduled = true;
       setImmediate(() => {
-        this.#isDue = false;
-        this.#catchUp();
+        this.#isScheduled = false;
+        this.#refreshChanged();
       });
     });
   }
 
-  /** Everything that a record tells of is an event, too. */
-  #catchUp(): void {
+  /** Refreshes the projects with new events: every change in a record comes with an event. */
+  #refreshChanged(): void {
     const { db } = this.#services;
     const last = lastEventSeq(db);
-    const changed = projectsChanged(db, this.#seen);
-    this.#seen = last;
+    const changed = projectsChanged(db, this.#lastSeq);
+    this.#lastSeq = last;
     for (const id of changed) {
       const project = projectById(db, id);
       if (project) this.#refresh(project);
@@ -66,7 +67,7 @@ export class Records {
       for (const file of before.keys()) if (!now.has(file)) rmSync(file, { force: true });
       this.#written.set(project.id, now);
     } catch (error) {
-      // A project that was moved away, a file that cannot be read: nobody's start depends on a record.
+      // The project was moved, or its file cannot be read: no start depends on a record.
       this.#services.log(`records of ${project.slug}: ${String(error)}`);
     }
   }
@@ -84,30 +85,31 @@ export class Records {
 
   #workerRecord(project: Project, worker: Worker): object {
     const [last] = runsOfWorker(this.#services.db, worker.id, 1);
-    const session = worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
+    const conversation =
+      worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
     return {
       agent_id: last?.id ?? null,
       cli_command: worker.command,
-      session_name: `${project.slug}/${worker.name}`,
-      session_id: session?.vendorId ?? null,
+      session_name: formatAddress(project.slug, worker.name),
+      session_id: conversation?.vendorId ?? null,
       spawned_at: last ? iso(last.startedMs) : null,
     };
   }
 }
 
-/** Inside the project, whatever its file says: repositories come from strangers, and the daemon would write for them. */
+/** Returns the records folder, or null unless it is inside the project: repositories are untrusted, and the daemon writes there. */
 function recordsFolder(project: Project): string | null {
-  const dir = configured(project);
+  const dir = configuredDir(project);
   if (dir === null || isAbsolute(dir)) return null;
   const root = realpathSync(project.root);
   const folder = join(root, dir);
-  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && isMadeBelow(each, root))
+  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && createInside(each, root))
     ? folder
     : null;
 }
 
-/** No link on the way leads out of the project, neither one that is there nor one that was put there meanwhile. */
-function isMadeBelow(folder: string, root: string): boolean {
+/** Creates the folder; returns false if a symbolic link leads out of the project, before or after it was created. */
+function createInside(folder: string, root: string): boolean {
   if (!isWithin(realPath(folder), root)) return false;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return isWithin(realpathSync(folder), root);
@@ -117,11 +119,11 @@ function isWithin(folder: string, root: string): boolean {
   return folder === root || isBelow(folder, root);
 }
 
-function configured(project: Project): string | null {
+function configuredDir(project: Project): string | null {
   try {
     return readSettingsAt(project.root)?.records?.dir ?? null;
   } catch (error) {
-    // Whoever uses the file is told what is wrong with it.
+    // The commands that use the file say what is wrong with it.
     if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
     throw error;
   }

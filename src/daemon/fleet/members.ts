@@ -1,5 +1,6 @@
 import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
 import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { setDesired } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
@@ -8,29 +9,29 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { requireLaunchSpec, storeLaunchSpec } from "../launch/spec.ts";
 import { registerProject } from "../names/lookup.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
-import { elsewhere, leftAlone } from "./up-notes.ts";
+import { noteOtherFolder, noteLeftRunning } from "./up-notes.ts";
 
-/** A worker together with what the fleet file says of it. */
+/** A worker together with its entry in the fleet file. */
 export interface FleetMember {
   worker: Worker;
   entry: FleetEntry;
 }
 
-/** Inside a change: every name of the fleet is a worker from now on, whether or not it can be started. */
+/** Makes a worker of every name of the fleet, inside a change, whether or not it can be started. */
 export function nameMembers(services: FleetServices, params: CallParams<"up">): NamedMembers {
   const project = registerProject(services, params.here);
   const named: NamedMembers = { project, members: [], refused: [] };
   for (const entry of params.workers) {
     try {
-      named.members.push({ worker: findOrCreate(services, project, entry.name, false), entry });
+      named.members.push({ worker: findOrCreateWorker(services, project, entry.name, false), entry });
     } catch (error) {
-      // A name that was given up for another, say. A saved session is entered as a whole or not at all.
+      // For example a former name. A saved session is entered completely or not at all.
       if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
       const { message, hint } = error;
-      const nobody = { address: `${project.slug}/${entry.name}`, run: null, generation: 0, session: null };
-      named.refused.push({ ...nobody, name: entry.name, outcome: "refused", reason: message, hint });
+      const item = { address: formatAddress(project.slug, entry.name), run: null, generation: 0, session: null };
+      named.refused.push({ ...item, name: entry.name, outcome: "refused", reason: message, hint });
     }
   }
   return named;
@@ -42,23 +43,27 @@ interface NamedMembers {
   refused: UpItem[];
 }
 
-/** Makes the member desired, inside a change. One that runs in somebody's own terminal is theirs to end, and stays so. */
+/** Makes the member desired, inside a change, unless it runs in a terminal of a person, who will end it. */
 export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
   const run = services.fleet.liveRun(worker.id);
   if (run !== null && run.pane === null) return;
   const { group, restart, prompt, openFiles } = entry;
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
   setDesired(services.db, worker.id, { group, restart, prompt, openFiles, after });
-  // For the first time: a daemon that is killed before its turn leaves the next one something to start.
-  if (worker.command === null) storeFirst(services, worker, entry);
+  // Stored before the first start: if this daemon is killed, the next one knows what to start.
+  if (worker.command === null) storeFirstLaunch(services, worker, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
 
-function storeFirst(services: FleetServices, worker: Worker, { command, cwd, environment, vendor }: FleetEntry): void {
+function storeFirstLaunch(
+  services: FleetServices,
+  worker: Worker,
+  { command, cwd, environment, vendor }: FleetEntry,
+): void {
   try {
     storeLaunchSpec(services, worker, requireLaunchSpec({ command, cwd, environment, vendor }, worker));
   } catch (error) {
-    if (!isPerdureError(error)) throw error; // said of this one when it is started
+    if (!isPerdureError(error)) throw error; // the start reports it
   }
 }
 
@@ -73,24 +78,24 @@ export async function bringUpMember(
     const started = await services.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
     const run = started?.run ?? services.fleet.liveRun(worker.id);
     if (started) {
+      const note = noteOtherFolder(services, started.run.id, entry);
       const { session } = started;
-      const about = { session, ...elsewhere(services, started.run.id, entry) };
-      return upItem(services, project, worker, { ...about, outcome: "started", run: started.run.id });
+      return upItem(services, project, worker, { ...note, session, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };
     if (run !== null && run.pane === null) {
-      const reason = `in a terminal of its own (pid ${run.pid}), and left there`;
+      const reason = `in a terminal of its own (pid ${run.pid}), which was left as it is`;
       return upItem(services, project, worker, { ...running, reason });
     }
     const inPane = run !== null && run.pane !== PENDING_PANE;
     return upItem(services, project, worker, {
       ...running,
-      ...(inPane && leftAlone(services, worker.id, entry, fresh)),
+      ...(inPane && noteLeftRunning(services, worker.id, entry, fresh)),
     });
   } catch (error) {
     if (!isPerdureError(error)) services.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
     const { message, hint } = asPerdureError(error);
-    await services.fleet.refused(worker, error);
+    await services.fleet.recordRefusal(worker, error);
     return upItem(services, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
   }
 }
@@ -99,8 +104,17 @@ export function upItem(
   services: FleetServices,
   { slug }: Project,
   { id, name }: Worker,
-  what: Pick<UpItem, "outcome"> & Partial<UpItem>,
+  fields: Pick<UpItem, "outcome"> & Partial<UpItem>,
 ): UpItem {
   const generation = workerById(services.db, id)?.lease.generation ?? 0;
-  return { address: `${slug}/${name}`, name, run: null, generation, session: null, reason: null, hint: null, ...what };
+  return {
+    address: formatAddress(slug, name),
+    name,
+    run: null,
+    generation,
+    session: null,
+    reason: null,
+    hint: null,
+    ...fields,
+  };
 }

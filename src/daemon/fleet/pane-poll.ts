@@ -8,23 +8,23 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 import { resumeSuspended } from "./screens.ts";
 
 /**
- * What workers show in their panes, for those that do not tell it themselves: titles as they change, the screen of one that
- * may have a dialog in front, and now and then of each, because one that Ctrl-Z has sent away waits for ever.
+ * Polls the panes of workers for what their agents do not report: titles, the screen of an agent that may show a dialog, and
+ * now and then every screen, because an agent that was suspended with Ctrl-Z in a pane would stay so for ever.
  */
 export class PanePoll {
   readonly #services: LaunchServices;
-  readonly #panes: TmuxHandle;
+  readonly #tmux: TmuxHandle;
   readonly #titles = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #round = 0;
   #polling = false;
 
-  constructor(services: LaunchServices, panes: TmuxHandle) {
+  constructor(services: LaunchServices, tmux: TmuxHandle) {
     this.#services = services;
-    this.#panes = panes;
+    this.#tmux = tmux;
   }
 
-  begin(server: TmuxServer): void {
+  start(server: TmuxServer): void {
     server.onTitle(({ run }, title) => {
       if (run === null) return;
       this.#titles.set(run, title);
@@ -37,19 +37,19 @@ export class PanePoll {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** Its run is over. */
+  /** Forgets the title of a run that has ended. */
   forget(run: string): void {
     this.#titles.delete(run);
   }
 
   async #poll(): Promise<void> {
-    // A round that takes longer than a second is not overtaken by the next one.
+    // Polls do not overlap when one takes longer than the interval.
     if (this.#polling) return;
     this.#polling = true;
     this.#round++;
     try {
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
-      const runs = this.#services.conversations.screensWanted(this.#round % PANE_LOOKS_SELDOM === 0);
+      const runs = this.#services.conversations.runsToCapture(this.#round % PANE_LOOKS_SELDOM === 0);
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);
@@ -59,12 +59,12 @@ export class PanePoll {
   }
 
   async #capture(runs: ReadonlySet<string>): Promise<void> {
-    const tmux = this.#panes.ifThere();
-    const wanted = ((await tmux?.panes()) ?? []).filter(
+    const server = this.#tmux.existingServer();
+    const panes = ((await server?.panes()) ?? []).filter(
       (pane): pane is Pane & { run: string } => pane.run !== null && runs.has(pane.run) && !pane.dead,
     );
-    for (const { id, run } of wanted) {
-      const text = await tmux?.capture(id, { lines: CAPTURE_LINES });
+    for (const { id, run } of panes) {
+      const text = await server?.capture(id, { lines: CAPTURE_LINES });
       if (text === undefined) return;
       this.#services.conversations.onScreen(run, text);
       const row = looksSuspended(text) ? runById(this.#services.db, run) : null;

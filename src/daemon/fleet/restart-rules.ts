@@ -1,4 +1,4 @@
-import { recounted, type Attempts, type RestartRules } from "../../core/restart.ts";
+import { attemptsFromAges, type Attempts, type RestartRules } from "../../core/restart.ts";
 import {
   HEALTHY_RUN_MS,
   RESTART_BUDGET,
@@ -8,19 +8,19 @@ import {
 } from "../../limits/index.ts";
 import type { Run } from "../../store/runs.ts";
 
-export const RULES: RestartRules = {
+export const RESTART_RULES: RestartRules = {
   budget: RESTART_BUDGET,
   windowMs: RESTART_WINDOW_MS,
-  // Tests do not wait for seconds.
+  // Tests set a shorter time.
   firstWaitMs: Number(process.env.PERDURE_RESTART_WAIT_MS) || RESTART_WAIT_MS,
   longestWaitMs: RESTART_WAIT_MS_MAX,
   healthyMs: HEALTHY_RUN_MS,
 };
 
-/** As the last daemon would have counted: since somebody last stopped it. The newest run comes first. */
-export function attemptsIn(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
+/** Counts the attempts since the worker was last stopped, as an earlier daemon did. `runs` has the newest run first. */
+export function attemptsOf(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
   const asked = runs.findIndex((run) => run.stoppedBy !== null || run.displacedMs !== null);
   const since = asked < 0 ? runs : runs.slice(0, asked);
   const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.startedMs);
-  return recounted(agesMs, monotonicMs, RULES);
+  return attemptsFromAges(agesMs, monotonicMs, RESTART_RULES);
 }

@@ -11,44 +11,43 @@ import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 
-/** In a run's folder: what its pane showed when it ended. */
+/** The file in a run's folder with what its pane showed when it ended. */
 export const SCREEN_FILE = "screen.txt";
 
-/** What it left on its screen, kept with the run for `logs` and read for a reason. Null when its pane is gone. */
-export async function keepScreen(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<string | null> {
-  const tmux = run.pane === null ? null : panes.ifThere();
-  const pane = tmux && (await panes.ended()).find((each) => each.run === run.id);
-  if (!tmux || !pane) return null;
-  const text = await tmux.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
+/** Saves the last screen of a run for `logs` and returns it; null when its pane is gone. */
+export async function saveScreen(services: LaunchServices, tmux: TmuxHandle, run: Run): Promise<string | null> {
+  const server = run.pane === null ? null : tmux.existingServer();
+  const pane = server && (await tmux.sharedPanes()).find((each) => each.run === run.id);
+  if (!server || !pane) return null;
+  const text = await server.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
   writeFileSync(join(services.runs.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });
   return text;
 }
 
-/** A daemon that was killed right after it had a pane made does not know yet which process holds the name. */
-export async function adoptPanes(services: LaunchServices, panes: TmuxHandle): Promise<void> {
+/** Finds the processes that hold names in panes which an earlier daemon made right before it was killed. */
+export async function adoptPanes(services: LaunchServices, tmux: TmuxHandle): Promise<void> {
   try {
-    for (const pane of (await panes.ifThere()?.panes()) ?? []) await adoptPane(services, pane);
+    for (const pane of (await tmux.existingServer()?.panes()) ?? []) await adoptPane(services, pane);
   } catch (error) {
     if (failureKind(error) !== null) throw error;
-    // Without tmux nothing of it can be seen; what lives is known by its processes.
+    // Without tmux no pane can be adopted; living runs are still found by their processes.
     services.log(`panes: ${String(error)}`);
   }
 }
 
 async function adoptPane(services: LaunchServices, pane: Pane): Promise<void> {
   const run = pane.run === null ? null : runById(services.db, pane.run);
-  const process = pane.dead ? null : services.processes.inspect(pane.pid);
-  if (!run || run.endedMs !== null || run.pane !== PENDING_PANE || !process) return;
-  await services.writer.write(() => setHolder(services.db, run.id, process, pane.id));
-  const moved = runById(services.db, run.id) ?? run;
-  services.runs.setHolder(moved);
+  const wrapper = pane.dead ? null : services.processes.inspect(pane.pid);
+  if (!run || run.endedMs !== null || run.pane !== PENDING_PANE || !wrapper) return;
+  await services.writer.write(() => setHolder(services.db, run.id, wrapper, pane.id));
+  services.runs.setHolder(runById(services.db, run.id) ?? run);
 }
 
-/** One that was sent away by Ctrl-Z in a pane waits for a shell that is not there: it is told to go on. */
-export async function resumeIfSuspended(services: LaunchServices, panes: TmuxHandle, run: Run): Promise<void> {
-  const tmux = panes.ifThere();
-  const pane = (await tmux?.panes())?.find((each) => each.run === run.id && !each.dead);
-  if (!tmux || !pane || !looksSuspended(await tmux.capture(pane.id, { lines: CAPTURE_LINES }))) return;
+/** Continues an agent that was suspended with Ctrl-Z in a pane, where no shell could continue it. */
+export async function resumeIfSuspended(services: LaunchServices, tmux: TmuxHandle, run: Run): Promise<void> {
+  const server = tmux.existingServer();
+  const pane = (await server?.panes())?.find((each) => each.run === run.id && !each.dead);
+  if (!server || !pane || !looksSuspended(await server.capture(pane.id, { lines: CAPTURE_LINES }))) return;
   resumeSuspended(services, run);
 }
 
@@ -60,14 +59,14 @@ export function resumeSuspended(services: LaunchServices, run: Run): void {
   }
 }
 
-/** Its place among the panes is given back; the others of its group close ranks. What somebody else runs there stays. */
-export async function clearPane(services: LaunchServices, panes: TmuxHandle, workerId: number): Promise<void> {
-  for (const pane of (await panes.ifThere()?.panes()) ?? []) {
-    if (pane.workerId === String(workerId) && isOurs(services, pane)) await panes.remove(pane);
+/** Removes the worker's panes; a pane in which somebody runs another program stays. */
+export async function clearPane(services: LaunchServices, tmux: TmuxHandle, workerId: number): Promise<void> {
+  for (const pane of (await tmux.existingServer()?.panes()) ?? []) {
+    if (pane.workerId === String(workerId) && isOurs(services, pane)) await tmux.removePane(pane);
   }
 }
 
-/** A dead pane, or one whose process carries the run it was made for. */
+/** Tells whether the pane is dead, or its process carries the run that the pane was made for. */
 function isOurs(services: LaunchServices, { dead, pid, run }: Pane): boolean {
   return dead || run === null || carries(services.processes, pid, { run, socket: services.paths.socket });
 }

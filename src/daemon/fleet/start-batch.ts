@@ -2,44 +2,44 @@ import { START_TOGETHER_MS } from "../../limits/index.ts";
 import { Semaphore } from "../../util/semaphore.ts";
 
 /**
- * Workers that come up together get ready a few at once, and start in one breath: those that started first would else take
- * the processor from those that are still getting ready. One that takes long is not waited for.
+ * Prepares the starts of workers a few at a time, then starts them together: agents that start first would take the processor
+ * from starts that are still being prepared. A start that takes long is not waited for.
  */
 export class StartBatch {
-  readonly #starting: Semaphore;
-  #gettingReady = 0;
+  readonly #permits: Semaphore;
+  #preparing = 0;
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(width: number) {
-    this.#starting = new Semaphore(width);
+  constructor(permits: number) {
+    this.#permits = new Semaphore(permits);
   }
 
-  /** `start` calls `ready`, once, and goes on when that resolves. */
+  /** Runs `start`, which calls `ready` once it is prepared and continues when `ready` resolves. */
   async start<T>(start: (ready: () => Promise<void>) => Promise<T>): Promise<T> {
-    this.#gettingReady++;
-    const leave = await this.#starting.acquire();
-    let left = false;
-    const gotReady = (): void => {
-      if (left) return;
-      left = true;
-      leave();
-      this.#gettingReady--;
-      if (this.#gettingReady === 0) this.#go();
+    this.#preparing++;
+    const release = await this.#permits.acquire();
+    let isPrepared = false;
+    const prepared = (): void => {
+      if (isPrepared) return;
+      isPrepared = true;
+      release();
+      this.#preparing--;
+      if (this.#preparing === 0) this.#releaseAll();
     };
     try {
       return await start(async () => {
-        const word = new Promise<void>((resolve) => this.#waiting.push(resolve));
-        this.#timer ??= setTimeout(() => this.#go(), START_TOGETHER_MS);
-        gotReady();
-        await word;
+        const go = new Promise<void>((resolve) => this.#waiting.push(resolve));
+        this.#timer ??= setTimeout(() => this.#releaseAll(), START_TOGETHER_MS);
+        prepared();
+        await go;
       });
     } finally {
-      gotReady();
+      prepared();
     }
   }
 
-  #go(): void {
+  #releaseAll(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     for (const go of this.#waiting.splice(0)) go();

@@ -11,20 +11,28 @@ import { noteForSuccessor, prepareLaunch, type PreparedLaunch } from "../../laun
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { assertCurrent } from "../permissions/actor.ts";
 import { bindMinted } from "../launch/bind.ts";
 import { claim } from "../names/claim.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { START_SCRIPT } from "../runs/identity.ts";
-import { KeyedMutex } from "../../util/semaphore.ts";
+import type { KeyedMutex } from "../../util/semaphore.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
-/** What to start it with; without, as it was started last. */
+/** The command to start the worker with; null stands for the command of its last start. */
 export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
-const minting = new KeyedMutex();
+/** What a fleet's starts share, and when this one may go. */
+export interface StartContext {
+  tmux: TmuxHandle;
+  /** One vendor's program at a time makes ids of conversations. */
+  minting: KeyedMutex;
+  /** Resolves when the worker may start. */
+  ready: () => Promise<void>;
+}
 
 export interface StartedRun {
   run: Run;
@@ -32,77 +40,74 @@ export interface StartedRun {
 }
 
 /**
- * Claims, plans, and lets a pane start the wrapper. Until that is there, the daemon itself stands for the run: killed in
- * between, it leaves a claim whose process is gone, or a pane that carries the run and is found by that. `ready` resolves
- * when it may go.
+ * Claims, plans, and lets a pane start the wrapper. Until the wrapper is there, the daemon itself holds the name: a daemon
+ * that is killed in between leaves a claim whose process is gone, or a pane that carries the run and is found by that.
  */
 export async function startInPane(
   services: LaunchServices,
-  panes: TmuxHandle,
   workerId: number,
-  given: StartInput,
-  ready: () => Promise<void>,
+  input: StartInput,
+  { tmux, minting, ready }: StartContext,
 ): Promise<StartedRun> {
-  const { project, worker } = mustBe(services, workerId);
-  const tmux = panes.server(given.environment.PATH);
-  await tmux.ensure();
-  const keeping = fleetSettingsOf(worker);
-  const wanted = claimOf(project, worker, given, keeping);
-  const grant = await claim(services, wanted, { actor: { kind: "operator" }, forPane: true });
+  const worker = requirePresent(workerById(services.db, workerId), `worker ${workerId}`);
+  const project = requirePresent(projectById(services.db, worker.projectId), `project ${worker.projectId}`);
+  const server = tmux.server(input.environment.PATH);
+  await server.ensure();
+  const settings = fleetSettingsOf(worker);
+  const params = claimParams(project, worker, input, settings);
+  const grant = await claim(services, params, { actor: { kind: "operator" }, forPane: true });
   try {
     const bind = (session: string): Promise<LaunchOrder> => {
       const { run, generation, token } = grant;
-      return bindMinted(services, { run, generation, token, session, ...launchOfClaim(wanted) });
+      return bindMinted(services, { run, generation, token, session, ...launchParams(params) });
     };
-    const launch = await prepareLaunch(grant, wanted.environment, bind, (vendor, act) => minting.run(vendor, act));
-    const left = contextFor(project, launch);
-    if (left !== null) noteForSuccessor(launch, left);
+    const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
+    const context = predecessorFile(project, launch);
+    if (context !== null) noteForSuccessor(launch, context);
     const script = join(grant.runDir, START_SCRIPT);
-    writeFileSync(script, scriptOf(script, launch, keeping), { mode: 0o600 });
+    writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
     const { run, socket } = grant;
     assertCurrent(services, run, grant.generation);
-    const { pane, pid } = await tmux.start({
+    const { pane, pid } = await server.start({
       project: project.slug,
       worker: worker.name,
       workerId: String(workerId),
-      group: keeping.group,
+      group: settings.group,
       run,
       env: { PERDURE_RUN: run, PERDURE_SOCKET: socket },
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });
-    return { run: await moveTo(services, run, pid, pane), session: launch.session };
+    return { run: await setWrapper(services, run, pid, pane), session: launch.session };
   } catch (error) {
-    // A pane that is late must find nothing to start.
+    // A pane that comes up late must find nothing to start.
     rmSync(join(grant.runDir, START_SCRIPT), { force: true });
-    const there = await release(services, panes, grant.run);
-    if (there) return { run: there, session: null };
+    const started = await releaseUnlessStarted(services, tmux, grant.run);
+    if (started) return { run: started, session: null };
     throw error;
   }
 }
 
-function mustBe(services: LaunchServices, workerId: number): { project: Project; worker: Worker } {
-  const worker = workerById(services.db, workerId);
-  const project = worker && projectById(services.db, worker.projectId);
-  if (!worker || !project) throw new Error(`worker ${workerId} is to be started and does not exist`);
-  return { worker, project };
-}
-
-function claimOf(project: Project, worker: Worker, given: StartInput, { prompt }: FleetSettings): CallParams<"claim"> {
+function claimParams(
+  project: Project,
+  worker: Worker,
+  input: StartInput,
+  { prompt }: FleetSettings,
+): CallParams<"claim"> {
   const here = { identity: project.identity, root: project.root, base: project.slug };
   return {
     target: { project: project.slug, name: worker.name, here },
     kind: "run",
     token: randomBytes(32).toString("base64url"),
     pid: process.pid,
-    ...given,
+    ...input,
     prompt,
     ephemeral: false,
   };
 }
 
-function launchOfClaim({
+function launchParams({
   command,
   cwd,
   environment,
@@ -112,27 +117,26 @@ function launchOfClaim({
   return { command, cwd, environment, vendor, prompt };
 }
 
-/** The wrapper is the holder from now on. One that is gone already has left its code, or has not. */
-async function moveTo(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
+/** Records the wrapper as the holder of the name. One that is gone already has left its exit code, or has not. */
+async function setWrapper(services: LaunchServices, id: string, pid: number, pane: string): Promise<Run> {
   const startedAt = services.processes.inspect(pid)?.startedAt ?? "gone";
   const run = await services.writer.write(() => {
     setHolder(services.db, id, { pid, startedAt }, pane);
-    return runById(services.db, id);
+    return requirePresent(runById(services.db, id), `run ${id}`);
   });
-  if (run === null) throw new Error(`run ${id} vanished`);
   assertCurrent(services, id, run.generation);
   services.runs.setHolder(run);
   return run;
 }
 
-/** The name is given back, unless the pane was made all the same and only the answer was lost: then that is the run. */
-async function release(services: LaunchServices, panes: TmuxHandle, id: string): Promise<Run | null> {
-  await adoptPanes(services, panes);
+/** Gives the name back, unless the pane was made after all and only the answer was lost: then returns that run. */
+async function releaseUnlessStarted(services: LaunchServices, tmux: TmuxHandle, id: string): Promise<Run | null> {
+  await adoptPanes(services, tmux);
   const run = runById(services.db, id);
   if (run === null || run.endedMs !== null) return null;
   if (run.pane !== PENDING_PANE) return run;
   await services.writer.write(() => services.runs.recordEnd(run, "released"));
-  services.runs.forget(id);
+  services.runs.untrack(id);
   return null;
 }
 
@@ -151,12 +155,12 @@ function scriptOf(
   });
 }
 
-/** An earlier run may have left its notes; nobody's start depends on finding them. */
-function contextFor(project: Project, { grant, cwd }: PreparedLaunch): string | null {
+/** Returns the context file that an earlier run left, if any; a start does not depend on finding it. */
+function predecessorFile(project: Project, { grant, cwd }: PreparedLaunch): string | null {
   try {
     return predecessorContext(grant.earlierRuns, anchorSettings({}, readSettingsAt(project.root) ?? {}, {}), cwd);
   } catch (error) {
-    if (isPerdureError(error)) return null; // whoever uses the project's file is told what is wrong with it
+    if (isPerdureError(error)) return null; // the commands that use perdure.toml say what is wrong with it
     throw error;
   }
 }

@@ -1,10 +1,17 @@
-import { afterEnd, NO_ATTEMPTS, started, type End, type Verdict } from "../../core/restart.ts";
+import {
+  decideRestart,
+  NO_ATTEMPTS,
+  recordStart,
+  type RestartEvidence,
+  type RestartDecision,
+} from "../../core/restart.ts";
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { failureKind } from "../../store/failure.ts";
 import { countRestart, setOnHold } from "../../store/fleet.ts";
 import { holderOf, runById, runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, desiredWorkers, workerById, type OnHold, type Worker } from "../../store/workers.ts";
+import { KeyedMutex } from "../../util/semaphore.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { SupervisionStates, clearTimer } from "./worker-state.ts";
@@ -12,23 +19,24 @@ import { StartBatch } from "./start-batch.ts";
 import { exitEvidence } from "./exit-evidence.ts";
 import { PanePoll } from "./pane-poll.ts";
 import { TmuxHandle } from "./tmux-handle.ts";
-import { RULES } from "./restart-rules.ts";
+import { RESTART_RULES } from "./restart-rules.ts";
 import { adoptPanes } from "./screens.ts";
 import { startInPane, type StartInput, type StartedRun } from "./start-in-pane.ts";
 
-/** How the run of a start ends that came to nothing: whoever started it says why. */
-const GIVEN_BACK = "released";
+/** The end reason of a run whose start failed; the caller of the start reports why. */
+const RELEASED = "released";
 
 /**
- * Keeps what is desired running. What it knows of a worker is in the store or found by looking; only the count of attempts
- * and a start under way are its own, so a daemon that was killed in the middle of anything goes on where it was.
+ * Keeps the desired workers running. Its knowledge is in the store or found by polling; only the attempts and the starts in
+ * progress are in memory, so a daemon that replaces a killed one continues where that one was.
  */
 export class FleetSupervisor {
   readonly tmux: TmuxHandle;
   readonly #services: LaunchServices;
   readonly #startBatch = new StartBatch(STARTS_AT_ONCE);
+  readonly #minting = new KeyedMutex();
   readonly #states: SupervisionStates;
-  /** What runs were blocked by when they ended, until it was decided about them. */
+  /** The dialogs that runs were blocked by when they ended, until their end is handled. */
   readonly #dialogs = new Map<string, string>();
   readonly #panePoll: PanePoll;
   #timer: NodeJS.Timeout | null = null;
@@ -37,13 +45,13 @@ export class FleetSupervisor {
   constructor(services: LaunchServices) {
     this.#services = services;
     this.#states = new SupervisionStates(services);
-    this.tmux = new TmuxHandle(services.paths, services.log, (server) => this.#panePoll.begin(server));
+    this.tmux = new TmuxHandle(services.paths, services.log, (server) => this.#panePoll.start(server));
     this.#panePoll = new PanePoll(services, this.tmux);
   }
 
   /**
-   * After the daemon's own start. What died while nobody looked is treated as if somebody had; after a reboot the fleet
-   * waits for `up`, unless this daemon was started to bring it back.
+   * Takes the fleet over after the daemon's start. Ends that no daemon saw are handled now; after a reboot the fleet waits
+   * for `up`, unless this daemon was started to bring it back.
    */
   async recover(afterBoot: boolean): Promise<void> {
     const services = this.#services;
@@ -51,37 +59,38 @@ export class FleetSupervisor {
       try {
         this.#reconcile(afterBoot);
       } catch (error) {
-        this.#failed("what is desired cannot be read", error);
+        this.#reportFailure("the desired workers cannot be read", error);
       }
     };
     await adoptPanes(services, this.tmux);
-    // What ended while no daemon was there is on disk before anything is decided about it.
+    // Ends that no daemon saw are recorded before anything is decided about them.
     await services.runs.pollNow();
     if (this.#stopped) return;
     this.#timer = setInterval(round, RECONCILE_MS).unref();
     round();
   }
 
-  /** A disk or a store that failed under us concerns everybody. */
-  #failed(what: string, error: unknown): void {
+  /** Reports a failure of the disk or the store to the daemon; logs any other. */
+  #reportFailure(what: string, error: unknown): void {
     const [services, kind] = [this.#services, failureKind(error)];
     return kind === null ? services.log(`${what}: ${String(error)}`) : services.onStoreFailure(kind, error);
   }
 
-  /** Desired against actual. Ends are told as they come; this finds what was not told, or could not be done then. */
+  /** Compares the desired workers with the actual ones, and makes up for ends that were missed or could not be handled. */
   #reconcile(afterBoot: boolean): void {
     const services = this.#services;
     for (const worker of desiredWorkers(services.db)) {
       const state = this.#states.of(worker.id);
       if (worker.holderRun !== null || worker.onHold !== null || worker.unresumable !== null) continue;
-      if (state.timer !== null || state.starting !== null || state.resting) continue;
+      if (state.timer !== null || state.starting !== null || state.restartsSuspended) continue;
       const [last] = runsOfWorker(services.db, worker.id, 1);
       const rebooted = last !== undefined && last.bootId !== services.processes.bootId();
       if (rebooted && !afterBoot) continue;
-      // Brought up after its last end, and nobody has started it since; or not to the end.
-      const owed = last === undefined || last.generation <= fleetSettingsOf(worker).after || last.reason === GIVEN_BACK;
-      if (rebooted || owed) void this.#startAlone(worker.id);
-      else if (last.pane !== null) void this.#decide(last, worker);
+      // The worker was brought up after its last run ended, but was not started since, or that start failed.
+      const isStartDue =
+        last === undefined || last.generation <= fleetSettingsOf(worker).after || last.reason === RELEASED;
+      if (rebooted || isStartDue) void this.#startUnattended(worker.id);
+      else if (last.pane !== null) void this.#handleEnd(last, worker);
     }
   }
 
@@ -93,103 +102,110 @@ export class FleetSupervisor {
     for (const state of this.#states.all()) clearTimer(state);
   }
 
-  /** Somebody has to be there to start one again. */
-  isNeeded(): boolean {
+  /** Tells whether the daemon has to stay for a start or a restart. */
+  hasPendingStarts(): boolean {
     return this.#states.all().some(({ timer, starting }) => timer !== null || starting !== null);
   }
 
-  /** What it does for a worker that does not run. */
+  /** Returns the state of a start in progress; null when there is none. */
   stateOf(workerId: number): "starting" | "backing-off" | null {
-    const state = this.#states.ifAny(workerId);
+    const state = this.#states.existing(workerId);
     if (state?.starting) return "starting";
     return state?.timer ? "backing-off" : null;
   }
 
-  /** By somebody's wish: what was counted before is forgotten. Null when it runs already. */
-  async bringUp(workerId: number, given: StartInput): Promise<StartedRun | null> {
+  /** Starts the worker on request, which clears its attempts. Returns null when it runs already. */
+  async bringUp(workerId: number, input: StartInput): Promise<StartedRun | null> {
     const state = this.#states.of(workerId);
     await state.starting?.catch(() => null);
-    state.resting = false;
+    state.restartsSuspended = false;
     if (this.liveRun(workerId) !== null) return null;
     clearTimer(state);
     state.attempts = NO_ATTEMPTS;
-    return this.#start(workerId, given);
+    return this.#start(workerId, input);
   }
 
-  /** It is somebody else's turn: until it is brought up again, nothing is started. */
+  /** Starts nothing for the worker until it is brought up again. */
   async suspendRestarts(workerId: number): Promise<void> {
     const state = this.#states.of(workerId);
     clearTimer(state);
-    state.resting = true;
-    // One that is on its way up is there before it is stopped.
+    state.restartsSuspended = true;
+    // A start in progress completes before the caller stops the worker.
     await state.starting?.catch(() => null);
   }
 
-  /** Inside the change that ends it, while it is still known what it showed last. */
+  /** Notes, inside the change that ends the run, the dialog that the run was blocked by. */
   ending({ id, pane }: Run): void {
     const reason = pane === null ? null : this.#services.conversations.reasonOf(id);
     if (reason !== null) this.#dialogs.set(id, reason);
   }
 
-  /** After the end of a run is on disk. */
+  /** Handles the end of a run, which is on disk. */
   ended(runId: string): void {
     this.#panePoll.forget(runId);
     const run = runById(this.#services.db, runId);
     const worker = run && workerById(this.#services.db, run.workerId);
-    const began = run?.pane != null && run.reason !== GIVEN_BACK;
-    const ours = began && worker?.desired === true && worker.retiredMs === null;
-    // The machine went down, and the run with it: nobody's crash, and not ours to bring back unasked.
-    if (this.#stopped || !ours || run.bootId !== this.#services.processes.bootId()) this.#dialogs.delete(runId);
-    else void this.#decide(run, worker);
+    const began = run?.pane != null && run.reason !== RELEASED;
+    const isSupervised = began && worker?.desired === true && worker.retiredMs === null;
+    // A run that ended with the machine did not crash, and is not brought back unasked.
+    if (this.#stopped || !isSupervised || run.bootId !== this.#services.processes.bootId()) this.#dialogs.delete(runId);
+    else void this.#handleEnd(run, worker);
   }
 
-  async #decide(run: Run, worker: Worker): Promise<void> {
+  async #handleEnd(run: Run, worker: Worker): Promise<void> {
     const services = this.#services;
     const state = this.#states.of(worker.id);
-    if (state.decided === run.id) return;
-    state.decided = run.id;
+    if (state.handledRun === run.id) return;
+    state.handledRun = run.id;
     try {
-      const how = await exitEvidence(services, this.tmux, run, worker, this.#dialogs.get(run.id));
+      const evidence = await exitEvidence(services, this.tmux, run, worker, this.#dialogs.get(run.id));
       this.#dialogs.delete(run.id);
-      // By the clock that does not jump, from its start.
+      // The monotonic clock counts where the start is known.
       const since = state.attempts.startsAtMs.at(-1);
       const ranMs = since === undefined ? services.now() - run.startedMs : services.monotonicMs() - since;
       if (run.displacedMs !== null && run.stoppedBy === null) {
-        await this.#hold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
-      } else await this.#after(worker, { ...how, ranMs });
+        await this.#putOnHold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
+      } else await this.#decideRestart(worker, { ...evidence, ranMs });
     } catch (error) {
-      state.decided = null; // found again by the next round
-      this.#failed(`could not decide about ${run.id}`, error);
+      state.handledRun = null; // the next reconciliation tries again
+      this.#reportFailure(`the end of ${run.id} could not be handled`, error);
     }
   }
 
-  async #after(worker: Worker, end: End): Promise<void> {
+  async #decideRestart(worker: Worker, end: RestartEvidence): Promise<void> {
     const state = this.#states.of(worker.id);
     const policy = fleetSettingsOf(worker).restart;
-    const after = afterEnd(state.attempts, end, policy, this.#services.monotonicMs(), Math.random(), RULES);
-    state.attempts = after.attempts;
-    await this.#carryOut(worker, after.verdict, end.exit);
+    const outcome = decideRestart(
+      state.attempts,
+      end,
+      policy,
+      this.#services.monotonicMs(),
+      Math.random(),
+      RESTART_RULES,
+    );
+    state.attempts = outcome.attempts;
+    await this.#applyDecision(worker, outcome.decision, end.exit);
   }
 
-  async #carryOut(worker: Worker, verdict: Verdict, exit: number | null): Promise<void> {
-    if (verdict.kind === "leave") return;
-    if (verdict.kind !== "again") return this.#hold(worker, { state: verdict.kind, reason: verdict.reason });
-    const { inMs } = verdict;
+  async #applyDecision(worker: Worker, decision: RestartDecision, exit: number | null): Promise<void> {
+    if (decision.kind === "none") return;
+    if (decision.kind !== "restart") return this.#putOnHold(worker, { state: decision.kind, reason: decision.reason });
+    const { inMs } = decision;
     const services = this.#services;
     const [subject, state] = [{ projectId: worker.projectId, workerId: worker.id }, this.#states.of(worker.id)];
     await services.writer.write(() =>
       recordEvent(services, "worker.backing-off", subject, { inMs: Math.round(inMs), exit }),
     );
-    if (this.#stopped || state.resting || workerById(services.db, worker.id)?.desired !== true) return;
+    if (this.#stopped || state.restartsSuspended || workerById(services.db, worker.id)?.desired !== true) return;
     clearTimer(state);
     state.timer = setTimeout(() => {
       state.timer = null;
-      void this.#startAlone(worker.id);
+      void this.#startUnattended(worker.id);
     }, inMs);
   }
 
-  /** Nobody asked for this start, so nobody hears of its failure: what it cannot do needs a person. */
-  async #startAlone(workerId: number): Promise<void> {
+  /** Starts the worker without a caller to report a failure to: what prevents the start is recorded for a person. */
+  async #startUnattended(workerId: number): Promise<void> {
     const services = this.#services;
     const worker = workerById(services.db, workerId);
     if (this.#stopped || worker?.desired !== true || worker.retiredMs !== null) return;
@@ -199,39 +215,43 @@ export class FleetSupervisor {
       if (begun) await services.writer.write(() => countRestart(services.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) services.log(`could not start ${worker.name}: ${String(error)}`);
-      await this.refused(worker, error).catch((why: unknown) => this.#failed(worker.name, why));
+      await this.recordRefusal(worker, error).catch((why: unknown) => this.#reportFailure(worker.name, why));
     }
   }
 
-  /** It could not be started: said by `ls` until it can, or tried again where that may help. */
-  async refused(worker: Worker, error: unknown): Promise<void> {
-    if (!isPerdureError(error)) return this.#hold(worker, { state: "on-hold", reason: String(error) });
-    // `ls` says why by itself when it cannot come back to its conversation, or when somebody else has the name.
+  /** Records a failed start, which `ls` shows until one succeeds, or schedules another where that may help. */
+  async recordRefusal(worker: Worker, error: unknown): Promise<void> {
+    if (!isPerdureError(error)) return this.#putOnHold(worker, { state: "on-hold", reason: String(error) });
+    // `ls` shows by other means that the conversation cannot be resumed, or that the name is held.
     if (error.details?.unresumable === true || error.code === "held") return;
-    if (error.retryable) return this.#after(worker, { exit: null, asked: false, ranMs: 0, onHold: null, hungUp: true });
+    if (error.retryable)
+      return this.#decideRestart(worker, { exit: null, requested: false, ranMs: 0, onHold: null, terminalLost: true });
     const reason = error.hint ? `${error.message} (${error.hint})` : error.message;
-    await this.#hold(worker, { state: "on-hold", reason });
+    await this.#putOnHold(worker, { state: "on-hold", reason });
   }
 
-  #start(workerId: number, given: StartInput): Promise<StartedRun | null> {
+  #start(workerId: number, input: StartInput): Promise<StartedRun | null> {
     const state = this.#states.of(workerId);
     state.starting ??= this.#startBatch
-      .start((ready) => this.#startOnce(workerId, given, ready))
+      .start((ready) => this.#startOnce(workerId, input, ready))
       .finally(() => {
         state.starting = null;
       });
     return state.starting;
   }
 
-  async #startOnce(workerId: number, given: StartInput, ready: () => Promise<void>): Promise<StartedRun | null> {
+  async #startOnce(workerId: number, input: StartInput, ready: () => Promise<void>): Promise<StartedRun | null> {
     const services = this.#services;
     if (this.liveRun(workerId) !== null) return null;
     const state = this.#states.of(workerId);
-    if (workerById(services.db, workerId)?.desired !== true || state.resting) {
-      throw new PerdureError("conflict", "It was brought down in the meantime.", { hint: "perdure up" });
+    const worker = workerById(services.db, workerId);
+    if (worker?.desired !== true || state.restartsSuspended) {
+      const message = `${worker?.name ?? "The worker"} was brought down while starting.`;
+      throw new PerdureError("conflict", message, { hint: "perdure up" });
     }
-    state.attempts = started(state.attempts, services.monotonicMs(), RULES);
-    return this.tmux.using(() => startInPane(services, this.tmux, workerId, given, ready));
+    state.attempts = recordStart(state.attempts, services.monotonicMs(), RESTART_RULES);
+    const context = { tmux: this.tmux, minting: this.#minting, ready };
+    return this.tmux.whileInUse(() => startInPane(services, workerId, input, context));
   }
 
   liveRun(workerId: number): Run | null {
@@ -241,12 +261,12 @@ export class FleetSupervisor {
     return run !== null && services.runs.processesOf(run).length > 0 ? run : null;
   }
 
-  async #hold(worker: Worker, held: OnHold): Promise<void> {
+  async #putOnHold(worker: Worker, onHold: OnHold): Promise<void> {
     const services = this.#services;
     const subject = { projectId: worker.projectId, workerId: worker.id };
     await services.writer.write(() => {
-      setOnHold(services.db, worker.id, held);
-      recordEvent(services, `worker.${held.state}`, subject, { reason: held.reason });
+      setOnHold(services.db, worker.id, onHold);
+      recordEvent(services, `worker.${onHold.state}`, subject, { reason: onHold.reason });
     });
   }
 }

@@ -5,28 +5,32 @@ import { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { StatePaths } from "../../state/paths.ts";
 import { Semaphore } from "../../util/semaphore.ts";
 
-/** Our tmux server. Nothing of it is looked for before it is needed: most who use perdure have one worker in a terminal. */
+/** The access to perdure's own tmux server. tmux is not looked for before it is needed: many users run one worker in a terminal. */
 export class TmuxHandle {
   readonly #paths: StatePaths;
   readonly #log: (line: string) => void;
-  readonly #prepare: (server: TmuxServer) => void;
+  readonly #onServer: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
   #program: string | null = null;
   #users = 0;
   #ending: Promise<void> | null = null;
   #listing: Promise<Pane[]> | null = null;
-  /** tmux 3.3 crashes when a session's last panes are removed in one breath, and takes every worker with it. */
+  /** Panes are removed one at a time: tmux 3.3 crashes, with every worker, when a session's last panes go at once. */
   readonly #removing = new Semaphore(1);
 
-  constructor(paths: StatePaths, log: (line: string) => void, prepare: (server: TmuxServer) => void = () => undefined) {
+  constructor(
+    paths: StatePaths,
+    log: (line: string) => void,
+    onServer: (server: TmuxServer) => void = () => undefined,
+  ) {
     this.#paths = paths;
     this.#log = log;
-    this.#prepare = prepare;
+    this.#onServer = onServer;
   }
 
   /**
-   * Throws with the next step when tmux is missing: neither on our own PATH, which whoever started us first has given, nor on
-   * that of the one who asks now.
+   * Returns the server. Throws with the next step when tmux is neither on the daemon's PATH, which is that of its first
+   * client, nor on the caller's.
    */
   server(path = ""): TmuxServer {
     if (this.#server) return this.#server;
@@ -36,23 +40,23 @@ export class TmuxHandle {
     const tmux = findTmux(PATH);
     this.#program = tmux.file;
     this.#server = new TmuxServer({ socket: this.#paths.tmux, tmux, environment, log: this.#log });
-    this.#prepare(this.#server);
+    this.#onServer(this.#server);
     return this.#server;
   }
 
-  /** Null when there never was one: then there are no panes either. */
-  ifThere(): TmuxServer | null {
+  /** Returns the server, or null when none was ever started, so that there are no panes. */
+  existingServer(): TmuxServer | null {
     return existsSync(this.#paths.tmux) ? this.server() : null;
   }
 
-  /** Of runs that have ended: those who ask before it is answered share one list, when a fleet falls together. */
-  async ended(): Promise<Pane[]> {
-    this.#listing ??= (this.ifThere()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
+  /** Lists the panes; callers share one listing while it is in progress, for a fleet that falls together. */
+  async sharedPanes(): Promise<Pane[]> {
+    this.#listing ??= (this.existingServer()?.panes() ?? Promise.resolve([])).finally(() => (this.#listing = null));
     return this.#listing;
   }
 
-  /** While something is started, nobody ends the server. */
-  async using<T>(act: () => Promise<T>): Promise<T> {
+  /** Runs the action while the server cannot be ended. */
+  async whileInUse<T>(act: () => Promise<T>): Promise<T> {
     while (this.#ending) await this.#ending;
     this.#users++;
     try {
@@ -62,9 +66,9 @@ export class TmuxHandle {
     }
   }
 
-  /** With nobody left in it, neither a worker nor a window that a person has opened, the server goes, too. */
+  /** Ends the server when it has neither a worker nor a window that a person has opened. */
   async endIfEmpty(): Promise<void> {
-    const server = this.#users === 0 && this.#ending === null ? this.ifThere() : null;
+    const server = this.#users === 0 && this.#ending === null ? this.existingServer() : null;
     if (!server) return;
     this.#ending = server
       .isEmpty()
@@ -73,12 +77,12 @@ export class TmuxHandle {
     await this.#ending;
   }
 
-  /** Only if it is still that run's: another server numbers its panes anew. */
-  async remove({ id, run }: Pane): Promise<void> {
-    await this.#removing.run(async () => this.ifThere()?.removePane(id, run ?? undefined));
+  /** Removes the pane if it still belongs to that run: another server gives the same numbers again. */
+  async removePane({ id, run }: Pane): Promise<void> {
+    await this.#removing.run(async () => this.existingServer()?.removePane(id, run ?? undefined));
   }
 
-  /** Its path, once it was needed. */
+  /** Returns the path of tmux. */
   program(): string {
     return this.#program ?? findTmux(process.env.PATH).file;
   }

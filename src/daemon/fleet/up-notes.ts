@@ -8,26 +8,26 @@ import { workerById } from "../../store/workers.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
 
-/** What whoever brings a fleet up has to know of one that is up, and would not expect. */
+/** A note to the caller of `up` about something unexpected of a worker that is up. */
 type UpNote = Partial<Pick<UpItem, "reason" | "hint">>;
 
-/** A conversation belongs to the folder it began in, whatever the file says by now. */
-export function elsewhere(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
+/** Notes that the conversation continues in the folder where it began, although the entry now names another. */
+export function noteOtherFolder(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
   const began = conversationOfRun(services.db, run)?.launchCwd;
   if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
   const hint = `perdure restart ${name} --fresh begins one in ${cwd}`;
-  return { reason: `its conversation goes on in ${began}`, hint };
+  return { reason: `its conversation continues in ${began}`, hint };
 }
 
-/** One that runs is left alone: with what its entry said before, and in its conversation. */
-export function leftAlone(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
+/** Notes that a running worker was left alone, although its entry changed or a fresh start was asked for. */
+export function noteLeftRunning(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
   const { name, vendor } = entry;
-  const old = outdated(services, id, entry, fresh);
+  const old = noteOutdated(services, id, entry, fresh);
   if (old.reason !== undefined || !fresh || vendor === null) return old;
-  return { reason: "and left in its conversation", hint: `perdure restart ${name} --fresh` };
+  return { reason: "and stays in its conversation", hint: `perdure restart ${name} --fresh` };
 }
 
-function outdated(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
+function noteOutdated(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
   const { name, command, cwd, environment, vendor } = entry;
   const worker = workerById(services.db, id);
   if (worker?.command == null) return {};
@@ -40,9 +40,12 @@ function outdated(services: LaunchServices, id: number, entry: FleetEntry, fresh
     return { reason, hint: error.hint ?? null };
   }
   const bound = boundConversation(services.db, worker);
-  const anew = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? " --fresh" : "";
-  return { reason: "with what perdure.toml said before", hint: `perdure stop ${name} && perdure up ${name}${anew}` };
+  const freshOption = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? " --fresh" : "";
+  return {
+    reason: "with what perdure.toml said before",
+    hint: `perdure stop ${name} && perdure up ${name}${freshOption}`,
+  };
 }
 
-/** Without the environment, which is another in each shell. */
+/** The fields of a launch that are compared; the environment is not, because it differs from shell to shell. */
 const LAUNCH_KEYS = ["command", "cwd", "vendor", "declared"] as const;

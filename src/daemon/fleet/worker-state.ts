@@ -1,18 +1,18 @@
 import type { Attempts } from "../../core/restart.ts";
 import { runsOfWorker } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { attemptsIn, RULES } from "./restart-rules.ts";
+import { attemptsOf, RESTART_RULES } from "./restart-rules.ts";
 import type { StartedRun } from "./start-in-pane.ts";
 
-/** What is under way for one worker. */
+/** The supervision state of one worker. */
 export interface SupervisionState {
   attempts: Attempts;
   timer: NodeJS.Timeout | null;
   starting: Promise<StartedRun | null> | null;
-  /** The run whose end was decided about. */
-  decided: string | null;
-  /** Somebody is about to stop it, or to start it: it is not ours to touch. */
-  resting: boolean;
+  /** The run whose end was handled last. */
+  handledRun: string | null;
+  /** A caller is about to stop or to start the worker, so the supervisor starts nothing. */
+  restartsSuspended: boolean;
 }
 
 export class SupervisionStates {
@@ -23,20 +23,26 @@ export class SupervisionStates {
     this.#services = services;
   }
 
-  /** With what a daemon before this one has counted. */
+  /** Returns the state of the worker, made with the attempts that an earlier daemon counted. */
   of(workerId: number): SupervisionState {
     const known = this.#known.get(workerId);
     if (known) return known;
     const services = this.#services;
-    const earlier = runsOfWorker(services.db, workerId, RULES.budget);
-    const attempts = attemptsIn(earlier, services.now(), services.monotonicMs());
-    const state: SupervisionState = { attempts, timer: null, starting: null, decided: null, resting: false };
+    const earlier = runsOfWorker(services.db, workerId, RESTART_RULES.budget);
+    const attempts = attemptsOf(earlier, services.now(), services.monotonicMs());
+    const state: SupervisionState = {
+      attempts,
+      timer: null,
+      starting: null,
+      handledRun: null,
+      restartsSuspended: false,
+    };
     this.#known.set(workerId, state);
     return state;
   }
 
-  /** Nothing is made for one that nobody has asked about. */
-  ifAny(workerId: number): SupervisionState | undefined {
+  /** Returns the state of the worker if there is one, and makes none. */
+  existing(workerId: number): SupervisionState | undefined {
     return this.#known.get(workerId);
   }
 

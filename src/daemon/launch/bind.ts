@@ -5,67 +5,67 @@ import { programAsker } from "../../launch/ask-program.ts";
 import { runById, type Run } from "../../store/runs.ts";
 import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
 import type { LaunchServices } from "./services.ts";
-import { newLocation, orderFor, orderOfRun, sourceOf } from "./orders.ts";
+import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
-import { bindNewConversation, enterRun, noteTranscript } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, recordTranscript } from "../conversations/bindings.ts";
 
-/** The vendor has made a conversation for this run: it is the worker's from now on, and this is how to start in it. */
+/** Binds the worker to the conversation that the vendor has made for this run, and returns how to start in it. */
 export async function bindMinted(
   services: LaunchServices,
   params: CallParams<"bindConversation">,
 ): Promise<CallResults["bindConversation"]> {
-  const begun = await begunTranscript(services, params);
+  const initial = await initialTranscript(services, params);
   const { run, order } = await services.writer.write(() => {
-    const { run: found, worker, spec, vendor } = claimed(services, params);
+    const { run: found, worker, spec, vendor } = claimedRun(services, params);
     if (lastEntryOfRun(services.db, found.id)) {
-      // Bound already, and the answer was lost.
-      const again = orderOfRun(services, { address: worker.name, worker, run: found, spec }).launch;
-      if (again?.session?.id !== params.session) {
-        throw new PerdureError("conflict", `${found.id} is in another conversation already.`);
+      // The run was bound by an earlier call whose answer was lost.
+      const repeated = repeatedOrder(services, { address: worker.name, worker, run: found, spec }).launch;
+      if (repeated?.session?.id !== params.session) {
+        throw new PerdureError("conflict", `${found.id} is already in another conversation.`);
       }
-      return { run: found, order: again };
+      return { run: found, order: repeated };
     }
-    const place = newLocation(spec, vendor, sourceOf(services, worker));
-    const session = bindNewConversation(services, worker, found, {
-      ...place,
+    const location = newLocation(spec, vendor, forkSourceOf(services, worker));
+    const conversation = bindNewConversation(services, worker, found, {
+      ...location,
       vendorId: params.session,
       provenance: "minted",
     });
-    if (begun.state === "good") noteTranscript(services, session, begun);
-    enterRun(services, found, session, "new");
+    if (initial.state === "good") recordTranscript(services, conversation, initial);
+    enterRun(services, found, conversation, "new");
     storeLaunchSpec(services, worker, spec);
-    return { run: found, order: orderFor(services, { worker, run: found, spec }, session, "new") };
+    return { run: found, order: orderFor(services, { worker, run: found, spec }, conversation, "new") };
   });
   if (runById(services.db, run.id)?.endedMs === null) services.runs.bound(run);
   return order;
 }
 
-/** What the vendor has written before anything was said: only what comes later is the run's own doing. */
-function begunTranscript(services: LaunchServices, params: CallParams<"bindConversation">): Promise<Transcript> {
-  const { spec, vendor, worker } = claimed(services, params);
-  const place = newLocation(spec, vendor, sourceOf(services, worker));
+/** Probes what the vendor wrote before anything was said, so that only later growth counts as the run's. */
+function initialTranscript(services: LaunchServices, params: CallParams<"bindConversation">): Promise<Transcript> {
+  const { spec, vendor, worker } = claimedRun(services, params);
+  const location = newLocation(spec, vendor, forkSourceOf(services, worker));
   const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
-  const ask = programAsker({ command: program, cwd, environment, variables: place.variables });
-  return vendor.adapter.storage.probe({ ...place, id: params.session }, null, ask);
+  const ask = programAsker({ command: program, cwd, environment, variables: location.variables });
+  return vendor.adapter.storage.probe({ ...location, id: params.session }, null, ask);
 }
 
-function claimed(services: LaunchServices, params: CallParams<"bindConversation">): Claimed {
+function claimedRun(services: LaunchServices, params: CallParams<"bindConversation">): ClaimedRun {
   assertOwn(services, params);
-  const run = runById(services.db, params.run);
-  const worker = run && workerById(services.db, run.workerId);
-  if (!run || !worker) throw new Error(`run ${params.run} is current and not there`);
+  const run = requirePresent(runById(services.db, params.run), `run ${params.run}`);
+  const worker = requirePresent(workerById(services.db, run.workerId), `the worker of run ${run.id}`);
   const spec = requireLaunchSpec(params, worker);
-  // The claimer mints before it starts anything; a running program has nothing to bind.
+  // A claimer mints before it starts the program; a running program has nothing to bind.
   if (services.runs.hasStarted(run))
-    throw new PerdureError("refused", `${run.id} runs already.`, { hint: "perdure ls" });
+    throw new PerdureError("refused", `${run.id} is already running.`, { hint: "perdure ls" });
   if (spec.vendor) return { run, worker, spec, vendor: spec.vendor };
   throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
 }
 
-interface Claimed {
+interface ClaimedRun {
   run: Run;
   worker: Worker;
   spec: LaunchSpec;

@@ -1,9 +1,7 @@
-import type { DrillCheck } from "../../protocol/records/conversation.ts";
-import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
 import { decideLaunch } from "../../core/launch.ts";
 import { startCommand } from "../../protocol/names.ts";
-import type { Transcript } from "../../protocol/records/conversation.ts";
+import type { DrillCheck, DrillResult, Transcript } from "../../protocol/records/conversation.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
 import { custodyOf } from "../../store/custody.ts";
@@ -12,15 +10,15 @@ import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
-import { locationOf, probeSession } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { isFolder } from "../../state/files.ts";
 
-/** Could this worker be resumed now, exactly? Everything is looked at, nothing is changed. */
+/** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
 export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
-  const session = boundConversation(services.db, worker);
+  const conversation = boundConversation(services.db, worker);
   const checks = [
-    ...startable(worker, session),
-    ...(session === null ? [] : await conversationChecks(services, address, worker, session)),
+    ...startChecks(worker, conversation),
+    ...(conversation === null ? [] : await conversationChecks(services, address, worker, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
   const { vendor } = worker;
@@ -31,19 +29,19 @@ export async function drill(services: LaunchServices, address: string, worker: W
     hint: broken?.hint ?? null,
     vendor,
     unproved: (vendor !== null && adapterOf(vendor)?.unproved) || null,
-    session: session?.vendorId ?? null,
+    session: conversation?.vendorId ?? null,
     checks,
   };
 }
 
-function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
+function startChecks(worker: Worker, conversation: Conversation | null): DrillCheck[] {
   const command = worker.command;
-  // A name that only a library claims: there is nothing to start.
+  // A worker without a command is claimed by a library only: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const again = startCommand(name, worker.fleet !== null);
+  const start = startCommand(name, worker.fleet !== null);
   const environment = worker.environment;
-  const cwd = session?.launchCwd ?? worker.cwd ?? "/";
+  const cwd = conversation?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
   const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
   const version = "file" in program ? installedVersion(program.file) : null;
@@ -53,93 +51,102 @@ function startable(worker: Worker, session: Conversation | null): DrillCheck[] {
       : failed("program", program.missing, `install it, or give its path: perdure run ${name} -- COMMAND`),
     isFolder(cwd)
       ? passed("folder", cwd)
-      : failed("folder", `its folder is gone: ${cwd}`, session ? elsewhere(name, session) : `mkdir -p ${cwd}`),
+      : failed(
+          "folder",
+          `its folder is gone: ${cwd}`,
+          conversation ? adoptHint(name, conversation) : `mkdir -p ${cwd}`,
+        ),
     lacking.length === 0
       ? passed("environment", `${Object.keys(environment).length} variables recorded`)
       : failed(
           "environment",
           `the recorded environment lacks ${lacking.join(" and ")}`,
-          `start it once from a login shell: ${again}`,
+          `start it once from a login shell: ${start}`,
         ),
   ];
 }
 
-function elsewhere(name: string, { vendor, vendorId: id }: Conversation): string {
-  return `go on elsewhere: perdure adopt ${name} --vendor ${vendor} --conversation ${id} --cwd DIR`;
+function adoptHint(name: string, { vendor, vendorId: id }: Conversation): string {
+  return `continue in another folder: perdure adopt ${name} --vendor ${vendor} --conversation ${id} --cwd DIR`;
 }
 
 async function conversationChecks(
   services: LaunchServices,
   address: string,
   worker: Worker,
-  session: Conversation,
+  conversation: Conversation,
 ): Promise<DrillCheck[]> {
-  const adapter = adapterOf(session.vendor);
+  const adapter = adapterOf(conversation.vendor);
   if (adapter === null) {
-    return [failed("vendor", `perdure has no adapter for ${session.vendor}`, "use the perdure that bound it")];
+    const hint = "use the version of perdure that bound it";
+    return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, hint)];
   }
-  const kept = custodyOf(services.db, session.id);
-  const whole = kept !== null && (await services.custody.whole(kept)) !== null;
-  const seen = await services.custody.compare(session, await probeSession(services, session), true);
+  const kept = custodyOf(services.db, conversation.id);
+  const copyIntact = kept !== null && (await services.custody.verifiedCopy(kept)) !== null;
+  const transcript = await services.custody.checkAgainstCopy(
+    conversation,
+    await probeConversation(services, conversation),
+    true,
+  );
   const others = adapter.liveness
-    .holders(locationOf(session), services.processes)
+    .holders(locationOf(conversation), services.processes)
     .filter(({ pid }) => !isOwn(services, worker, pid));
   const decision = decideLaunch({
     address,
     name: worker.name,
     inPane: worker.fleet !== null,
-    vendor: session.vendor,
+    vendor: conversation.vendor,
     noConversation: false,
     fresh: false,
-    binding: bindingOf(services, session, whole),
-    transcript: seen,
+    binding: bindingOf(services, conversation, copyIntact),
+    transcript,
     holder: others[0] ?? null,
   });
-  const lost = seen.state === "absent" || seen.state === "empty";
-  const refused = decision.step === "refuse" && !(others.length === 0 && lost && whole) ? decision : null;
+  const lost = transcript.state === "absent" || transcript.state === "empty";
+  const refused = decision.step === "refuse" && !(others.length === 0 && lost && copyIntact) ? decision : null;
   return [
-    session.transcript === null || isFolder(session.configDir)
-      ? passed("config dir", session.configDir)
+    conversation.transcript === null || isFolder(conversation.configDir)
+      ? passed("config dir", conversation.configDir)
       : failed(
           "config dir",
-          `its config dir is gone: ${session.configDir}`,
-          `put it back, or: ls ${session.configDir}`,
+          `its config dir is gone: ${conversation.configDir}`,
+          `put it back, or: ls ${conversation.configDir}`,
         ),
     refused === null
-      ? passed("conversation", whatIsThere(seen, kept?.sha256 ?? null, lost && whole))
+      ? passed("conversation", conversationDetail(transcript, kept?.sha256 ?? null, lost && copyIntact))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.storage.noCopyReason, seen, { kept: kept !== null, whole }),
+    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { exists: kept !== null, intact: copyIntact }),
   ];
 }
 
 function custodyCheck(
   { name, fleet }: Worker,
-  uncopied: string | undefined,
-  seen: Transcript,
-  copy: { kept: boolean; whole: boolean },
+  noCopyReason: string | undefined,
+  transcript: Transcript,
+  copy: { exists: boolean; intact: boolean },
 ): DrillCheck {
-  const again = startCommand(name, fleet !== null);
-  if (copy.whole) return passed("custody", "a copy is kept, and is what it should be");
-  if (uncopied !== undefined) return passed("custody", `no copy can be kept: ${uncopied}`);
-  if (copy.kept) {
-    return failed("custody", "the copy that is kept of it is damaged", `made anew at the next start: ${again}`);
+  const start = startCommand(name, fleet !== null);
+  if (copy.intact) return passed("custody", "perdure's copy is intact");
+  if (noCopyReason !== undefined) return passed("custody", `no copy is possible: ${noCopyReason}`);
+  if (copy.exists) {
+    return failed("custody", "perdure's copy of its conversation is damaged", `the next start replaces it: ${start}`);
   }
-  if (seen.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to keep");
-  if (seen.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
-  return failed("custody", "no copy is kept of its conversation", `made at the next start: ${again}`);
+  if (transcript.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to copy");
+  if (transcript.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
+  return failed("custody", "perdure has no copy of its conversation", `the next start makes one: ${start}`);
 }
 
-function whatIsThere(seen: Transcript, sha256: string | null, fromCopy: boolean): string {
-  if (fromCopy) return "the vendor has lost it; it would be put back from the copy that is kept";
-  if (seen.state === "good")
-    return `${seen.bytes} bytes${sha256 === null ? "" : `, as kept (sha256 ${sha256.slice(0, 12)}…)`}`;
-  return seen.state === "unseen" ? "its vendor alone can see it" : "nothing was said in it yet";
+function conversationDetail(transcript: Transcript, sha256: string | null, fromCopy: boolean): string {
+  if (fromCopy) return "the vendor has lost it; it would be restored from perdure's copy";
+  if (transcript.state === "good")
+    return `${transcript.bytes} bytes${sha256 === null ? "" : `, as in the copy (sha256 ${sha256.slice(0, 12)}…)`}`;
+  return transcript.state === "unseen" ? "only its vendor can read it" : "nothing was said in it yet";
 }
 
-/** The worker's own agent, which runs right now. */
+/** Tells whether the process is the worker's own agent, which runs now. */
 function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
-  const ours = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
-  return ours && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
+  const isOurs = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
+  return isOurs && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
 }
 
 function passed(check: string, detail: string): DrillCheck {

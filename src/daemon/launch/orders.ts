@@ -1,6 +1,4 @@
-import type { LaunchOrder } from "../../protocol/records/launch.ts";
-import type { LaunchStep } from "../../protocol/records/launch.ts";
-import type { MintOrder } from "../../protocol/records/launch.ts";
+import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { type Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
@@ -9,7 +7,7 @@ import { withoutPrivateEnv } from "../../vendors/environment.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
-import type { SessionProbe } from "./probe-binding.ts";
+import type { ConversationProbe } from "./probe-binding.ts";
 
 export interface LaunchRequest {
   address: string;
@@ -17,9 +15,9 @@ export interface LaunchRequest {
   run: Run;
   spec: LaunchSpec;
   fresh: boolean;
-  probe: SessionProbe;
-  /** Of a conversation that is resumed: its first turn is still to come. */
-  unsaid?: boolean;
+  probe: ConversationProbe;
+  /** The conversation is resumed before its first turn. */
+  firstTurnPending?: boolean;
 }
 
 export interface Orders {
@@ -27,53 +25,60 @@ export interface Orders {
   mint: MintOrder | null;
 }
 
-/** The order once more, for a claim or a binding whose answer was lost. */
-export function orderOfRun(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
+/** Returns the order of a run once more, for a repeated claim or binding whose answer was lost. */
+export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
-  const session = conversationOfRun(services.db, request.run.id);
-  if (session && entry) {
-    const begun = session.forkedFrom === null ? "new" : "fork";
-    return { launch: orderFor(services, request, session, entry.began === "new" ? begun : "resume"), mint: null };
+  const conversation = conversationOfRun(services.db, request.run.id);
+  if (conversation && entry) {
+    const begun = conversation.forkedFrom === null ? "new" : "fork";
+    return { launch: orderFor(services, request, conversation, entry.began === "new" ? begun : "resume"), mint: null };
   }
   const { spec } = request;
   const mints =
     spec.vendor !== null && !spec.vendor.noConversation && spec.vendor.adapter.launch.identity.kind === "minted";
   if (spec.vendor && mints) {
-    const source = sourceOf(services, request.worker);
+    const source = forkSourceOf(services, request.worker);
     return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
   }
   return { launch: plainOrder(spec), mint: null };
 }
 
-/** Resumed where it began, wherever it is called from and wherever the agent has moved since. */
+/** Makes the order that starts the run in the conversation, in the folder where the conversation began. */
 export function orderFor(
   services: LaunchServices,
-  { worker, run, spec, unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "unsaid">,
-  session: Conversation,
+  { worker, run, spec, firstTurnPending: unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
+  conversation: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
   if (spec.vendor === null) return plainOrder(spec);
   const { adapter, programAt, args, declared } = spec.vendor;
-  const { vendorId: id, transcript, configDir } = session;
-  const stem = step === "fork" && session.forkedFrom !== null ? stemOf(services, session.forkedFrom) : null;
+  const { vendorId: id, transcript, configDir } = conversation;
+  const stem =
+    step === "fork" && conversation.forkedFrom !== null ? requireStem(services, conversation.forkedFrom) : null;
   const from = stem && { session: stem.vendorId, transcript: stem.transcript };
-  const places = { runDir: services.runs.runDir(run.id), configDir, transcript, from, environment: spec.environment };
-  // A branch goes on with what its stem said, and whoever typed /clear wants it clear.
-  const begins = session.forkedFrom === null && session.provenance !== "rotated";
+  const locations = {
+    runDir: services.runs.runDir(run.id),
+    configDir,
+    transcript,
+    from,
+    environment: spec.environment,
+  };
+  // A branch continues what its stem said, and after /clear the conversation is to stay clear: neither gets a first prompt.
+  const begins = conversation.forkedFrom === null && conversation.provenance !== "rotated";
   const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
-  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...places });
+  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
-    cwd: session.launchCwd,
+    cwd: conversation.launchCwd,
     variables: {
       ...withoutPrivateEnv(spec.environment),
-      ...session.variables,
+      ...conversation.variables,
       ...plan.variables,
     },
     files: plan.files,
     mirrors: plan.mirrors ?? [],
     freePort: plan.freePort ?? false,
-    session: { vendor: session.vendor, id: session.vendorId, step, restored: null },
+    session: { vendor: conversation.vendor, id: conversation.vendorId, step, restored: null },
   };
 }
 
@@ -83,32 +88,32 @@ export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrd
 }
 
 export function mintOrder(spec: LaunchSpec, vendor: VendorSpec, source: Conversation | null): MintOrder {
-  const place = newLocation(spec, vendor, source);
+  const location = newLocation(spec, vendor, source);
   return {
     vendor: vendor.adapter.vendor,
     command: spec.command.slice(0, vendor.programAt + 1),
     args: vendor.args,
-    cwd: place.launchCwd,
-    variables: { ...withoutPrivateEnv(spec.environment), ...place.variables },
+    cwd: location.launchCwd,
+    variables: { ...withoutPrivateEnv(spec.environment), ...location.variables },
     from: source?.vendorId ?? null,
   };
 }
 
-/** The conversation the worker is to begin as a branch of. */
-export function sourceOf(services: LaunchServices, worker: Worker): Conversation | null {
-  return worker.forkOf === null ? null : stemOf(services, worker.forkOf);
+/** Returns the conversation that the worker is to begin as a branch of, if any. */
+export function forkSourceOf(services: LaunchServices, worker: Worker): Conversation | null {
+  return worker.forkOf === null ? null : requireStem(services, worker.forkOf);
 }
 
-/** Without it the start would be a new one, in silence. */
-function stemOf(services: LaunchServices, sessionId: number): Conversation {
-  const stem = conversationById(services.db, sessionId);
+/** Returns the stem of a branch; throws without it, because the start would silently be a new conversation. */
+function requireStem(services: LaunchServices, conversationId: number): Conversation {
+  const stem = conversationById(services.db, conversationId);
   if (stem) return stem;
   throw new PerdureError("refused", "The conversation to branch is no longer on record.", {
-    hint: "begin anew with --fresh",
+    hint: "start a new one with --fresh",
   });
 }
 
-/** A branch begins where its stem did: vendors look for it there. */
+/** Returns the location of a new conversation. A branch begins where its stem did, because vendors look for it there. */
 export function newLocation(
   spec: LaunchSpec,
   vendor: VendorSpec,

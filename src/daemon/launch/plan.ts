@@ -1,6 +1,5 @@
-import type { LaunchOrder } from "../../protocol/records/launch.ts";
-import type { LaunchStep } from "../../protocol/records/launch.ts";
-import { decideLaunch, type LaunchQuestion } from "../../core/launch.ts";
+import type { LaunchOrder, LaunchStep } from "../../protocol/records/launch.ts";
+import { decideLaunch, type LaunchInput } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import {
   lastEntryOfConversation,
@@ -9,11 +8,19 @@ import {
   boundConversation,
 } from "../../store/conversations.ts";
 import type { LaunchServices } from "./services.ts";
-import { bindNewConversation, enterRun, leaveConversation, noteTranscript } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, leaveConversation, recordTranscript } from "../conversations/bindings.ts";
 import { locationForNew } from "./spec.ts";
-import { type LaunchRequest, type Orders, sourceOf, newLocation, orderFor, mintOrder, plainOrder } from "./orders.ts";
+import {
+  type LaunchRequest,
+  type Orders,
+  forkSourceOf,
+  newLocation,
+  orderFor,
+  mintOrder,
+  plainOrder,
+} from "./orders.ts";
 
-/** Inside the change that claims: a refusal here leaves nothing of the claim behind. */
+/** Plans the start inside the change that claims, so that a refusal undoes the claim. */
 export function planLaunch(services: LaunchServices, request: LaunchRequest): Orders {
   const { worker, run, spec, probe } = request;
   const bound = boundConversation(services.db, worker);
@@ -25,14 +32,14 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     vendor: spec.vendor?.adapter.vendor ?? null,
     noConversation: spec.vendor?.noConversation ?? false,
     fresh: request.fresh,
-    binding: bound && bindingOf(services, bound, probe.kept),
+    binding: bound && bindingOf(services, bound, probe.hasCopy),
     transcript: probe.transcript,
     holder: probe.holder,
   });
   if (decision.step === "refuse") {
     throw new PerdureError(decision.code, decision.message, {
       hint: decision.hint,
-      details: { session: bound?.vendorId, vendor: bound?.vendor, unresumable: decision.lasting },
+      details: { session: bound?.vendorId, vendor: bound?.vendor, unresumable: decision.permanent },
     });
   }
   if (decision.step === "plain" || spec.vendor === null) {
@@ -40,8 +47,8 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     return { launch: plainOrder(spec), mint: null };
   }
   if (decision.step === "resume" && bound) {
-    if (probe.transcript?.state === "good") noteTranscript(services, bound, probe.transcript);
-    const order = startIn(services, { ...request, unsaid: decision.unsaid }, bound, "resume");
+    if (probe.transcript?.state === "good") recordTranscript(services, bound, probe.transcript);
+    const order = enterAndOrder(services, { ...request, firstTurnPending: decision.firstTurnPending }, bound, "resume");
     if (order.session) order.session.restored = probe.restored;
     return { launch: order, mint: null };
   }
@@ -51,37 +58,37 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     bound &&
     spec.vendor.adapter.launch.identity.kind === "assigned"
   ) {
-    return { launch: startIn(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
+    return { launch: enterAndOrder(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
   }
   const { identity } = spec.vendor.adapter.launch;
-  const source = request.fresh ? null : sourceOf(services, worker);
+  const source = request.fresh ? null : forkSourceOf(services, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
-  const session = bindNewConversation(services, worker, run, {
+  const conversation = bindNewConversation(services, worker, run, {
     ...newLocation(spec, spec.vendor, source),
     vendorId: identity.choose(),
     provenance: "assigned",
   });
-  return { launch: startIn(services, request, session, source ? "fork" : "new"), mint: null };
+  return { launch: enterAndOrder(services, request, conversation, source ? "fork" : "new"), mint: null };
 }
 
 export function bindingOf(
   services: LaunchServices,
-  session: Conversation,
+  conversation: Conversation,
   kept: boolean,
-): NonNullable<LaunchQuestion["binding"]> {
+): NonNullable<LaunchInput["binding"]> {
   return {
-    vendor: session.vendor,
-    id: session.vendorId,
-    bytes: session.transcriptBytes,
-    sameBoot: session.transcriptBoot === services.processes.bootId(),
-    prompted: session.prompted,
-    begun: lastEntryOfConversation(services.db, session.id) !== null,
-    kept,
-    writtenAtBirth: session.provenance === "minted",
+    vendor: conversation.vendor,
+    id: conversation.vendorId,
+    bytes: conversation.transcriptBytes,
+    sameBoot: conversation.transcriptBoot === services.processes.bootId(),
+    prompted: conversation.prompted,
+    hadRun: lastEntryOfConversation(services.db, conversation.id) !== null,
+    hasCopy: kept,
+    minted: conversation.provenance === "minted",
   };
 }
 
-/** `env CLAUDE_CONFIG_DIR=… claude` has the last word, and would lead to another conversation of the same id. */
+/** Refuses a command that changes the config dir (`env CLAUDE_CONFIG_DIR=… claude`): the same id is another conversation there. */
 function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conversation): void {
   if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return;
   const variables = bound.variables;
@@ -91,19 +98,19 @@ function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conve
   for (const name of unset) delete environment[name];
   const { configDir } = locationForNew({ ...spec, cwd: bound.launchCwd, environment }, spec.vendor);
   if (configDir === bound.configDir) return;
-  const message = `The command leads to ${configDir}, and the conversation of ${address} is in ${bound.configDir}.`;
+  const message = `The command uses the config dir ${configDir}, but the conversation of ${address} is in ${bound.configDir}.`;
   throw new PerdureError("refused", message, {
-    hint: `leave the variable out, or begin there anew: perdure run ${worker.name} --fresh -- COMMAND`,
+    hint: `omit the variable, or start a new conversation there: perdure run ${worker.name} --fresh -- COMMAND`,
   });
 }
 
-function startIn(
+function enterAndOrder(
   services: LaunchServices,
   request: LaunchRequest,
-  session: Conversation,
+  conversation: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
-  enterRun(services, request.run, session, step === "resume" ? "resume" : "new");
-  // Read again: where its transcript is was found out a moment ago.
-  return orderFor(services, request, conversationById(services.db, session.id) ?? session, step);
+  enterRun(services, request.run, conversation, step === "resume" ? "resume" : "new");
+  // The row is read again, because the path of the transcript was recorded a moment ago.
+  return orderFor(services, request, conversationById(services.db, conversation.id) ?? conversation, step);
 }

@@ -6,52 +6,64 @@ import { type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { LaunchServices } from "./services.ts";
-import { locationOf, probeSession } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 
-/** What was found on disk and among the processes for the session a worker was bound to, before anything is claimed. */
-export interface SessionProbe {
-  session: number | null;
+/** The findings, on disk and among the processes, about the conversation that a worker is bound to, before a claim. */
+export interface ConversationProbe {
+  conversationId: number | null;
   transcript: Transcript | null;
   holder: Holder | null;
-  /** The vendor had lost it, and it was put back from custody. */
+  /** The restored copy, if the vendor had lost the transcript. */
   restored: Restored | null;
-  /** A copy of it is kept, and is what it should be: looked at only if there is a need. */
-  kept: boolean;
+  /** Custody has an intact copy; checked only for a transcript that is not good. */
+  hasCopy: boolean;
 }
 
-export async function probeBinding(services: LaunchServices, session: Conversation | null): Promise<SessionProbe> {
-  const adapter = session && adapterOf(session.vendor);
-  const nothing = { session: session?.id ?? null, transcript: null, holder: null, restored: null, kept: false };
-  if (!session || !adapter) return nothing;
-  // What its last run wrote is that run's proof: looked at before anybody writes more.
-  await services.conversations.settled(session.id);
-  const [holder = null] = adapter.liveness.holders(locationOf(session), services.processes);
-  const seen = await services.custody.compare(session, await probeSession(services, session));
-  const copy = seen.state === "good" ? null : custodyOf(services.db, session.id);
-  const restored = holder === null && isLost(services, session, seen) ? await services.custody.restore(session) : null;
-  const transcript = restored ? await probeSession(services, session) : seen;
-  // Before the start: some vendors clear away conversations, others' too, when they begin.
-  if (transcript.state === "good") await services.custody.keep(session.id, transcript.file);
+export async function probeBinding(
+  services: LaunchServices,
+  conversation: Conversation | null,
+): Promise<ConversationProbe> {
+  const adapter = conversation && adapterOf(conversation.vendor);
+  const nothing = {
+    conversationId: conversation?.id ?? null,
+    transcript: null,
+    holder: null,
+    restored: null,
+    hasCopy: false,
+  };
+  if (!conversation || !adapter) return nothing;
+  // What the last run wrote is its proof, and has to be checked before anybody writes more.
+  await services.conversations.finalCheckDone(conversation.id);
+  const [holder = null] = adapter.liveness.holders(locationOf(conversation), services.processes);
+  const found = await services.custody.checkAgainstCopy(conversation, await probeConversation(services, conversation));
+  const copy = found.state === "good" ? null : custodyOf(services.db, conversation.id);
+  const restored =
+    holder === null && isLost(services, conversation, found) ? await services.custody.restore(conversation) : null;
+  const transcript = restored ? await probeConversation(services, conversation) : found;
+  // The copy is updated before the start, because some vendors delete old conversations when they start.
+  if (transcript.state === "good") await services.custody.updateCopy(conversation.id, transcript.file);
   return {
-    session: session.id,
+    conversationId: conversation.id,
     transcript,
     holder: holder && { ...holder, worker: ownerOf(services, holder.pid) },
     restored,
-    kept: copy !== null && (await services.custody.whole(copy)) !== null,
+    hasCopy: copy !== null && (await services.custody.verifiedCopy(copy)) !== null,
   };
 }
 
-/** Gone, emptied, or cut off by a power cut, which a copy that was synced survives. What somebody changed is not lost. */
-function isLost(services: LaunchServices, session: Conversation, seen: Transcript): boolean {
-  if (session.transcriptBytes === null) return false;
-  if (seen.state === "absent" || seen.state === "empty") return true;
-  const kept = custodyOf(services.db, session.id);
-  const otherBoot = session.transcriptBoot !== services.processes.bootId();
-  return seen.state === "good" && !seen.shrinks && otherBoot && kept !== null && seen.bytes < kept.bytes;
+/** Tells whether the transcript is gone, emptied, or cut off by a power cut, which a synced copy survives. */
+function isLost(services: LaunchServices, conversation: Conversation, transcript: Transcript): boolean {
+  if (conversation.transcriptBytes === null) return false;
+  if (transcript.state === "absent" || transcript.state === "empty") return true;
+  const kept = custodyOf(services.db, conversation.id);
+  const otherBoot = conversation.transcriptBoot !== services.processes.bootId();
+  return (
+    transcript.state === "good" && !transcript.shrinks && otherBoot && kept !== null && transcript.bytes < kept.bytes
+  );
 }
 
 function ownerOf(services: LaunchServices, pid: number): string | undefined {
   const run = runById(services.db, services.processes.variable(pid, "PERDURE_RUN") ?? "");
-  const ours = run && services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
-  return ours ? workerById(services.db, run.workerId)?.name : undefined;
+  const isOurs = run && services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
+  return isOurs ? workerById(services.db, run.workerId)?.name : undefined;
 }

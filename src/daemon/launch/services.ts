@@ -3,7 +3,7 @@ import type { ConversationTracker } from "../conversations/tracker.ts";
 import type { Custody } from "../custody/custody.ts";
 import type { RunWatch } from "../runs/watch.ts";
 
-/** Services of the code that plans and makes a start. */
+/** Services of the code that plans and starts a run. */
 export interface LaunchServices extends BaseServices {
   readonly runs: RunWatch;
   readonly conversations: ConversationTracker;

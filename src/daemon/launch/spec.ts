@@ -7,13 +7,13 @@ import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.t
 import { adapterOf, unknownVendor, type Adapter } from "../../vendors/index.ts";
 import type { ChangeServices } from "../base-services.ts";
 
-/** What a claim is to start, from the call or as stored. */
+/** The program that a claim starts, given by the call or stored from the last start. */
 export interface LaunchSpec {
   command: string[];
   cwd: string;
   environment: Record<string, string>;
   vendor: VendorSpec | null;
-  /** What to say first in a conversation that is begun now: of this start, not of the next. */
+  /** The first prompt of a conversation that this start begins; it is not stored. */
   prompt: string | null;
 }
 
@@ -22,32 +22,32 @@ export interface VendorSpec {
   programAt: number;
   args: string[];
   noConversation: boolean;
-  /** For a program without an adapter of its own. */
+  /** The arguments that the operator declared for a program without an adapter of its own. */
   declared: Declared | null;
 }
 
 type ClaimInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
 
-/** Null when the worker was never started and nothing was given. */
-export function launchSpecOf(given: ClaimInput, worker: Worker | null): LaunchSpec | null {
-  if (given.command !== null) return readSpec(given.command, given.cwd ?? "/", given, given.vendor);
+/** Returns the spec from the call or the store; null when the call has no command and the worker was never started. */
+export function launchSpecOf(input: ClaimInput, worker: Worker | null): LaunchSpec | null {
+  if (input.command !== null) return parseSpec(input.command, input.cwd ?? "/", input, input.vendor);
   const command = worker?.command;
   if (!worker || !command) return null;
   const { declared } = worker;
   const vendor = worker.vendor === null ? null : { name: worker.vendor, programAt: worker.programAt ?? 0, declared };
-  // The same command again, with the environment of today: keys are renewed.
-  return readSpec(command, worker.cwd ?? "/", given, vendor);
+  // The stored command is used with the environment of this call, because keys are renewed.
+  return parseSpec(command, worker.cwd ?? "/", input, vendor);
 }
 
-export function requireLaunchSpec(given: ClaimInput, worker: Worker): LaunchSpec {
-  const spec = launchSpecOf(given, worker);
+export function requireLaunchSpec(input: ClaimInput, worker: Worker): LaunchSpec {
+  const spec = launchSpecOf(input, worker);
   if (spec !== null) return spec;
-  throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to use again.`, {
+  throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to repeat.`, {
     hint: `perdure run ${worker.name} -- COMMAND`,
   });
 }
 
-/** Inside a change. Kept for the next time; `claude --version` under a worker's name must not be what that runs. */
+/** Stores the spec, inside a change, for the next start, unless it has no conversation: `claude --version` is not repeated. */
 export function storeLaunchSpec(services: ChangeServices, worker: Worker, spec: LaunchSpec): void {
   if (spec.vendor?.noConversation === true && worker.command !== null) return;
   setLaunch(services.db, worker.id, storedLaunchOf(spec));
@@ -64,15 +64,15 @@ export function storedLaunchOf(spec: LaunchSpec): StoredLaunch {
   };
 }
 
-function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
-  const { environment, prompt = null } = given;
+function parseSpec(command: string[], cwd: string, input: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
+  const { environment, prompt = null } = input;
   if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
-  const adapter = knownAdapter(vendor.name);
+  const adapter = requireAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
   const { converses, conflict } = adapter.launch.readArgs(args);
   if (converses && conflict !== null) {
-    throw new PerdureError("usage", `${adapter.vendor} must not be given ${conflict}.`, {
-      hint: "leave it out; --fresh begins a new conversation, adopt takes an existing one",
+    throw new PerdureError("usage", `${adapter.vendor} cannot be started with ${conflict}.`, {
+      hint: "omit it; --fresh begins a new conversation, adopt takes an existing one",
     });
   }
   const { programAt, declared = null } = vendor;
@@ -85,13 +85,13 @@ function readSpec(command: string[], cwd: string, given: ClaimInput, vendor: Cla
   };
 }
 
-export function knownAdapter(vendor: string): Adapter {
+export function requireAdapter(vendor: string): Adapter {
   const adapter = adapterOf(vendor);
   if (adapter) return adapter;
   throw unknownVendor(vendor);
 }
 
-/** Which of the vendor's folders a new conversation goes to. `env CLAUDE_CONFIG_DIR=… claude` counts too. */
+/** Returns where the vendor will store a new conversation; variables in the command (`env CLAUDE_CONFIG_DIR=… claude`) count. */
 export function locationForNew(
   { command, cwd, environment }: LaunchSpec,
   { adapter, programAt }: Pick<VendorSpec, "adapter" | "programAt">,

@@ -1,7 +1,7 @@
-import { randomFillSync } from "node:crypto";
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX } from "../../limits/index.ts";
-import { ringClosedBy } from "../../core/mail.ts";
+import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
+import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById, type Message } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
@@ -9,142 +9,128 @@ import { workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
 import { digestOf } from "./integrity.ts";
-import { boxKey } from "./waiting.ts";
+import { mailboxKey } from "./waiting.ts";
 import type { Recipient } from "./recipients.ts";
-import { sentBy, type Sender } from "./sender.ts";
+import { isSentBy, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
 
-export interface NewMail {
+export interface MailDraft {
   id: string;
-  /** The id was made for it just now, so nothing was ever sent under it. */
+  /** The id was just minted, so no message was ever sent under it. */
   isFirst: boolean;
   body: string;
   expiresMs: number | null;
-  /** An earlier message of the same sender to the same reader that this one stands for. */
+  /** The id of an earlier message, of the same sender to the same reader, that this one supersedes. */
   supersedes: string | null;
   replyTo: string | null;
   expectsReply: boolean;
-  /** Its sender waits for the answer. */
+  /** The sender waits for the answer. */
   waits: boolean;
   attachments: Attachment[];
 }
 
-/** Twelve characters nobody can guess, easy to type. */
-export function mintId(): string {
-  if (randomAt + ID_CHARS > random.length) {
-    randomFillSync(random);
-    randomAt = 0;
-  }
-  let id = "";
-  for (const end = randomAt + ID_CHARS; randomAt < end; randomAt++)
-    id += LETTERS[(random[randomAt] ?? 0) % LETTERS.length];
-  return id;
-}
-
-const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
-const ID_CHARS = 12;
-/** Drawn for many at a time: each draw costs as much as the rest of the id. */
-const random = new Uint8Array(64 * ID_CHARS);
-let randomAt = random.length;
-
 /**
- * Inside a change. On disk before it is answered; the same id once more is the same message. Whatever speaks against it is
- * said before anything is changed.
+ * Admits a message inside a change, so that it is on disk before the sender is answered. The same id again is the same
+ * message. All refusals come before anything is changed.
  */
-export function admit(services: MailServices, sender: Sender, recipient: Recipient, letter: NewMail): Admitted {
+export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
-  const to = worker ? `${project.slug}/${worker.name}` : OPERATOR;
+  const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
   const digest = digestOf({
-    id: letter.id,
+    id: draft.id,
     from: sender.worker?.id ?? null,
     project: project.id,
     to: worker?.id ?? null,
-    body: letter.body,
-    replyTo: letter.replyTo,
-    expectsReply: letter.expectsReply,
-    attachments: letter.attachments,
+    body: draft.body,
+    replyTo: draft.replyTo,
+    expectsReply: draft.expectsReply,
+    attachments: draft.attachments,
   });
-  const known = letter.isFirst ? null : messageById(services.db, letter.id);
-  if (known) return again(known, digest, to, renamedFrom);
-  const bytes = checkMessageBytes(letter.body);
+  const known = draft.isFirst ? null : messageById(services.db, draft.id);
+  if (known) return repeated(known, digest, to, renamedFrom);
+  const bytes = checkMessageBytes(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
-  assertAllowed(services, sender);
-  if (letter.waits) assertNoRing(services, sender, recipient, to);
-  if (letter.supersedes !== null) supersede(services, sender, recipient, letter.supersedes);
+  assertSendRate(services, sender);
+  if (draft.waits) assertNoWaitCycle(services, sender, recipient, to);
+  if (draft.supersedes !== null) supersede(services, sender, recipient, draft.supersedes);
   const nowMs = services.mail.now();
   const seq = insertMessage(services.db, {
-    id: letter.id,
+    id: draft.id,
     projectId: project.id,
     toWorker: worker?.id ?? null,
     fromWorker: sender.worker?.id ?? null,
     fromName: sender.name,
     fromRun: sender.run?.id ?? null,
-    body: letter.body,
+    body: draft.body,
     digest,
     createdMs: nowMs,
-    expiresMs: letter.expiresMs,
-    replyTo: letter.replyTo,
-    expectsReply: letter.expectsReply,
-    attachments: letter.attachments,
+    expiresMs: draft.expiresMs,
+    replyTo: draft.replyTo,
+    expectsReply: draft.expectsReply,
+    attachments: draft.attachments,
   });
   services.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
-  recordEvent(services, "mail.queued", subject, { id: letter.id, from: sender.name });
-  services.mail.notify(boxKey(project.id, worker?.id ?? null));
-  return { id: letter.id, to, state: "queued", seq, renamedFrom, again: false };
+  recordEvent(services, "mail.queued", subject, { id: draft.id, from: sender.name });
+  services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
+  return { id: draft.id, to, state: "queued", seq, renamedFrom, again: false };
 }
 
-function again(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
+function repeated(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
   if (known.digest === digest) {
     return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
   }
   throw new PerdureError("conflict", `The id ${known.id} was used for another message.`, {
-    hint: `choose another id; that one: perdure mail ${known.id}`,
+    hint: `choose another id; the message with this one: perdure mail ${known.id}`,
     details: { id: known.id, state: known.state },
   });
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
   if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
-  throw new PerdureError("full", `The box of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
-    hint: reader ? `it has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
+  throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
+    hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
     details: { ...before },
   });
 }
 
-function assertAllowed(services: MailServices, { worker, name }: Sender): void {
+function assertSendRate(services: MailServices, { worker, name }: Sender): void {
   const waitMs = worker === null ? 0 : services.mail.waitBeforeSending(worker.id);
   if (waitMs === 0) return;
-  throw new PerdureError("too-fast", `${name} sends faster than is taken from one worker.`, {
+  throw new PerdureError("too-fast", `${name} exceeded the send rate (${SENDER_PER_SECOND}/s).`, {
     hint: `wait ${Math.ceil(waitMs)} ms, then send it again`,
     details: { waitMs: Math.ceil(waitMs) },
   });
 }
 
-function assertNoRing(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
-  const ring = ringClosedBy(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
-  if (ring === null) return;
-  throw ringError(services, ring.ask, ring.from, to);
+function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: Recipient, to: string): void {
+  const cycle = findWaitCycle(sender.worker?.id ?? null, worker?.id ?? null, services.mail.waiting);
+  if (cycle === null) return;
+  throw waitCycleError(services, cycle.ask, cycle.from, to);
 }
 
-function ringError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
+function waitCycleError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
   const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
   const asked = messageById(services.db, ask);
-  return new PerdureError("conflict", `${who} waits for an answer itself (${ask}): both of you would wait for ever.`, {
-    hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
-    details: { ask, body: asked?.body },
-  });
+  return new PerdureError(
+    "conflict",
+    `${who} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
+    {
+      hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
+      details: { ask, body: asked?.body },
+    },
+  );
 }
 
 function supersede(services: MailServices, sender: Sender, { project, worker }: Recipient, id: string): void {
   const old = messageById(services.db, id);
-  const theirs = old !== null && sentBy(sender, old) && old.toWorker === (worker?.id ?? null);
-  if (!theirs || old.projectId !== project.id) {
-    throw new PerdureError("not-found", `There is no message ${id} of yours to the same reader.`, {
+  const isOwn = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
+  if (!isOwn || old.projectId !== project.id) {
+    throw new PerdureError("not-found", `You have sent no message ${id} to this reader.`, {
       hint: "perdure mail ID",
     });
   }
-  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "a later message stands for it" }))
+  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "superseded by a later message" }))
     return;
   throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
     hint: "send without --supersedes",

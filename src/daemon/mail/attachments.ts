@@ -11,9 +11,9 @@ import { allAttachments } from "../../store/messages.ts";
 import type { MailServices } from "./services.ts";
 
 /**
- * Takes a message in with copies of its files, on disk before the message is: a reader gets what was sent, not what became
- * of it. The copies of every try lie apart, and stay only if the message was taken in with them: one that is sent once
- * more, or refused, changes no file of an earlier one and leaves nothing behind.
+ * Admits a message with copies of its files, which are on disk before the message is: a reader gets the files as they were
+ * sent. Every try copies to a folder of its own, which stays only if the message was admitted with it, so that a repeated or
+ * refused message changes no file of an earlier one and leaves nothing behind.
  */
 export async function withAttachments<T extends { again: boolean }>(
   services: MailServices,
@@ -29,7 +29,7 @@ export async function withAttachments<T extends { again: boolean }>(
     if (admitted.again) await remove();
     return admitted;
   } catch (error) {
-    // After a failed sync the message may be there all the same, and then it needs them.
+    // After a failed sync the message may be on disk after all, and then it needs the files.
     if (asPerdureError(error).code !== "unavailable") await remove();
     throw error;
   }
@@ -44,7 +44,7 @@ async function copyAll(files: readonly string[], folder: string): Promise<Attach
     await copyFile(file, copy, constants.COPYFILE_FICLONE);
     attached.push({ name: basename(file), file: copy, ...(await syncedHash(copy)) });
   }
-  // A file is found again after a power cut only if the folders that lead to it are on disk too.
+  // A file survives a power cut only if the folders that lead to it are on disk, too.
   for (const each of [folder, dirname(folder), dirname(dirname(folder))]) await syncFolder(each);
   return attached;
 }
@@ -67,13 +67,13 @@ async function assertAttachable(file: string): Promise<void> {
     throw new PerdureError("not-found", `There is no file ${file} to attach.`, { hint: `ls -l ${file}` });
   }
   if (info.size <= ATTACHMENT_BYTES_MAX) return;
-  throw new PerdureError("usage", `${file} has ${info.size} bytes; at most ${ATTACHMENT_BYTES_MAX} are taken.`, {
+  throw new PerdureError("usage", `${file} has ${info.size} bytes; the limit is ${ATTACHMENT_BYTES_MAX}.`, {
     hint: "send its path instead",
   });
 }
 
 async function syncedHash(file: string): Promise<{ bytes: number; sha256: string }> {
-  // First: a copy of what may only be read may only be read.
+  // The copy of a read-only file is read-only, so the mode is set first.
   await chmod(file, 0o600);
   const handle = await open(file, "r+");
   try {
@@ -90,10 +90,10 @@ async function syncedHash(file: string): Promise<{ bytes: number; sha256: string
   }
 }
 
-/** Copies whose message was dropped, or never taken in. Young ones may be on their way to a message. */
+/** Deletes copies that belong to no message. Recent ones stay, because their message may be about to be admitted. */
 export async function sweepAttachments(services: MailServices): Promise<void> {
   const kept = new Set(allAttachments(services.db).map(({ file }) => dirname(file)));
-  for (const name of await readdir(services.paths.attachments).catch(noneIfGone)) {
+  for (const name of await readdir(services.paths.attachments).catch(noneIfMissing)) {
     const folder = join(services.paths.attachments, name);
     const info = await stat(folder);
     if (!kept.has(folder) && services.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
@@ -102,7 +102,7 @@ export async function sweepAttachments(services: MailServices): Promise<void> {
   }
 }
 
-function noneIfGone(error: unknown): string[] {
+function noneIfMissing(error: unknown): string[] {
   if (isErrno(error, "ENOENT")) return [];
   throw error;
 }

@@ -1,21 +1,22 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
 import { messageById, messagesByIdPrefix, stepsOf, type Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
 import type { BaseServices } from "../base-services.ts";
-import { assertWhole } from "./integrity.ts";
+import { assertIntact } from "./integrity.ts";
 
 export function describeMessage(services: Pick<BaseServices, "db">, message: Message): MessageRecord {
   const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
   const project = projectById(services.db, message.projectId);
-  assertWhole(message);
+  assertIntact(message);
   return {
     id: message.id,
     seq: message.seq,
     from: message.fromName,
-    to: worker && project ? `${project.slug}/${worker.name}` : OPERATOR,
+    to: worker && project ? formatAddress(project.slug, worker.name) : OPERATOR,
     body: message.body,
     state: message.state,
     attempt: message.attempt,
@@ -27,7 +28,7 @@ export function describeMessage(services: Pick<BaseServices, "db">, message: Mes
   };
 }
 
-/** Every state it was in, with the time and the run that brought it there. */
+/** Lists every state of the message, with the time and the run that caused it. */
 export function describeSteps(services: Pick<BaseServices, "db">, message: Message): MailStep[] {
   const first: MailStep = { state: "queued", at: iso(message.createdMs), run: message.fromRun, reason: null };
   const later = stepsOf(services.db, message.seq).map(({ state, atMs: at, runId: run, reason }) => {
@@ -36,18 +37,18 @@ export function describeSteps(services: Pick<BaseServices, "db">, message: Messa
   return [first, ...later];
 }
 
-/** By its id, or the beginning of one that fits no other. */
+/** Returns the message with this id, or with an id that uniquely begins like this. */
 export function findMessage(services: Pick<BaseServices, "db">, idOrStart: string): Message {
   const exact = messageById(services.db, idOrStart);
   if (exact) return exact;
   const [only, another] = messagesByIdPrefix(services.db, idOrStart);
   if (only && !another) return only;
   if (only && another) {
-    throw new PerdureError("usage", `${idOrStart} is the beginning of more than one message's id.`, {
+    throw new PerdureError("usage", `${idOrStart} is the beginning of several message ids.`, {
       hint: `give more of it: ${only.id}, ${another.id}`,
     });
   }
   throw new PerdureError("not-found", `There is no message ${JSON.stringify(idOrStart)}.`, {
-    hint: "it may be older than is kept; perdure inbox --all lists what is there",
+    hint: "it may be too old to be kept; perdure inbox --all lists the messages",
   });
 }

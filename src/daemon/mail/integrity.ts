@@ -5,7 +5,7 @@ import { DamagedRow } from "../../store/failure.ts";
 import type { Message } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 
-interface Digested {
+interface DigestedFields {
   id: string;
   from: number | null;
   project: number;
@@ -16,24 +16,24 @@ interface Digested {
   attachments: readonly Attachment[];
 }
 
-/** All the sender chose, and nothing that could be another at a retry: its run, the time, what the name is by now. */
-export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: Digested): string {
+/** Hashes all that the sender chose, and nothing that may differ at a retry, such as the run, the time or a new name. */
+export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: DigestedFields): string {
   const files = attachments.map(({ name, sha256: hash }) => [name, hash]);
   return sha256(JSON.stringify([id, from, project, to, body, replyTo, expectsReply, files]));
 }
 
-/** A message is given to nobody unless it is, to the letter, what was taken in. */
-export function assertWhole(row: Message): void {
+/** Throws unless the message is exactly what was admitted. */
+export function assertIntact(row: Message): void {
   const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
   if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
-  throw new DamagedRow(`message ${row.seq} is not what was taken in`);
+  throw new DamagedRow(`message ${row.seq} is not what was admitted`);
 }
 
 /**
- * A box is read by an index, and counted apart from it: an index that lost an entry would lose mail without a word. Where the
- * two do not agree, the whole store is checked before anything is said.
+ * Checks that no message of a mailbox is missing. A mailbox is read through an index and counted separately: an index that
+ * lost an entry would silently lose mail. Where the two disagree, the whole store is checked.
  */
-export async function assertAllThere(
+export async function assertNoneMissing(
   services: BaseServices,
   projectId: number,
   to: number | null,
@@ -42,5 +42,5 @@ export async function assertAllThere(
   if (found === services.db.mailboxCounters.count(projectId, to).messages) return;
   const { ok, problems } = await checkStore(services.paths.database, "integrity_check");
   if (!ok) throw new DamagedRow(problems.join("; "));
-  services.log(`a box of project ${projectId} (worker ${to ?? "operator"}) is counted wrongly`);
+  services.log(`the counter of a mailbox is wrong (project ${projectId}, worker ${to ?? "operator"})`);
 }

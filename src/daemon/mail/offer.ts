@@ -5,10 +5,10 @@ import { describeMessage } from "./describe.ts";
 import type { MailServices } from "./services.ts";
 import { transition } from "./transition.ts";
 
-/** A box, and the run that reads it. */
+/** A mailbox and the run that reads it. */
 export interface MailboxReader {
   projectId: number;
-  /** The worker whose box it is; null for the operator's. */
+  /** The worker that the mailbox belongs to; null for the operator. */
   to: number | null;
   run: string;
   generation: number;
@@ -16,7 +16,7 @@ export interface MailboxReader {
   paused: boolean;
 }
 
-/** Offers, inside a change, the next messages of the box to its reader, in order. */
+/** Offers, inside a change, the next messages of the mailbox to its reader, in order. */
 export function offerNext(services: MailServices, reader: MailboxReader, max: number): MessageRecord[] {
   if (reader.paused) return [];
   const { run, generation } = reader;
@@ -28,26 +28,26 @@ export function offerNext(services: MailServices, reader: MailboxReader, max: nu
       transition(services, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
       continue;
     }
-    // An answer that is too long for its frame would reach nobody, and its messages would be on offer all the same.
+    // An answer that is too long for its frame would not arrive, though its messages would count as offered.
     bytes += bytesOnTheWire(describeMessage(services, message));
     if (messages.length > 0 && bytes > OFFER_BYTES_PER_CALL) break;
     transition(services, message, "offer", { run, generation });
-    services.mail.offered(message.seq);
+    services.mail.startOfferDeadline(message.seq);
     const offered = messageById(services.db, message.id);
     if (offered) messages.push(describeMessage(services, offered));
   }
-  // All of them were given up: the messages behind them are not kept waiting.
+  // All of them died, so the messages behind them are offered.
   return messages.length === 0 && next.length > 0 ? offerNext(services, reader, max) : messages;
 }
 
 /**
- * Takes back, inside a change, what was offered to the reader and is not among what it has in hand. The daemon died after
- * the offer and before the answer, and such a message must not come after a later one.
+ * Takes back, inside a change, messages that were offered to the reader but never arrived, because the daemon died before it
+ * answered. They are offered again before later ones.
  */
 export function returnUnarrived(services: MailServices, reader: MailboxReader, inHand: ReadonlySet<string>): void {
   for (const message of offersOfRun(services.db, reader.run)) {
-    const ofThisBox = message.projectId === reader.projectId && message.toWorker === reader.to;
-    if (message.state !== "offered" || inHand.has(message.id) || !ofThisBox) continue;
+    const isInMailbox = message.projectId === reader.projectId && message.toWorker === reader.to;
+    if (message.state !== "offered" || inHand.has(message.id) || !isInMailbox) continue;
     transition(services, message, "return", { run: reader.run, reason: "it never arrived" });
   }
 }

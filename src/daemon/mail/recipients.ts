@@ -7,33 +7,33 @@ import { workerById, workerByName, workersOfProject } from "../../store/workers.
 import type { Worker } from "../../store/workers.ts";
 import type { MailServices } from "./services.ts";
 import { findWorker, renamedTo, projectOf, registerProject } from "../names/lookup.ts";
-import { findOrCreate } from "../names/workers.ts";
+import { findOrCreateWorker } from "../names/workers.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Recipient {
   project: Project;
   /** Null for the operator. */
   worker: Worker | null;
-  /** The name that was used, when it is not its own any more. */
+  /** The name that was used, if it is a former name of the worker. */
   renamedFrom: string | null;
 }
 
 interface RecipientScope {
   here: ProjectRef;
   project: string | null;
-  /** Names that the project's file declares: they have a box before they ever ran. */
+  /** Names that perdure.toml declares; they have a mailbox before they ever ran. */
   declared: readonly string[];
 }
 
-/** Inside a change: a declared name becomes a worker with its first message. */
+/** Returns the recipient, inside a change, in which a declared name becomes a worker with its first message. */
 export function recipientOf(
   services: MailServices,
   sender: Sender,
-  wanted: RecipientScope,
+  scope: RecipientScope,
   name: string,
   nested: boolean,
 ): Recipient {
-  const project = projectFor(services, sender, wanted);
+  const project = projectFor(services, sender, scope);
   const key = nameKey(name);
   if (key === OPERATOR) return { project, worker: null, renamedFrom: null };
   if (key === SUPERVISOR) return { project, worker: supervisorOf(services, sender, nested), renamedFrom: null };
@@ -41,24 +41,24 @@ export function recipientOf(
   if (known) return { project, worker: known, renamedFrom: null };
   const heir = renamedTo(services, project.id, key);
   if (heir && heir.retiredMs === null) return { project, worker: heir, renamedFrom: name };
-  const declared = wanted.declared.find((each) => nameKey(each) === key);
+  const declared = scope.declared.find((each) => nameKey(each) === key);
   if (declared !== undefined) {
-    return { project, worker: findOrCreate(services, project, declared, false), renamedFrom: null };
+    return { project, worker: findOrCreateWorker(services, project, declared, false), renamedFrom: null };
   }
-  // By a run's id, or not at all: then it says which names are near.
-  const { worker } = findWorker(services, { project: project.slug, name, here: wanted.here });
+  // The name may be a run's id; else findWorker throws with similar names.
+  const { worker } = findWorker(services, { project: project.slug, name, here: scope.here });
   return { project, worker, renamedFrom: null };
 }
 
-/** Every worker of the project but the sender. */
-export function everybody(services: MailServices, sender: Sender, wanted: RecipientScope): Recipient[] {
-  const project = projectFor(services, sender, wanted);
+/** Returns every worker of the project except the sender. */
+export function allRecipients(services: MailServices, sender: Sender, scope: RecipientScope): Recipient[] {
+  const project = projectFor(services, sender, scope);
   return workersOfProject(services.db, project.id)
     .filter(({ id, ephemeral }) => id !== sender.worker?.id && !ephemeral)
     .map((worker) => ({ project, worker, renamedFrom: null }));
 }
 
-/** A worker's mail stays in its project; the operator is at home in all of them. */
+/** Returns the project of the mail: a worker's mail stays in its own project, the operator's goes to any. */
 export function projectFor(services: MailServices, sender: Sender, { here, project }: RecipientScope): Project {
   const asked = projectOf(services, { project, here });
   if (sender.project === null) return asked ?? registerProject(services, here);
@@ -68,7 +68,7 @@ export function projectFor(services: MailServices, sender: Sender, { here, proje
   });
 }
 
-/** Whoever started it; a nested agent's is the worker it belongs to. The operator when nobody else did. */
+/** Returns the worker that started the sender, or null for the operator. A nested agent's supervisor is its own worker. */
 function supervisorOf(services: MailServices, { worker }: Sender, nested: boolean): Worker | null {
   if (worker === null) {
     throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });

@@ -5,25 +5,27 @@ import {
   SENDER_BURST,
   SENDER_PER_SECOND,
 } from "../../limits/index.ts";
-import { spend, type Allowance, type Waiting } from "../../core/mail.ts";
+import { spendAllowance, type SendAllowance, type WaitingAsk } from "../../core/mail.ts";
 import { allOffers, messagesExpiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
+import { MessageIds } from "./message-ids.ts";
 import { askKey } from "./waiting.ts";
 import { transition } from "./transition.ts";
 
 type MailRuntimeServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs" | "log">;
 
-/** What the daemon keeps in mind about mail; everything that has to last is in the store. */
+/** The volatile state of mail: send rates, offer deadlines, listeners and open asks. Everything durable is in the store. */
 export class MailRuntime {
   readonly #services: MailRuntimeServices;
-  readonly #allowances = new Map<number, Allowance>();
-  /** Until when each offer is its run's, by the monotonic clock. */
+  readonly #allowances = new Map<number, SendAllowance>();
+  /** The monotonic time at which each offer is taken back. */
   readonly #deadlines = new Map<number, number>();
   readonly #listeners = new Map<string, Set<() => void>>();
-  /** Asks that somebody waits for right now, on a live connection. */
-  readonly #waiting = new Map<string, Waiting & { connections: number }>();
+  /** Asks with a sender that waits now, on a live connection. */
+  readonly #waiting = new Map<string, WaitingAsk & { connections: number }>();
   readonly #clock: MailClock;
+  readonly #ids = new MessageIds();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(services: MailRuntimeServices, clock: MailClock) {
@@ -31,10 +33,10 @@ export class MailRuntime {
     this.#clock = clock;
   }
 
-  /** After a restart every offer gets its time anew: the run may just have been waiting for us. */
+  /** Starts the sweeps. Every offer gets its full time again, because its run may have been waiting for the daemon. */
   start(): void {
-    for (const { seq } of allOffers(this.#services.db)) this.offered(seq);
-    this.#clock.keep().catch((error: unknown) => this.#services.log(`mail: ${String(error)}`));
+    for (const { seq } of allOffers(this.#services.db)) this.startOfferDeadline(seq);
+    this.#clock.persist().catch((error: unknown) => this.#services.log(`mail: ${String(error)}`));
     this.#timer = setInterval(() => void this.sweep(), MAIL_SWEEP_MS).unref();
   }
 
@@ -46,29 +48,37 @@ export class MailRuntime {
     return this.#clock.now();
   }
 
-  /** How long a sender has to wait before it may send once more; 0 when it just may, and has. */
+  mintId(): string {
+    return this.#ids.mint();
+  }
+
+  /** Counts one message of the sender and returns 0, or returns how long the sender has to wait before it may send. */
   waitBeforeSending(worker: number): number {
     const rate = { burst: SENDER_BURST, perSecond: SENDER_PER_SECOND };
-    const { allowance, waitMs } = spend(this.#allowances.get(worker) ?? null, this.#services.monotonicMs(), rate);
+    const { allowance, waitMs } = spendAllowance(
+      this.#allowances.get(worker) ?? null,
+      this.#services.monotonicMs(),
+      rate,
+    );
     this.#allowances.set(worker, allowance);
     return waitMs;
   }
 
-  offered(seq: number): void {
+  startOfferDeadline(seq: number): void {
     this.#deadlines.set(seq, this.#services.monotonicMs() + OFFER_VISIBLE_MS);
   }
 
-  get waiting(): Iterable<Waiting> {
+  get waiting(): Iterable<WaitingAsk> {
     return this.#waiting.values();
   }
 
-  /** What a worker waits for is looked at again: its run is over, or lost its name. */
+  /** Makes the open asks of a worker check again, because its run ended or lost its name. */
   notifyAskers(worker: number): void {
     for (const { ask, from } of this.#waiting.values()) if (from === worker) this.notify(askKey(ask));
   }
 
-  /** Somebody waits for this answer until the returned function is called. */
-  wait(waiting: Waiting): () => void {
+  /** Registers that a sender waits for the answer, until the returned function is called. */
+  wait(waiting: WaitingAsk): () => void {
     const known = this.#waiting.get(waiting.ask) ?? { ...waiting, connections: 0 };
     known.connections++;
     this.#waiting.set(waiting.ask, known);
@@ -78,7 +88,7 @@ export class MailRuntime {
     };
   }
 
-  /** Called when something changed for this key, after it is on disk; returns how to stop. */
+  /** Calls the listener after each change under the key is on disk; returns a function that removes it. */
   listen(key: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(key) ?? new Set();
     this.#listeners.set(key, listeners.add(listener));
@@ -88,7 +98,7 @@ export class MailRuntime {
     };
   }
 
-  /** Inside a change, or after it: a change is one turn of the event loop, and those who listen come after it. */
+  /** Notifies the listeners of a key. May be called inside a change, which is one turn of the event loop: they come after it. */
   notify(key: string): void {
     const listeners = this.#listeners.get(key);
     if (!listeners) return;
@@ -97,11 +107,11 @@ export class MailRuntime {
     });
   }
 
-  /** What has expired, and offers that took too long. */
+  /** Expires messages, and takes back offers that were not acknowledged in time. */
   async sweep(): Promise<void> {
     try {
       await this.#expire();
-      await this.#returnLate();
+      await this.#returnOverdue();
     } catch (error) {
       this.#services.log(`mail: ${String(error)}`);
     }
@@ -112,24 +122,24 @@ export class MailRuntime {
       const due = messagesExpiredBy(this.#services.db, this.now(), EVENT_ROWS_DEFAULT);
       if (due.length === 0) return;
       await this.#services.writer.write(() => {
-        // Read again: somebody may have read it in the very change before this one.
-        for (const { seq } of due) this.#settle(seq, "expire", "its time was over");
+        // Each message is read again, because an earlier change may have moved it on.
+        for (const { seq } of due) this.#transition(seq, "expire", "its time to live ended");
       });
     }
   }
 
-  async #returnLate(): Promise<void> {
+  async #returnOverdue(): Promise<void> {
     const now = this.#services.monotonicMs();
     const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
     if (late.length === 0) return;
     await this.#services.writer.write(() => {
-      for (const seq of late) this.#settle(seq, "return", "nobody said that it was read");
+      for (const seq of late) this.#transition(seq, "return", "it was not acknowledged in time");
     });
-    // One that was offered anew meanwhile has a time of its own.
+    // A message that was offered again meanwhile has a new deadline.
     for (const seq of late) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
   }
 
-  #settle(seq: number, event: "expire" | "return", reason: string): void {
+  #transition(seq: number, event: "expire" | "return", reason: string): void {
     const message = messageBySeq(this.#services.db, seq);
     if (message) transition({ ...this.#services, mail: this }, message, event, { run: message.offerRun, reason });
   }

@@ -1,7 +1,7 @@
 import type { BaseServices } from "../base-services.ts";
 import type { MailRuntime } from "./runtime.ts";
 
-/** Services of the code that takes mail in and moves it on. */
+/** Services of the code that admits and delivers mail. */
 export interface MailServices extends BaseServices {
   readonly mail: MailRuntime;
 }

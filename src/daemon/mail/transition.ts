@@ -1,4 +1,4 @@
-import { after, type MailEvent } from "../../core/mail.ts";
+import { nextState, type MailEvent } from "../../core/mail.ts";
 import { ON_THE_WAY, type MailState } from "../../protocol/records/mail.ts";
 import {
   resetDelivery,
@@ -11,7 +11,7 @@ import {
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
-import { askKey, boxKey } from "./waiting.ts";
+import { askKey, mailboxKey } from "./waiting.ts";
 
 interface TransitionServices extends ChangeServices {
   readonly mail: {
@@ -29,33 +29,36 @@ interface TransitionCause {
   generation?: number;
 }
 
-// What becomes of a message. Everything here runs inside a change.
+// Moves messages from state to state. Everything here runs inside a change.
 
-/** False when it is too late for that: nothing is changed. */
+/** Applies the event to the message; returns false, and changes nothing, when it no longer applies. */
 export function transition(
   services: TransitionServices,
   message: Message,
   event: MailEvent,
-  by: TransitionCause,
+  cause: TransitionCause,
 ): boolean {
-  const state = after(message.state, event);
+  const state = nextState(message.state, event);
   if (state === null) return false;
-  const change = { state, nowMs: services.mail.now(), run: by.run, reason: by.reason ?? null };
-  changeMessage(services.db, message.seq, change, by.generation ?? null);
+  const change = { state, nowMs: services.mail.now(), run: cause.run, reason: cause.reason ?? null };
+  changeMessage(services.db, message.seq, change, cause.generation ?? null);
   if (event === "redeliver") resetDelivery(services.db, message.seq);
-  count(services, message, state);
+  updateCounters(services, message, state);
   const subject = {
     projectId: message.projectId,
     ...(message.toWorker === null ? {} : { workerId: message.toWorker }),
-    ...(by.run === null ? {} : { run: by.run }),
+    ...(cause.run === null ? {} : { run: cause.run }),
   };
-  recordEvent(services, `mail.${state}`, subject, { id: message.id, ...(by.reason ? { reason: by.reason } : {}) });
-  if (state === "queued") services.mail.notify(boxKey(message.projectId, message.toWorker));
+  recordEvent(services, `mail.${state}`, subject, {
+    id: message.id,
+    ...(cause.reason ? { reason: cause.reason } : {}),
+  });
+  if (state === "queued") services.mail.notify(mailboxKey(message.projectId, message.toWorker));
   services.mail.notify(askKey(message.id));
   return true;
 }
 
-function count(
+function updateCounters(
   services: TransitionServices,
   { projectId: project, toWorker: to, state: before, body }: Message,
   now: MailState,
@@ -64,21 +67,21 @@ function count(
   if (change !== 0) services.db.mailboxCounters.add(project, to, change, change * Buffer.byteLength(body));
 }
 
-/** Its run is over, or lost its name: what it was offered is offered to the next one. */
+/** Returns the messages that were offered to a run which ended or lost its name, so that the next run gets them. */
 export function returnOffers(services: TransitionServices, runId: string): void {
   for (const message of offersOfRun(services.db, runId)) {
-    // What the model has seen is not offered again: it may have acted on it.
+    // A message that the model has seen is not offered again, because the model may have acted on it.
     if (message.state === "injected") transition(services, message, "read", { run: runId, reason: "its run ended" });
     else transition(services, message, "return", { run: runId, reason: "its run ended first" });
   }
 }
 
-/** A worker that is gone for good reads nothing any more. */
+/** Marks the messages to a worker that was retired as dead. */
 export function deadLetterAll(services: TransitionServices, projectId: number, workerId: number, reason: string): void {
   for (;;) {
     const left = [
       ...messagesOnTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
-      // Read, and never to be answered.
+      // Messages that were read, but will never be answered.
       ...unansweredMessages(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
     ];
     if (left.length === 0) return;

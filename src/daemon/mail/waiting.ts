@@ -4,30 +4,30 @@ interface WaitServices extends Pick<BaseServices, "monotonicMs"> {
   readonly mail: { listen(key: string, listener: () => void): () => void };
 }
 
-/** The next change under a key, from the moment this is made; or that it was waited for long enough. */
+/** Waits, from its construction on, for the next change under a key, until a deadline. */
 export class MailboxChange {
-  readonly happened: Promise<"changed" | "too late">;
+  readonly outcome: Promise<"changed" | "timed-out">;
   readonly stop: () => void;
 
-  /** `deadline` by the monotonic clock. */
+  /** `deadline` is a time of the monotonic clock. */
   constructor(services: WaitServices, key: string, deadline: number, closed: AbortSignal) {
-    const { promise, resolve } = Promise.withResolvers<"changed" | "too late">();
+    const { promise, resolve } = Promise.withResolvers<"changed" | "timed-out">();
     const changed = (): void => resolve("changed");
     const unlisten = services.mail.listen(key, changed);
     closed.addEventListener("abort", changed, { once: true });
-    const timer = setTimeout(() => resolve("too late"), Math.max(0, deadline - services.monotonicMs()));
+    const timer = setTimeout(() => resolve("timed-out"), Math.max(0, deadline - services.monotonicMs()));
     this.stop = () => {
       unlisten();
       clearTimeout(timer);
       closed.removeEventListener("abort", changed);
     };
-    this.happened = promise.finally(this.stop);
+    this.outcome = promise.finally(this.stop);
   }
 
-  /** Whoever fails to look does not wait, either. */
-  stoppedIfThrown<T>(look: () => T): T {
+  /** Runs the check, and stops waiting if it throws. */
+  stopIfThrows<T>(check: () => T): T {
     try {
-      return look();
+      return check();
     } catch (error) {
       this.stop();
       throw error;
@@ -35,12 +35,12 @@ export class MailboxChange {
   }
 }
 
-/** The key under which a change of a box is announced; `to` is null for the operator. */
-export function boxKey(projectId: number, to: number | null): string {
+/** Returns the key of changes to a mailbox; `to` is null for the operator. */
+export function mailboxKey(projectId: number, to: number | null): string {
   return `box ${projectId} ${to ?? 0}`;
 }
 
-/** The key under which it is announced that something became of a message, or that it was answered. */
+/** Returns the key of changes to an ask: another state, or an answer. */
 export function askKey(id: string): string {
   return `ask ${id}`;
 }

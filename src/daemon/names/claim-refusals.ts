@@ -1,12 +1,13 @@
 import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Project } from "../../store/projects.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 
-/** Who has the name, since when, and the command that takes over. */
+/** Makes the error that says which run holds the name, since when, and how to take over. */
 export function heldError(
   project: Project,
   worker: Worker,
@@ -14,7 +15,7 @@ export function heldError(
   processes: ProcessInfo[],
   because: "held" | "displacing",
 ): PerdureError {
-  const address = `${project.slug}/${worker.name}`;
+  const address = formatAddress(project.slug, worker.name);
   const since = new Date(run?.startedMs ?? 0).toISOString();
   const pid = processes[0]?.pid ?? run?.pid;
   const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
@@ -32,18 +33,18 @@ export function heldError(
   });
 }
 
-export function checkSizes(params: CallParams<"claim">): void {
+export function assertSizes(params: CallParams<"claim">): void {
   const command = JSON.stringify(params.command).length;
   const environment = JSON.stringify(params.environment).length;
   if (command > COMMAND_BYTES_MAX) {
-    throw new PerdureError("usage", `The command line has ${command} bytes, at most ${COMMAND_BYTES_MAX} are kept.`, {
+    throw new PerdureError("usage", `The command line has ${command} bytes; the limit is ${COMMAND_BYTES_MAX}.`, {
       hint: "put long text in a file",
     });
   }
   if (environment > ENVIRONMENT_BYTES_MAX) {
     throw new PerdureError(
       "usage",
-      `The environment has ${environment} bytes, at most ${ENVIRONMENT_BYTES_MAX} are kept.`,
+      `The environment has ${environment} bytes; the limit is ${ENVIRONMENT_BYTES_MAX}.`,
       {
         hint: "unset large variables first",
       },

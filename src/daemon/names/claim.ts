@@ -1,9 +1,9 @@
 import { nextEpoch } from "../../core/epoch.ts";
-import { claim as claimLease, standing } from "../../core/lease.ts";
+import { claimLease, leaseStanding } from "../../core/lease.ts";
 import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { nameKey } from "../../protocol/names.ts";
+import { nameKey, formatAddress } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/records/launch.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { epochKey, formatRunId } from "../../protocol/run-id.ts";
@@ -14,41 +14,42 @@ import type { Project } from "../../store/projects.ts";
 import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { orderOfRun, type Orders } from "../launch/orders.ts";
+import { repeatedOrder, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
-import { probeBinding, type SessionProbe } from "../launch/probe-binding.ts";
+import { probeBinding, type ConversationProbe } from "../launch/probe-binding.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
-import { findOrCreate } from "./workers.ts";
-import { checkSizes, heldError } from "./claim-refusals.ts";
+import { findOrCreateWorker } from "./workers.ts";
+import { assertSizes, heldError } from "./claim-refusals.ts";
 
 interface Claimer {
   actor: Actor;
-  /** The daemon claims for a pane that it is about to make. */
+  /** Set when the daemon claims for a pane that it is about to make. */
   forPane?: true;
 }
 
-/** Claims a name for a process. One transaction: a holder that is dead or none, a generation more, a run recorded. */
+/** Claims a name for a process: one change checks that no holder lives, raises the generation and records the run. */
 export async function claim(
   services: LaunchServices,
   params: CallParams<"claim">,
   claimer: Claimer,
 ): Promise<ClaimGrant> {
-  checkSizes(params);
+  assertSizes(params);
   const holder = services.processes.inspect(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
   const claimed = await claimInConversation(services, params, holder, claimer).catch((error: unknown) =>
-    noteRefusal(services, params, error),
+    recordRefusal(services, params, error),
   );
   services.runs.claimed(claimed.run, claimed.replaced);
   if (claimed.registered) publishProjects(services);
   const { project, worker, run } = claimed;
   return {
-    address: `${project.slug}/${worker.name}`,
+    address: formatAddress(project.slug, worker.name),
     project: project.slug,
     name: worker.name,
     run: run.id,
@@ -66,21 +67,24 @@ export async function claim(
 }
 
 /**
- * The conversation is looked at first, because that takes time; the change then decides by what was seen. If the worker
- * came to another conversation in between, it is looked at again.
+ * Probes the conversation first, because that takes time, then claims in a change that decides by the findings. If the worker
+ * was bound to another conversation in between, it starts over.
  */
 async function claimInConversation(
   services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
   { actor, forPane }: Claimer,
-): Promise<Claimed> {
+): Promise<GrantedClaim> {
   for (;;) {
     await endDeadHolder(services, params.target);
-    const probe = await probeBinding(services, params.kind === "run" ? boundSession(services, params.target) : null);
+    const probe = await probeBinding(
+      services,
+      params.kind === "run" ? boundConversationOf(services, params.target) : null,
+    );
     const claimed = await services.writer
       .write(() => {
-        // Here and not before: a takeover may have been committed since the call came in.
+        // Checked inside the change, because a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
         return claimName(services, params, holder, probe, starter, forPane ? PENDING_PANE : null);
@@ -94,11 +98,11 @@ async function claimInConversation(
 }
 
 /**
- * What its last run said before it died may have led to another conversation: that is the one to look at. And a pane that
- * was to start it, and is late, must find nothing.
+ * Ends the last run if its processes are gone: its last signs may lead to another conversation, which is then the one to
+ * probe, and a late pane must find nothing to start.
  */
 async function endDeadHolder(services: LaunchServices, target: Target): Promise<void> {
-  const holder = workerOf(services, target)?.holderRun ?? null;
+  const holder = targetWorker(services, target)?.holderRun ?? null;
   const run = holder === null ? null : runById(services.db, holder);
   if (run?.kind === "run" && services.runs.processesOf(run).length === 0)
     await services.runs.endIfGone(run, "replaced");
@@ -106,28 +110,28 @@ async function endDeadHolder(services: LaunchServices, target: Target): Promise<
 
 class BindingChanged extends Error {}
 
-function boundSession(services: LaunchServices, target: Target): Conversation | null {
-  const worker = workerOf(services, target);
+function boundConversationOf(services: LaunchServices, target: Target): Conversation | null {
+  const worker = targetWorker(services, target);
   return boundConversation(services.db, worker);
 }
 
-function workerOf(services: LaunchServices, target: Target): Worker | null {
+function targetWorker(services: LaunchServices, target: Target): Worker | null {
   const project = projectOf(services, target);
   return project && workerByName(services.db, project.id, nameKey(target.name));
 }
 
-/** What stands in the way of coming back is shown by `ls` until a start succeeds. */
-async function noteRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
+/** Records why the worker cannot be resumed, which `ls` shows until a start succeeds, and rethrows the error. */
+async function recordRefusal(services: LaunchServices, params: CallParams<"claim">, error: unknown): Promise<never> {
   if (isPerdureError(error) && error.details?.unresumable === true) {
     await services.writer.write(() => {
-      const worker = workerOf(services, params.target);
+      const worker = targetWorker(services, params.target);
       if (worker) setUnresumable(services.db, worker.id, error.message);
     });
   }
   throw error;
 }
 
-interface Claimed extends Orders {
+interface GrantedClaim extends Orders {
   project: Project;
   worker: Worker;
   run: Run;
@@ -138,20 +142,20 @@ interface Claimed extends Orders {
   replaced: string | null;
 }
 
-/** Inside a change: whatever throws here leaves nothing behind, not even the project's registration. */
+/** Claims the name inside a change, so that an error undoes everything, even the registration of the project. */
 function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
   holder: ProcessInfo,
-  probe: SessionProbe,
+  probe: ConversationProbe,
   starter: number | null,
   pane: string | null,
-): Claimed {
+): GrantedClaim {
   const known = projectOf(services, params.target);
   const project = known ?? registerProject(services, params.target.here);
-  const worker = findOrCreate(services, project, params.target.name, params.ephemeral);
-  const again = sameClaim(services, params, project, worker);
-  if (again) return again;
+  const worker = findOrCreateWorker(services, project, params.target.name, params.ephemeral);
+  const repeated = repeatedClaim(services, params, project, worker);
+  if (repeated) return repeated;
   const lease = worker.lease;
   const previous = lease.phase === "free" ? null : runById(services.db, lease.run);
   const processes = previous ? services.runs.processesOf(previous) : [];
@@ -162,8 +166,8 @@ function claimName(
   if (previous) services.runs.recordEnd(previous, "replaced");
 
   const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
-  // Read again: the end of the last run, just above, may have moved it.
-  if (spec && workerById(services.db, worker.id)?.conversationId !== probe.session) throw new BindingChanged();
+  // Read again, because recording the end of the last run may have changed the binding.
+  if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
   const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
   insertRun(services.db, {
     id,
@@ -180,35 +184,34 @@ function claimName(
   setLease(services.db, worker.id, decision.lease);
   const subject = { projectId: project.id, workerId: worker.id, run: id, generation: decision.lease.generation };
   recordEvent(services, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
-  const run = runById(services.db, id);
-  if (run === null) throw new Error(`run ${id} vanished in its own transaction`);
-  const address = `${project.slug}/${worker.name}`;
+  const run = requirePresent(runById(services.db, id), `run ${id}`);
+  const address = formatAddress(project.slug, worker.name);
   const orders = spec && planLaunch(services, { address, worker, run, spec, fresh: params.fresh, probe });
-  // What has yet to be minted may fail, and must not be what the next start runs.
+  // A start whose conversation is yet to be minted may fail, and must not be repeated by the next one.
   if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
   setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
   const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
   return { ...found, ...commandOf(spec), ...(orders ?? NO_ORDERS) };
 }
 
-/** The answer to this very claim was lost, and it is asked again: the same token, process and worker. */
-function sameClaim(
+/** Returns the grant once more if this very claim (token, process and worker) was made before and its answer was lost. */
+function repeatedClaim(
   services: LaunchServices,
   params: CallParams<"claim">,
   project: Project,
   worker: Worker,
-): Claimed | null {
+): GrantedClaim | null {
   const run = runByToken(services.db, sha256(params.token));
   if (run === null) return null;
-  const held = standing(worker.lease, run.id, run.generation) === "current";
+  const held = leaseStanding(worker.lease, run.id, run.generation) === "current";
   if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
-    throw new PerdureError("conflict", `The token of this claim was used for ${run.id}.`, {
+    throw new PerdureError("conflict", `The token of this claim was already used for ${run.id}.`, {
       hint: "claim with a new token",
     });
   }
   const spec = params.kind === "run" ? launchSpecOf(params, worker) : null;
-  const address = `${project.slug}/${worker.name}`;
-  const orders = spec ? orderOfRun(services, { address, worker, run, spec }) : NO_ORDERS;
+  const address = formatAddress(project.slug, worker.name);
+  const orders = spec ? repeatedOrder(services, { address, worker, run, spec }) : NO_ORDERS;
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
 }
 

@@ -2,7 +2,7 @@ import { PROJECTS_MAX } from "../../limits/index.ts";
 import { chooseSlug } from "../../project/slug.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey, nearest } from "../../protocol/names.ts";
+import { checkName, nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import {
   allProjects,
   countProjects,
@@ -17,38 +17,36 @@ import { lastRetiredByName, workerById, workerByName, workersOfProject, type Wor
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 
-/** The slug this folder has, or would have if it were registered now. */
-export function slugHere(services: ChangeServices, here: ProjectRef): string {
+/** Returns the slug that this folder has, or would get if it were registered now. */
+export function slugFor(services: ChangeServices, here: ProjectRef): string {
   const known = projectByIdentity(services.db, here.identity);
   return known?.slug ?? chooseSlug(here.base, here.identity, (key) => projectBySlug(services.db, key) !== null);
 }
 
-/** Inside a change. A folder becomes a project when something in it gets a name, not when somebody looks. */
+/** Registers the folder as a project, inside a change, when something in it gets a name; a mere query does not. */
 export function registerProject(services: ChangeServices, here: ProjectRef): Project {
   const known = projectByIdentity(services.db, here.identity);
   if (known) return known;
   if (countProjects(services.db) >= PROJECTS_MAX) {
-    throw new PerdureError("refused", `There are ${PROJECTS_MAX} projects already.`, { hint: "perdure project ls" });
+    throw new PerdureError("refused", `Limit of ${PROJECTS_MAX.toLocaleString("en-US")} projects reached.`, {
+      hint: "perdure project ls",
+    });
   }
   if (here.guessed) {
-    throw new PerdureError(
-      "usage",
-      `What the project in ${here.root} is called cannot be read from its perdure.toml.`,
-      {
-        hint: "perdure doctor",
-        details: { unnamed: true },
-      },
-    );
+    throw new PerdureError("usage", `The name of the project in ${here.root} cannot be read from its perdure.toml.`, {
+      hint: "perdure doctor",
+      details: { unnamed: true },
+    });
   }
   checkName(here.base, "project");
-  const slug = slugHere(services, here);
+  const slug = slugFor(services, here);
   const row = { slug, slugKey: nameKey(slug), identity: here.identity, root: here.root, createdMs: services.now() };
   const id = insertProject(services.db, row);
   recordEvent(services, "project.registered", { projectId: id }, { root: here.root });
   return { ...row, id };
 }
 
-/** The project a target names; null when the caller's folder is none yet. */
+/** Returns the project that a target names; null when the caller's folder is not a project yet. */
 export function projectOf(services: ChangeServices, target: Pick<Target, "project" | "here">): Project | null {
   if (target.project === null) return projectByIdentity(services.db, target.here.identity);
   const row = projectBySlug(services.db, nameKey(target.project));
@@ -68,22 +66,22 @@ export interface FoundWorker {
   address: string;
 }
 
-/** The worker, or an error that says what became of the name and which ones are near. */
+/** Returns the worker; throws with what became of the name, or with similar names. */
 export function findWorker(services: ChangeServices, target: Target): FoundWorker {
   const project = projectOf(services, target);
   if (project === null) {
-    throw new PerdureError("not-found", `No worker was ever named in this project (${target.here.root}).`, {
+    throw new PerdureError("not-found", `This project has no workers yet (${target.here.root}).`, {
       hint: `perdure run ${target.name} -- COMMAND`,
     });
   }
   const key = nameKey(target.name);
   const worker = workerByName(services.db, project.id, key);
   const found = worker ?? workerOfRun(services, project, target.name);
-  if (found) return { project, worker: found, address: `${project.slug}/${found.name}` };
-  throw noSuchWorker(services, project, target.name);
+  if (found) return { project, worker: found, address: formatAddress(project.slug, found.name) };
+  throw unknownWorkerError(services, project, target.name);
 }
 
-/** By a run's id, or the beginning of ids that all belong to one worker. */
+/** Returns the worker of a run id, or of a prefix of ids that all belong to one worker. */
 function workerOfRun(services: ChangeServices, project: Project, idOrStart: string): Worker | null {
   if (!idOrStart.includes(".")) return null;
   const workers = new Set(runsByIdPrefix(services.db, idOrStart).map((run) => run.workerId));
@@ -92,14 +90,14 @@ function workerOfRun(services: ChangeServices, project: Project, idOrStart: stri
   return worker?.projectId === project.id && worker.retiredMs === null ? worker : null;
 }
 
-function noSuchWorker(services: ChangeServices, project: Project, name: string): PerdureError {
+function unknownWorkerError(services: ChangeServices, project: Project, name: string): PerdureError {
   const key = nameKey(name);
   const heir = renamedTo(services, project.id, key);
   if (heir) return renamedError(project, name, heir);
   const retired = lastRetiredByName(services.db, project.id, key);
   if (retired?.retiredMs) {
     const when = new Date(retired.retiredMs).toISOString();
-    return new PerdureError("not-found", `${project.slug}/${retired.name} was retired at ${when}.`, {
+    return new PerdureError("not-found", `${formatAddress(project.slug, retired.name)} was retired at ${when}.`, {
       hint: `perdure run ${name} -- COMMAND makes a new worker of that name`,
     });
   }
@@ -112,15 +110,19 @@ function noSuchWorker(services: ChangeServices, project: Project, name: string):
   });
 }
 
-/** The worker that used to have this name. */
+/** Returns the worker that had this name before it was renamed. */
 export function renamedTo(services: ChangeServices, projectId: number, key: string): Worker | null {
   const tombstone = tombstoneByName(services.db, projectId, key);
   return tombstone ? workerById(services.db, tombstone.workerId) : null;
 }
 
 export function renamedError(project: Project, name: string, heir: Worker): PerdureError {
-  return new PerdureError("not-found", `${project.slug}/${name} is now ${project.slug}/${heir.name}.`, {
-    hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
-    details: { renamedTo: `${project.slug}/${heir.name}` },
-  });
+  return new PerdureError(
+    "not-found",
+    `${formatAddress(project.slug, name)} is now ${formatAddress(project.slug, heir.name)}.`,
+    {
+      hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
+      details: { renamedTo: formatAddress(project.slug, heir.name) },
+    },
+  );
 }

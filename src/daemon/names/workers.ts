@@ -3,13 +3,19 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import { countWorkers, insertWorker, workerByName, workerCountUpperBound, type Worker } from "../../store/workers.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { renamedTo, renamedError } from "./lookup.ts";
 
-/** Inside a change. The worker of this name, or a new one. */
-export function findOrCreate(services: ChangeServices, project: Project, given: string, isEphemeral: boolean): Worker {
-  const name = checkName(given);
+/** Returns the worker of this name, or makes one, inside a change. */
+export function findOrCreateWorker(
+  services: ChangeServices,
+  project: Project,
+  rawName: string,
+  isEphemeral: boolean,
+): Worker {
+  const name = checkName(rawName);
   const key = nameKey(name);
   const known = workerByName(services.db, project.id, key);
   if (known) return known;
@@ -17,14 +23,16 @@ export function findOrCreate(services: ChangeServices, project: Project, given: 
   if (heir) throw renamedError(project, name, heir);
   const few = workerCountUpperBound(services.db) < WORKERS_PER_PROJECT_MAX;
   if (!few && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `Project ${project.slug} has ${WORKERS_PER_PROJECT_MAX} workers already.`, {
-      hint: "perdure retire NAME",
-    });
+    throw new PerdureError(
+      "refused",
+      `Limit of ${WORKERS_PER_PROJECT_MAX} workers in project ${project.slug} reached.`,
+      {
+        hint: "perdure retire NAME",
+      },
+    );
   }
   const row = { projectId: project.id, name, nameKey: key, createdMs: services.now(), ephemeral: isEphemeral };
   const id = insertWorker(services.db, row);
   recordEvent(services, "worker.created", { projectId: project.id, workerId: id });
-  const created = workerByName(services.db, project.id, key);
-  if (created === null) throw new Error(`worker ${name} vanished in its own transaction`);
-  return created;
+  return requirePresent(workerByName(services.db, project.id, key), `worker ${name}`);
 }

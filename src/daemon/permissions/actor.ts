@@ -1,31 +1,36 @@
-import { standing } from "../../core/lease.ts";
+import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
 import { runById, runByToken, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { BaseServices } from "../base-services.ts";
-import { isAllowed } from "./policy.ts";
+import type { AgentPolicy } from "./policy.ts";
 
-/** The caller: the person at the machine, or the worker whose token came with the hello. The transport says which. */
+interface PermissionServices extends BaseServices {
+  readonly policy: AgentPolicy;
+}
+
+/** The caller: the person at the machine, or the worker whose token came with the hello. The transport decides which. */
 export type Actor = { kind: "operator" } | { kind: "worker"; run: Run; address: string; root: string };
 
-/** The worker that a token belongs to. A caller without one is the operator only where nobody else can connect. */
-export function workerOf(services: BaseServices, token: string): Actor {
+/** Returns the worker that a token belongs to. A caller without a token is the operator only where nobody else can connect. */
+export function workerActor(services: BaseServices, token: string): Actor {
   const run = runByToken(services.db, sha256(token));
   const worker = run ? workerById(services.db, run.workerId) : null;
   const project = worker ? projectById(services.db, worker.projectId) : null;
   if (!run || !worker || !project) {
-    throw new PerdureError("refused", "PERDURE_TOKEN is not the token of any run known here.", {
+    throw new PerdureError("refused", "PERDURE_TOKEN is not the token of a known run.", {
       hint: "unset PERDURE_TOKEN to act as the operator",
     });
   }
-  return { kind: "worker", run, address: `${project.slug}/${worker.name}`, root: project.root };
+  return { kind: "worker", run, address: formatAddress(project.slug, worker.name), root: project.root };
 }
 
-/** Refuses a call that the table does not give to agents. Every change is fenced here: a run that lost its name changes nothing. */
-export function authorise(services: BaseServices, actor: Actor, call: CallName): void {
+/** Refuses calls that agents may not make, and every change by a run that has lost its name. */
+export function authorise(services: PermissionServices, actor: Actor, call: CallName): void {
   if (actor.kind === "operator") return;
   const { agentsMay, changes } = calls[call];
   if (agentsMay === false) {
@@ -37,7 +42,7 @@ export function authorise(services: BaseServices, actor: Actor, call: CallName):
       },
     );
   }
-  if (agentsMay !== true && !isAllowed(actor.root, agentsMay, services.monotonicMs())) {
+  if (agentsMay !== true && !services.policy.isAllowed(actor.root, agentsMay, services.monotonicMs())) {
     throw new PerdureError("refused", `perdure.toml does not allow ${actor.address} to use "${agentsMay}".`, {
       hint: `[policy] agents_may, in ${actor.root}/perdure.toml`,
     });
@@ -45,7 +50,7 @@ export function authorise(services: BaseServices, actor: Actor, call: CallName):
   if (changes) assertCurrent(services, actor.run.id, actor.run.generation);
 }
 
-/** Throws unless the caller is the run itself, which only its token proves, and the run holds its name. */
+/** Throws unless the caller shows the run's token and the run holds its name. */
 export function assertOwn(services: BaseServices, claim: { run: string; generation: number; token: string }): void {
   assertCurrent(services, claim.run, claim.generation);
   if (runById(services.db, claim.run)?.tokenHash === sha256(claim.token)) return;
@@ -54,14 +59,14 @@ export function assertOwn(services: BaseServices, claim: { run: string; generati
   });
 }
 
-/** Throws unless this run holds its name in exactly this generation, right now. */
+/** Throws unless the run holds its name now, in exactly this generation. */
 export function assertCurrent(services: BaseServices, runId: string, generation: number): void {
   const run = runById(services.db, runId);
   const worker = run ? workerById(services.db, run.workerId) : null;
   if (!run || !worker) {
-    throw new PerdureError("stale", `Run ${runId} is not known.`, { hint: "perdure ls" });
+    throw new PerdureError("stale", `There is no run ${runId}.`, { hint: "perdure ls" });
   }
-  const now = standing(worker.lease, runId, generation);
+  const now = leaseStanding(worker.lease, runId, generation);
   if (now === "current") return;
   if (run.displacedBy !== null) {
     throw new PerdureError("displaced", `Run ${runId} was displaced by ${run.displacedBy}.`, {

@@ -4,25 +4,28 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { readSettingsAt } from "../../project/config/read.ts";
 import { isErrno } from "../../state/files.ts";
 
-type Allowed = ReadonlySet<string> | "all";
+type AllowedWords = ReadonlySet<string> | "all";
 
-const cached = new Map<string, { allowed: Allowed; untilMs: number }>();
+/** The `[policy]` tables of the projects, each cached for a moment. */
+export class AgentPolicy {
+  readonly #cache = new Map<string, { allowed: AllowedWords; untilMs: number }>();
 
-/**
- * Whether the project's `[policy] agents_may` lists the word. A file can only take away: repositories come from strangers, and
- * what they would grant is not granted.
- */
-export function isAllowed(root: string, word: PolicyWord, nowMs: number): boolean {
-  const known = cached.get(root);
-  // A file with a mistake takes away what it took away before.
-  const allowed = (): Allowed => allowedIn(root) ?? known?.allowed ?? "all";
-  const rule = known && known.untilMs > nowMs ? known : { allowed: allowed(), untilMs: nowMs + POLICY_CACHE_MS };
-  cached.set(root, rule);
-  return rule.allowed === "all" || rule.allowed.has(word);
+  /**
+   * Tells whether the project's `[policy] agents_may` lists the word. The file can only take permissions away: repositories
+   * come from strangers, and must not grant anything.
+   */
+  isAllowed(root: string, word: PolicyWord, nowMs: number): boolean {
+    const cached = this.#cache.get(root);
+    // While the file has a mistake, the permissions that it took away before stay away.
+    const read = (): AllowedWords => allowedIn(root) ?? cached?.allowed ?? "all";
+    const rule = cached && cached.untilMs > nowMs ? cached : { allowed: read(), untilMs: nowMs + POLICY_CACHE_MS };
+    this.#cache.set(root, rule);
+    return rule.allowed === "all" || rule.allowed.has(word);
+  }
 }
 
-/** Null for a file that cannot be read: a command that uses the file says what is wrong with it. */
-function allowedIn(root: string): Allowed | null {
+/** Returns null for a file that cannot be read: the commands that use the file say what is wrong with it. */
+function allowedIn(root: string): AllowedWords | null {
   try {
     const words = readSettingsAt(root)?.policy?.agents_may;
     return words === undefined ? "all" : new Set(words);

@@ -2,31 +2,31 @@ import { SIGHTING_CERTAIN_MS } from "../../limits/index.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 
 /**
- * Spares a look into the environment at every poll. A pid that comes back can share the start tick only while that tick
- * lasts: once a process was seen with its run some time after it was first seen at all, pid and start time are enough to
- * know it again. Before a signal everything is looked at, always.
+ * Remembers that a process carries its run, which saves reading its environment at every poll. A reused pid can share the
+ * start tick only while that tick lasts: once a process was confirmed some time after it was first seen, its pid and start
+ * time are enough to recognize it. Before a signal the environment is always read.
  */
 export class PidCache {
   #process = "";
   #firstAtMs = 0;
-  #certain = false;
+  #confirmed = false;
 
   isConfirmed(found: ProcessInfo, nowMs: number): boolean {
-    this.#meet(found, nowMs);
-    return this.#certain;
+    this.#observe(found, nowMs);
+    return this.#confirmed;
   }
 
-  /** With its run in its environment, just now. */
+  /** Notes that the process was just seen with its run in its environment. */
   confirm(found: ProcessInfo, nowMs: number): void {
-    this.#meet(found, nowMs);
-    this.#certain = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
+    this.#observe(found, nowMs);
+    this.#confirmed = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
   }
 
-  #meet({ pid, startedAt }: ProcessInfo, nowMs: number): void {
+  #observe({ pid, startedAt }: ProcessInfo, nowMs: number): void {
     const process = `${pid} ${startedAt}`;
     if (process === this.#process) return;
     this.#process = process;
     this.#firstAtMs = nowMs;
-    this.#certain = false;
+    this.#confirmed = false;
   }
 }

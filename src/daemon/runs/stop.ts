@@ -19,11 +19,11 @@ interface StopServices extends BaseServices {
 interface Stopping {
   /** Resolves to whether KILL was needed. */
   done: Promise<boolean>;
-  /** On the monotonic clock. */
+  /** The time of KILL on the monotonic clock. */
   killAtMs: number;
 }
 
-/** Stops runs. A run that is asked to stop twice is stopped once, killed at the earlier of the two times. */
+/** Stops runs. Two requests for the same run share one stop, with KILL at the earlier of the two times. */
 export class RunStopper {
   readonly #services: StopServices;
   readonly #underWay = new Map<string, Stopping>();
@@ -32,7 +32,7 @@ export class RunStopper {
     this.#services = services;
   }
 
-  /** Stops a run that was fenced, or is to end, and frees its name. Resolves to whether KILL was needed. */
+  /** Stops the run and frees its name. Resolves to whether KILL was needed. */
   stop(run: Run, killAfterMs: number): Promise<boolean> {
     const killAtMs = this.#services.monotonicMs() + killAfterMs;
     const underWay = this.#underWay.get(run.id);
@@ -42,41 +42,41 @@ export class RunStopper {
     }
     const stopping: Stopping = { killAtMs, done: Promise.resolve(false) };
     this.#underWay.set(run.id, stopping);
-    stopping.done = tellAndStop(this.#services, run, stopping).finally(() => this.#underWay.delete(run.id));
+    stopping.done = stopAndRecord(this.#services, run, stopping).finally(() => this.#underWay.delete(run.id));
     return stopping.done;
   }
 }
 
-async function tellAndStop(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
-  // A library claim is a process we did not start: it is fenced and told, never signalled.
+async function stopAndRecord(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
+  // The process of a library client was not started by perdure: it is fenced and notified, never signalled.
   const killed = run.kind === "run" ? await stopProcesses(services, run, stopping) : false;
   await services.writer.write(() => services.runs.recordEnd(run));
-  services.runs.forget(run.id);
+  services.runs.untrack(run.id);
   return killed;
 }
 
 async function stopProcesses(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
-  if (run.displacedBy !== null) tell(services, run, run.displacedBy);
+  if (run.displacedBy !== null) writeDisplacedNote(services, run, run.displacedBy);
   if (await terminate(services, run, stopping)) return false;
   await kill(services, run);
   return true;
 }
 
-function tell(services: StopServices, run: Run, by: string): void {
+function writeDisplacedNote(services: StopServices, run: Run, by: string): void {
   const note = `perdure: this run (${run.id}) was displaced by ${by}; its name is no longer its own.`;
   try {
     writeFileAtomic(join(services.runs.runDir(run.id), "displaced"), `${note}\n`);
   } catch (error) {
-    services.log(`${run.id} cannot be told by whom: ${String(error)}`); // on a full disk, say; it is stopped all the same
+    services.log(`the note of displacement for ${run.id} could not be written: ${String(error)}`); // it is stopped anyway
   }
 }
 
-/** The program first: its wrapper then tells the terminal by whom, puts it right and leaves the code. */
+/** Kills the program before its wrapper, which then prints who displaced the run, restores the terminal and writes the exit code. */
 async function kill(services: StopServices, run: Run): Promise<void> {
   const startedAt = services.monotonicMs();
   const waited = (): number => services.monotonicMs() - startedAt;
   while (waited() < TAKEOVER_KILL_WAIT_MS) {
-    // Again each time: a process may have forked between two looks.
+    // The list is read again each time, because a process may have forked in between.
     for (const target of services.runs.allProcessesOf(run)) {
       const spared = target.pid === run.pid && waited() < TAKEOVER_WRAPPER_WAIT_MS;
       if (!spared) signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGKILL");
@@ -84,38 +84,41 @@ async function kill(services: StopServices, run: Run): Promise<void> {
     await sleep(TAKEOVER_POLL_MS);
     if (services.runs.processesOf(run).length === 0) return;
   }
-  const left = services.runs.allProcessesOf(run).map(({ pid }) => pid);
-  throw new PerdureError("timed-out", `Processes of ${run.id} are still there after KILL; the name stays fenced.`, {
-    hint: `perdure takeover again, or look at: ${left.join(" ")}`,
+  const pids = services.runs.allProcessesOf(run).map(({ pid }) => pid);
+  throw new PerdureError("timed-out", `Processes of ${run.id} survived KILL; the name stays fenced.`, {
+    hint: `perdure takeover again, or inspect the pids: ${pids.join(" ")}`,
   });
 }
 
 /**
- * TERM goes to the wrapper, which passes it on; with the wrapper gone, to each process that is left of the run. After half
- * of the time to every one of them: some programs are loaders that swallow it. What is known to be loaded by such a one
- * gets it at once.
+ * Sends TERM to the wrapper, which passes it on; if the wrapper is gone, to each remaining process of the run. Some programs
+ * are loaders that swallow the signal: after half of the time every process gets it, and a program that is known to be
+ * behind such a loader gets it at once. Returns whether all of them ended in time.
  */
 async function terminate(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
-  const told = new Set<number>();
+  const signalled = new Set<number>();
   const begunAtMs = services.monotonicMs();
-  const behindDeaf = loadedByDeaf(services, run);
+  const behindLoader = processesBehindLoader(services, run);
   for (;;) {
-    const left = services.runs.processesOf(run);
-    if (left.length === 0) return true;
-    const late = services.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
-    for (const target of late ? services.runs.allProcessesOf(run) : [...left, ...behindDeaf]) {
-      if (told.has(target.pid) || !signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGTERM"))
+    const remaining = services.runs.processesOf(run);
+    if (remaining.length === 0) return true;
+    const isHalfTimeOver = services.monotonicMs() > (begunAtMs + stopping.killAtMs) / 2;
+    for (const target of isHalfTimeOver ? services.runs.allProcessesOf(run) : [...remaining, ...behindLoader]) {
+      if (
+        signalled.has(target.pid) ||
+        !signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGTERM")
+      )
         continue;
-      // A suspended process sees TERM only once it goes on.
+      // A suspended process sees TERM only once it continues.
       signalRunProcess(services.processes, target, services.runs.markOf(run), "SIGCONT");
-      told.add(target.pid);
+      signalled.add(target.pid);
     }
     if (services.monotonicMs() >= stopping.killAtMs) return false;
     await sleep(TAKEOVER_POLL_MS);
   }
 }
 
-function loadedByDeaf(services: StopServices, run: Run): ProcessInfo[] {
+function processesBehindLoader(services: StopServices, run: Run): ProcessInfo[] {
   const vendor = conversationOfRun(services.db, run.id)?.vendor;
   if (vendor === undefined || adapterOf(vendor)?.launch.loaderSwallowsSignals !== true) return [];
   return agentChain(services.processes, run.pid).flatMap((pid) => services.processes.inspect(pid) ?? []);

@@ -1,4 +1,4 @@
-import { displace } from "../../core/lease.ts";
+import { displaceLease } from "../../core/lease.ts";
 import { holderOf, markDisplaced, type Run } from "../../store/runs.ts";
 import { setLease, workerById } from "../../store/workers.ts";
 import type { ChangeServices } from "../base-services.ts";
@@ -9,7 +9,7 @@ interface TakeoverServices extends ChangeServices {
   readonly runs: RunWatch;
 }
 
-/** Fences, inside a change, the holder of the name; returns the run that has to go, or null when nobody holds the name. */
+/** Fences, inside a change, the holder of the name; returns the run to stop, or null when nobody holds the name. */
 export function displaceRun(services: TakeoverServices, workerId: number, by: string): Run | null {
   const worker = workerById(services.db, workerId);
   if (worker === null) return null;
@@ -21,7 +21,7 @@ export function displaceRun(services: TakeoverServices, workerId: number, by: st
     return null;
   }
   services.runs.notifyEnding(run);
-  setLease(services.db, workerId, displace(lease));
+  setLease(services.db, workerId, displaceLease(lease));
   markDisplaced(services.db, run.id, services.now(), by);
   recordEvent(
     services,

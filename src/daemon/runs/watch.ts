@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
-import { ended as leaseEnded } from "../../core/lease.ts";
-import { endReason, exitCode } from "../../core/run-end.ts";
+import { endLease } from "../../core/lease.ts";
+import { endReason, parseExitCode } from "../../core/run-end.ts";
 import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
   CLIENT_ABSENCE_MS,
@@ -28,7 +28,7 @@ import { recordEvent } from "../events.ts";
 import { identityOf, START_SCRIPT } from "./identity.ts";
 import { PidCache } from "./pid-cache.ts";
 
-/** The stages of a run's life, in order, each told once it has come. The listener is the daemon's run life cycle. */
+/** Listens to the stages of a run's life, which are listed in order. The listener is the daemon's RunLifecycle. */
 export interface RunListener {
   /** The daemon has found a living run of an earlier daemon in the store. */
   adopted(run: Run): void;
@@ -42,7 +42,7 @@ export interface RunListener {
   polled(run: Run, live: ProcessInfo[]): void;
   /** A file other than the exit code appeared in the run's folder. */
   hookFile(run: string): void;
-  /** Inside the change that ends the run, or takes its name away. */
+  /** The run ends, or loses its name, in the change that calls this. */
   ending(run: Run, exit: number | null): void;
   /** The change that ended the run is on disk. */
   ended(run: string): void;
@@ -50,30 +50,30 @@ export interface RunListener {
 
 interface Tracked {
   run: Run;
-  folder: FSWatcher | null;
-  /** Seen with the run in its environment: from then on pid and start time alone are not enough. */
+  folderWatcher: FSWatcher | null;
+  /** The process was seen with the run in its environment; from then on pid and start time alone are not enough. */
   started: boolean;
-  /** Until when it may still be the process that claimed, on its way to becoming the wrapper. */
+  /** Until when the holder may still be the process that claimed, about to become the wrapper. */
   startingUntil: number;
-  sighting: PidCache;
-  /** The connections a client is here on; without any it is absent while its process lives. */
-  present: Set<object>;
+  pidCache: PidCache;
+  /** The connections of a client; a client without any is absent, though its process lives. */
+  connections: Set<object>;
   absence: AwakeTimer | null;
 }
 
-/** Knows which runs live. Exit files are watched for speed; the poll is what can be relied on. */
+/** Knows which runs are alive. Exit files are watched for speed; polling is what it relies on. */
 export class RunWatch {
   readonly #services: BaseServices;
   #listener: RunListener | null = null;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
-  #scan: Map<string, ProcessInfo[]> | null = null;
+  #survivorScan: Map<string, ProcessInfo[]> | null = null;
 
   constructor(services: BaseServices) {
     this.#services = services;
   }
 
-  /** Has to come before the first run is tracked. */
+  /** Sets the listener; has to be called before the first run is tracked. */
   subscribe(listener: RunListener): void {
     this.#listener = listener;
   }
@@ -86,7 +86,7 @@ export class RunWatch {
     return join(this.#services.paths.runs, fileNameOf(run));
   }
 
-  /** Begins with what the store knows: runs that ended while no daemon was there are ended now. */
+  /** Begins with the runs in the store; those that ended while no daemon was running are ended now. */
   start(): void {
     for (const run of unendedRuns(this.#services.db)) {
       this.#track(run);
@@ -99,95 +99,102 @@ export class RunWatch {
 
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
-    for (const tracked of this.#tracked.values()) tracked.folder?.close();
+    for (const tracked of this.#tracked.values()) tracked.folderWatcher?.close();
     this.#tracked.clear();
   }
 
-  /** After the claim is on disk. */
+  /** Tracks a run whose claim is on disk. */
   claimed(run: Run, replaced: string | null): void {
-    if (replaced !== null) this.forget(replaced);
+    if (replaced !== null) this.untrack(replaced);
     this.#track(run);
     this.#listener?.claimed(run);
   }
 
-  /** After the conversation that was made for the run is on disk. */
+  /** Reports that the conversation which the vendor made for the run is on disk. */
   bound(run: Run): void {
     this.#listener?.bound(run);
   }
 
   #track(run: Run): void {
     if (this.#tracked.has(run.id)) return;
-    const folder = run.kind === "run" ? this.#folderOf(run) : null;
+    const folderWatcher = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#services.monotonicMs();
-    // Of a run that this daemon found in the store: only what is left of its time.
+    // A run found in the store has only the rest of its time.
     const ageMs = Math.abs(this.#services.now() - run.startedMs);
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
-    // A client that outlived the daemon has the same time to come back as one that lost its connection.
+    // A client that outlived the daemon has as much time to reconnect as one that lost its connection.
     const absence = run.kind === "client" ? startTimer(since) : null;
-    const sighting = new PidCache();
-    this.#tracked.set(run.id, { run, folder, started: false, startingUntil, sighting, present: new Set(), absence });
+    this.#tracked.set(run.id, {
+      run,
+      folderWatcher,
+      started: false,
+      startingUntil,
+      pidCache: new PidCache(),
+      connections: new Set(),
+      absence,
+    });
   }
 
-  /** Another process holds the name for it from now on: the wrapper that a pane has started. */
+  /** Records that another process holds the name for the run: the wrapper that a pane has started. */
   setHolder(run: Run): void {
     const tracked = this.#tracked.get(run.id);
     if (tracked) tracked.run = run;
     this.#listener?.started(run);
   }
 
-  /** A client is here, on this connection. */
-  arrived(run: string, connection: object): void {
+  /** Records that a client is present on this connection. */
+  clientConnected(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
-    tracked?.present.add(connection);
+    tracked?.connections.add(connection);
     if (tracked) tracked.absence = null;
   }
 
-  /** That connection is gone; the client is away once its last one is. */
-  left(run: string, connection: object): void {
+  /** Records that the connection is closed; a client is absent once its last one is. */
+  clientDisconnected(run: string, connection: object): void {
     const tracked = this.#tracked.get(run);
-    if (!tracked?.present.delete(connection) || tracked.present.size > 0) return;
+    if (!tracked?.connections.delete(connection) || tracked.connections.size > 0) return;
     tracked.absence = startTimer(this.#services.monotonicMs());
     this.#endSoon(run);
   }
 
-  /** The processes that keep this run's name taken; none means it is over. */
+  /** Returns the processes that hold the run's name; without any the run has ended. */
   processesOf(run: Run): ProcessInfo[] {
     const { processes } = this.#services;
     if (run.bootId !== processes.bootId()) return [];
     const found = processes.inspect(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
-    // The wrapper's end is not the program's end: whoever carries the run in its environment counts.
+    // The program may outlive its wrapper: every process with the run in its environment counts.
     return holder ? [holder] : (this.#survivors().get(run.id) ?? []);
   }
 
-  /** One scan serves all who ask in this turn: a fleet that falls together would else be searched for run by run. */
+  /** Scans once per turn of the event loop; a fleet that falls together would otherwise be scanned run by run. */
   #survivors(): Map<string, ProcessInfo[]> {
-    if (this.#scan === null) setImmediate(() => (this.#scan = null));
-    this.#scan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
-    return this.#scan;
+    if (this.#survivorScan === null) setImmediate(() => (this.#survivorScan = null));
+    this.#survivorScan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
+    return this.#survivorScan;
   }
 
   markOf(run: Run): RunMark {
     return { run: run.id, socket: this.#services.paths.socket };
   }
 
-  /** Everything that carries the run, for a takeover that has to stop it all. */
+  /** Returns all processes that carry the run, because a takeover has to stop them all. */
   allProcessesOf(run: Run): ProcessInfo[] {
     return run.bootId === this.#services.processes.bootId() ? carriers(this.#services.processes, this.markOf(run)) : [];
   }
 
-  /** Whether the wrapper has taken over from the Node process that claimed. */
+  /** Tells whether the wrapper has replaced the Node process that claimed. */
   hasStarted(run: Run): boolean {
     return this.#tracked.get(run.id)?.started ?? true;
   }
 
-  /** Inside a change: writes down how the run ended and frees its name. */
+  /** Records, inside a change, how the run ended, and frees its name. */
   recordEnd(run: Run, how: "ended" | "released" | "expired" | "replaced" = "ended"): void {
     const { db, processes } = this.#services;
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
-    const exit = exitCode(readIfThere(join(this.runDir(run.id), EXIT_FILE)));
+    const exit = parseExitCode(readIfThere(join(this.runDir(run.id), EXIT_FILE)));
     this.#listener?.ending(current, exit);
     const reason = endReason({
       exit,
@@ -199,7 +206,7 @@ export class RunWatch {
     });
     endRun(db, run.id, this.#services.now(), exit, reason);
     const worker = workerById(db, run.workerId);
-    if (worker) setLease(db, worker.id, leaseEnded(worker.lease, run.id));
+    if (worker) setLease(db, worker.id, endLease(worker.lease, run.id));
     // The replacing claim still needs this worker.
     if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#services.now());
     const subject = { workerId: run.workerId, run: run.id, generation: run.generation };
@@ -211,42 +218,42 @@ export class RunWatch {
     );
   }
 
-  /** Inside the change that takes its name away: what it has said until now still counts. */
+  /** Tells the listener, inside the change that takes the run's name away; the run's signs up to now still count. */
   notifyEnding(run: Run): void {
     this.#listener?.ending(run, null);
   }
 
-  /** After the change that ended it is on disk. */
-  forget(run: string): void {
-    this.#tracked.get(run)?.folder?.close();
+  /** Stops tracking a run whose end is on disk. */
+  untrack(run: string): void {
+    this.#tracked.get(run)?.folderWatcher?.close();
     this.#tracked.delete(run);
     this.#listener?.ended(run);
   }
 
-  /** Between claim and exec the environment is still Node's own; afterwards it must name the run. */
+  /** Tells whether the process is the run's. Between claim and exec its environment is still Node's; then it must name the run. */
   #isStillRun(run: Run, found: ProcessInfo): boolean {
     if (run.kind === "client") return true;
     const tracked = this.#tracked.get(run.id);
     const now = this.#services.monotonicMs();
-    if (tracked?.sighting.isConfirmed(found, now)) return true;
+    if (tracked?.pidCache.isConfirmed(found, now)) return true;
     if (carries(this.#services.processes, run.pid, this.markOf(run))) {
       if (tracked) tracked.started = true;
-      tracked?.sighting.confirm(found, now);
+      tracked?.pidCache.confirm(found, now);
       return true;
     }
-    // Not tracked yet: it was claimed earlier in the very commit that asks. And what we start ourselves takes its time.
+    // A run that is not tracked yet was claimed earlier in this very change; the daemon itself holds runs it is starting.
     if (tracked === undefined || run.pid === process.pid) return true;
-    // A claimer that was suspended on its way is late, not gone.
+    // A claimer that was suspended before exec is late, not gone.
     return !tracked.started && (found.suspended || now < tracked.startingUntil);
   }
 
-  #folderOf(run: Run): FSWatcher | null {
-    const heard = (file: string): void =>
+  #watchFolder(run: Run): FSWatcher | null {
+    const onFile = (file: string): void =>
       file === EXIT_FILE ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id);
-    return watchRunFolder(this.runDir(run.id), heard, this.#services.log);
+    return watchRunFolder(this.runDir(run.id), onFile, this.#services.log);
   }
 
-  /** The exit file is there, or the connection is gone: the process itself goes a moment later, if it goes. */
+  /** Checks for the end of the process, which follows its exit file or its closed connection a moment later, if at all. */
   #endSoon(run: string, tries = RUN_SETTLE_TRIES): void {
     const tracked = this.#tracked.get(run);
     if (!tracked || tries === 0) return;
@@ -254,7 +261,7 @@ export class RunWatch {
     else setTimeout(() => this.#endSoon(run, tries - 1), RUN_SETTLE_MS).unref();
   }
 
-  /** Looks at every run, and waits until the ends it found are written down: a listing tells what is. */
+  /** Polls every run and waits until the ends it found are recorded, so that a listing is up to date. */
   async pollNow(): Promise<void> {
     await Promise.all([...this.#tracked.values()].map((tracked) => this.#poll(tracked)));
   }
@@ -263,7 +270,7 @@ export class RunWatch {
     try {
       await this.#pollOnce(tracked);
     } catch (error) {
-      this.#services.log(`could not look at ${tracked.run.id}: ${String(error)}`);
+      this.#services.log(`could not poll ${tracked.run.id}: ${String(error)}`);
     }
   }
 
@@ -272,36 +279,36 @@ export class RunWatch {
     if (processes.length === 0) return this.endIfGone(tracked.run);
     this.#listener?.polled(tracked.run, processes);
     if (tracked.absence === null) return;
-    // A suspended client cannot come back, however long that lasts: it is flagged, not robbed.
+    // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = startTimer(this.#services.monotonicMs());
     tracked.absence = tick(tracked.absence, this.#services.monotonicMs(), RUN_POLL_MS);
     if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.endIfGone(tracked.run, "expired");
   }
 
-  /** If nothing of it is left. A pane that is late, of a daemon that was killed, finds nothing to start any more. */
+  /** Ends the run if no process of it is left. A late pane of a killed daemon then finds no script to start. */
   async endIfGone(run: Run, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
     await this.#services.writer.write(() => {
       rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
       if (how === "expired" || this.processesOf(run).length === 0) this.recordEnd(run, how);
     });
-    if (runById(this.#services.db, run.id)?.endedMs !== null) this.forget(run.id);
+    if (runById(this.#services.db, run.id)?.endedMs !== null) this.untrack(run.id);
   }
 }
 
-/** Watches a run's folder, for speed only: the poll finds the end as well (inotify limits, a removed folder). */
-function watchRunFolder(folder: string, heard: (file: string) => void, log: (line: string) => void): FSWatcher | null {
-  const unwatched = (error: unknown): null => {
+/** Watches a run's folder, for speed only: where that fails (inotify limits, a removed folder), the poll finds the end. */
+function watchRunFolder(folder: string, onFile: (file: string) => void, log: (line: string) => void): FSWatcher | null {
+  const logFailure = (error: unknown): null => {
     log(`cannot watch ${folder}: ${String(error)}`);
     return null;
   };
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const watcher = watch(folder, (_event, file) => {
-      if (file !== null) heard(file);
+      if (file !== null) onFile(file);
     });
-    watcher.on("error", unwatched).unref();
+    watcher.on("error", logFailure).unref();
     return watcher;
   } catch (error) {
-    return unwatched(error);
+    return logFailure(error);
   }
 }

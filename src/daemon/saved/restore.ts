@@ -1,6 +1,6 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { checkName, nameKey } from "../../protocol/names.ts";
+import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -17,8 +17,8 @@ import type { Worker } from "../../store/workers.ts";
 import { drill } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
-import { bind } from "../conversations/bindings.ts";
-import { findOrInsert, unknownSaved } from "./saved.ts";
+import { bindWorker } from "../conversations/bindings.ts";
+import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 import type { FleetMember } from "../fleet/members.ts";
 
 type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
@@ -30,8 +30,8 @@ interface Fault {
 }
 
 /**
- * The saved session the fleet is to be in: every worker goes to its conversation there, or nothing is changed at all.
- * Returns those that are to begin anew.
+ * Puts the fleet into the saved session that was asked for: every worker goes to its conversation there, or nothing changes.
+ * Returns the workers that are to begin a new conversation.
  */
 export async function enterSaved(
   services: FleetServices,
@@ -43,7 +43,7 @@ export async function enterSaved(
   if (choice.session === null && choice.resume === null) return none;
   const known = savedByName(services.db, project.id, nameKey(choice.resume ?? choice.session ?? ""));
   if (choice.resume !== null && known === null) {
-    throw unknownSaved(choice.resume, savedOfProject(services.db, project.id));
+    throw unknownSavedError(choice.resume, savedOfProject(services.db, project.id));
   }
   const active = activeSaved(services.db, project.id);
   if (known === null) return beginSaved(services, project, members, choice.session ?? "", active);
@@ -51,29 +51,29 @@ export async function enterSaved(
 }
 
 /**
- * A new name. The conversations of now are its own, unless they are another saved session's: then it begins with new ones,
- * so that working in the one does not move the other.
+ * Makes a new saved session. It takes the current conversations, unless another saved session is active: then every worker
+ * begins a new one, so that work in one session does not change the other.
  */
 async function beginSaved(
   services: FleetServices,
   project: Project,
   members: readonly FleetMember[],
-  given: string,
+  rawName: string,
   active: SavedSession | null,
 ): Promise<Set<number>> {
-  const name = checkName(given, "name for a saved session");
-  const anew = active === null ? [] : members.map(({ worker }) => worker);
-  assertNoneRuns(services, anew, name);
+  const name = checkName(rawName, "name for a saved session");
+  const freshWorkers = active === null ? [] : members.map(({ worker }) => worker);
+  assertNoneRuns(services, freshWorkers, name);
   await services.writer.write(() => {
-    const saved = findOrInsert(services, project, name);
+    const saved = findOrCreateSaved(services, project, name);
     if (active === null) {
       for (const { worker } of members)
         if (worker.conversationId !== null)
           setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
     }
-    enter(services, project, saved);
+    activateSaved(services, project, saved);
   });
-  return new Set(anew.map(({ id }) => id));
+  return new Set(freshWorkers.map(({ id }) => id));
 }
 
 async function resumeSaved(
@@ -83,54 +83,57 @@ async function resumeSaved(
   saved: SavedSession,
   { allowFresh, resume }: SavedChoice,
 ): Promise<Set<number>> {
-  const kept = new Map(conversationsOfSaved(services.db, saved.id).map((row) => [row.workerId, row.conversationId]));
-  const mayBeginAnew = new Set(allowFresh.map(nameKey));
-  const anew = new Set<number>();
+  const savedConversations = new Map(
+    conversationsOfSaved(services.db, saved.id).map((row) => [row.workerId, row.conversationId]),
+  );
+  const allowedFresh = new Set(allowFresh.map(nameKey));
+  const freshWorkers = new Set<number>();
   const faults: Fault[] = [];
   for (const member of members) {
     const { worker } = member;
-    const fault = await faultOf(services, project, member, kept.get(worker.id) ?? null, saved);
+    const fault = await faultOf(services, project, member, savedConversations.get(worker.id) ?? null, saved);
     if (fault === null) continue;
-    // Only the one who asks for exactly these conversations is refused those that were never there.
-    const allowed = mayBeginAnew.has(worker.nameKey) || (resume === null && !kept.has(worker.id));
-    if (allowed && !isRunning(services, worker)) anew.add(worker.id);
+    // A worker without a conversation in the saved session is a fault only with --resume, which asks for exactly these.
+    const allowed = allowedFresh.has(worker.nameKey) || (resume === null && !savedConversations.has(worker.id));
+    if (allowed && !isRunning(services, worker)) freshWorkers.add(worker.id);
     else faults.push(fault);
   }
-  if (faults.length > 0) throw refusal(saved, faults);
+  if (faults.length > 0) throw restoreRefusal(saved, faults);
   await services.writer.write(() => {
-    // First: what is bound from here on is this one's, and the one before stays as it was.
-    enter(services, project, saved);
+    // Activated first, so that the bindings below go to this saved session and not to the one before.
+    activateSaved(services, project, saved);
     for (const { worker } of members) {
-      const session = kept.get(worker.id);
-      if (session === undefined || anew.has(worker.id) || worker.conversationId === session) continue;
-      if (isRunning(services, worker)) throw startedMeanwhile(worker);
-      bind(services, worker, session);
+      const conversationId = savedConversations.get(worker.id);
+      if (conversationId === undefined || freshWorkers.has(worker.id) || worker.conversationId === conversationId)
+        continue;
+      if (isRunning(services, worker)) throw startedMeanwhileError(worker);
+      bindWorker(services, worker, conversationId);
     }
   });
-  return anew;
+  return freshWorkers;
 }
 
 async function faultOf(
   services: FleetServices,
   project: Project,
   { worker, entry }: FleetMember,
-  session: number | null,
+  conversationId: number | null,
   { name }: SavedSession,
 ): Promise<Fault | null> {
   const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
-  // A program that is in no conversation has none to come back to.
-  if (entry.vendor === null && session === null) return null;
-  if (session === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
+  // A program without conversations has none to return to.
+  if (entry.vendor === null && conversationId === null) return null;
+  if (conversationId === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
   if (isRunning(services, worker)) {
-    return worker.conversationId === session
+    return worker.conversationId === conversationId
       ? null
       : fault("it is running in another conversation", `perdure stop ${worker.name}`);
   }
-  if (conversationById(services.db, session)?.vendor !== (entry.vendor?.name ?? null)) {
-    return fault(`its conversation in ${name} is another vendor's`, `--allow-fresh ${worker.name}`);
+  if (conversationById(services.db, conversationId)?.vendor !== (entry.vendor?.name ?? null)) {
+    return fault(`its conversation in ${name} belongs to another vendor`, `--allow-fresh ${worker.name}`);
   }
-  const asIfStopped = { ...worker, conversationId: session, ...launchOf(entry) };
-  const { ok, reason, hint } = await drill(services, `${project.slug}/${worker.name}`, asIfStopped);
+  const asIfStopped = { ...worker, conversationId, ...launchOf(entry) };
+  const { ok, reason, hint } = await drill(services, formatAddress(project.slug, worker.name), asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
 
@@ -149,31 +152,31 @@ function isRunning(services: FleetServices, { id }: Worker): boolean {
 function assertNoneRuns(services: FleetServices, workers: readonly Worker[], name: string): void {
   const running = workers.filter((worker) => isRunning(services, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
-  throw new PerdureError("refused", `${running.join(", ")}: running in another saved session than ${name}.`, {
+  throw new PerdureError("refused", `Already running in another saved session than ${name}: ${running.join(", ")}.`, {
     hint: "perdure down, then this again",
   });
 }
 
-/** Inside a change. From now on it follows what the workers do. */
-function enter(services: FleetServices, project: Project, saved: SavedSession): void {
+/** Makes the saved session the active one, inside a change; it follows the workers from now on. */
+function activateSaved(services: FleetServices, project: Project, saved: SavedSession): void {
   touchSaved(services.db, saved.id, services.now());
   setActiveSaved(services.db, project.id, saved.id);
   recordEvent(services, "saved.entered", { projectId: project.id }, { name: saved.name });
 }
 
-function startedMeanwhile({ name }: Worker): PerdureError {
-  return new PerdureError("conflict", `${name} was started in the meantime, in another conversation.`, {
+function startedMeanwhileError({ name }: Worker): PerdureError {
+  return new PerdureError("conflict", `${name} was started meanwhile, in another conversation.`, {
     hint: `perdure stop ${name}, then this again`,
   });
 }
 
-function refusal({ name }: SavedSession, faults: Fault[]): PerdureError {
+function restoreRefusal({ name }: SavedSession, faults: Fault[]): PerdureError {
   const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
   return new PerdureError(
     "refused",
-    [`${name} cannot be restored as a whole; nothing was started.`, ...lines].join("\n"),
+    [`${name} cannot be restored completely; nothing was started.`, ...lines].join("\n"),
     {
-      hint: "put right what is named, or let it begin anew: --allow-fresh NAME",
+      hint: "fix the workers listed, or start one in a new conversation: --allow-fresh NAME",
       details: { faults },
     },
   );

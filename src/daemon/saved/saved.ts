@@ -1,7 +1,7 @@
 import { SAVED_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { SavedRecord } from "../../protocol/records/fleet.ts";
-import { nameKey, nearest } from "../../protocol/names.ts";
+import { nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
   activeSaved,
@@ -27,20 +27,20 @@ export function describeSaved(
     createdAt: iso(saved.createdMs),
     updatedAt: iso(saved.updatedMs),
     workers: conversationsOfSaved(services.db, saved.id).flatMap(({ name, conversationId: id }) => {
-      const session = conversationById(services.db, id);
-      if (session === null) return [];
-      const { vendor, vendorId: sessionId, launchCwd, configDir } = session;
-      return [{ name, address: `${project.slug}/${name}`, vendor, sessionId, launchCwd, configDir }];
+      const conversation = conversationById(services.db, id);
+      if (conversation === null) return [];
+      const { vendor, vendorId: sessionId, launchCwd, configDir } = conversation;
+      return [{ name, address: formatAddress(project.slug, name), vendor, sessionId, launchCwd, configDir }];
     }),
   };
 }
 
-/** Inside a change. */
-export function findOrInsert(services: ChangeServices, project: Project, name: string): SavedSession {
+/** Returns the saved session of this name, or makes one, inside a change. */
+export function findOrCreateSaved(services: ChangeServices, project: Project, name: string): SavedSession {
   const known = savedByName(services.db, project.id, nameKey(name));
   if (known) return known;
   if (savedOfProject(services.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
-    throw new PerdureError("refused", `This project has ${SAVED_PER_PROJECT_MAX} saved sessions already.`, {
+    throw new PerdureError("refused", `Limit of ${SAVED_PER_PROJECT_MAX} saved sessions in this project reached.`, {
       hint: "perdure forget NAME",
     });
   }
@@ -49,12 +49,12 @@ export function findOrInsert(services: ChangeServices, project: Project, name: s
   return { ...row, id: insertSaved(services.db, row) };
 }
 
-export function unknownSaved(given: string, rows: readonly SavedSession[]): PerdureError {
+export function unknownSavedError(name: string, rows: readonly SavedSession[]): PerdureError {
   const [near] = nearest(
-    given,
-    rows.map(({ name }) => name),
+    name,
+    rows.map((saved) => saved.name),
   );
-  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(given)} here.`, {
+  return new PerdureError("not-found", `There is no saved session ${JSON.stringify(name)} here.`, {
     hint: near ? `did you mean ${near}?` : "perdure saved",
   });
 }

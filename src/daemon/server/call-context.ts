@@ -5,7 +5,7 @@ import type { CallContext } from "../calls/context.ts";
 /** The part of a call's context that is the same for all calls of the daemon. */
 export type ServerDeps = Pick<CallContext, "services" | "stopDaemon" | "stats">;
 
-/** The part that the calls of one connection have in common. */
+/** The part of a call's context that the calls of one connection share. */
 export interface Transport {
   closed: AbortSignal;
   send(id: number, item: unknown): Promise<void>;

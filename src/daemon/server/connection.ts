@@ -4,27 +4,29 @@ import { hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
-import { authorise, workerOf, type Actor } from "../permissions/actor.ts";
+import { authorise, workerActor, type Actor } from "../permissions/actor.ts";
 import { handlers } from "../calls/index.ts";
 import type { CallContext } from "../calls/context.ts";
 import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
 import { parseCall } from "./parse-call.ts";
 import { failureError, failureKind } from "../../store/failure.ts";
 
-/** One client: hello first, then calls, several at a time. A client with too many is not read from, and never cut off. */
+/**
+ * One client: a hello, then calls, several at a time. The socket of a client with too many calls is paused, not closed.
+ */
 export class Connection {
   readonly #socket: Socket;
   readonly #deps: ServerDeps;
   readonly #frames = new FrameReader();
   readonly #outgoing = new FrameGatherer();
   readonly #closed = new AbortController();
-  readonly #held = new Set<string>();
+  readonly #heldRuns = new Set<string>();
   #actor: Actor | null = null;
   #inFlight = 0;
   #draining = false;
-  /** Streams that go on when the other side has read what was sent. */
-  readonly #streams: (() => void)[] = [];
-  #isGoingOn = false;
+  /** Streams that wait until the client has read what was sent. */
+  readonly #blockedStreams: (() => void)[] = [];
+  #isFlushScheduled = false;
   readonly #transport: Transport = {
     closed: this.#closed.signal,
     send: (id, item) => this.#sendItem(id, item),
@@ -38,33 +40,33 @@ export class Connection {
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
-      this.#pump();
+      this.#handleFrames();
     });
-    socket.on("drain", () => this.#pump());
+    socket.on("drain", () => this.#handleFrames());
     socket.on("error", (error) => this.#deps.services.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
   }
 
-  /** Takes no further calls; resolves when those under way are answered. */
+  /** Stops taking calls; resolves when the calls in progress are answered. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#closed.abort();
-    for (const goOn of this.#streams.splice(0)) goOn();
+    for (const resume of this.#blockedStreams.splice(0)) resume();
     while (this.#inFlight > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     this.#flush();
-    // Waits until the answers have left, not only until they were handed over.
+    // Resolves once the answers have been sent, not only queued.
     await new Promise<void>((resolve) => this.#socket.end(resolve));
   }
 
-  #pump(): void {
-    if (!this.#isBacklogged()) for (const goOn of this.#streams.splice(0)) goOn();
+  #handleFrames(): void {
+    if (!this.#isBacklogged()) for (const resume of this.#blockedStreams.splice(0)) resume();
     try {
       while (!this.#draining && !this.#isFull()) {
         const frame = this.#frames.next();
         if (frame === undefined) break;
-        if (this.#actor === null) this.#greet(frame.value);
+        if (this.#actor === null) this.#handleHello(frame.value);
         else this.#start(this.#actor, frame.value);
       }
     } catch (error) {
@@ -78,14 +80,14 @@ export class Connection {
     return this.#inFlight >= CALLS_IN_FLIGHT_MAX || this.#isBacklogged();
   }
 
-  #greet(value: unknown): void {
+  #handleHello(value: unknown): void {
     clearTimeout(this.#helloTimer);
     const parsed = hello.safeParse(value);
     if (!parsed.success) throw new PerdureError("usage", "The first frame must be a hello.");
-    if (parsed.data.protocol !== PROTOCOL_VERSION) throw otherVersion(parsed.data.protocol, parsed.data.version);
+    if (parsed.data.protocol !== PROTOCOL_VERSION) throw versionMismatch(parsed.data.protocol, parsed.data.version);
     const { token } = parsed.data;
     // The socket lies in a folder that only the operator can enter, so a caller without a token is the operator.
-    this.#actor = token === null ? { kind: "operator" } : workerOf(this.#deps.services, token);
+    this.#actor = token === null ? { kind: "operator" } : workerActor(this.#deps.services, token);
     const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
     this.#write({ id: 0, result: welcome });
   }
@@ -112,7 +114,7 @@ export class Connection {
       this.#write({ id, error: error.toJSON() });
     }
     this.#inFlight--;
-    this.#goOnSoon();
+    this.#scheduleFlush();
   }
 
   #call(actor: Actor, id: number, word: unknown, sent: unknown): Promise<unknown> {
@@ -125,18 +127,18 @@ export class Connection {
 
   async #sendItem(id: number, item: unknown): Promise<void> {
     if (this.#write({ id, item }) || this.#closed.signal.aborted) return;
-    await new Promise<void>((resolve) => this.#streams.push(resolve));
+    await new Promise<void>((resolve) => this.#blockedStreams.push(resolve));
   }
 
   #hold(run: string): void {
-    this.#held.add(run);
-    if (!this.#closed.signal.aborted) this.#deps.services.runs.arrived(run, this);
+    this.#heldRuns.add(run);
+    if (!this.#closed.signal.aborted) this.#deps.services.runs.clientConnected(run, this);
   }
 
-  /** Returns false when the other side should be given time to read. */
+  /** Returns false when the client should be given time to read. */
   #write(frame: ResponseFrame): boolean {
     if (this.#socket.destroyed || !this.#socket.writable) return true;
-    this.#goOnSoon();
+    this.#scheduleFlush();
     try {
       this.#outgoing.add(frame);
     } catch (error) {
@@ -145,14 +147,14 @@ export class Connection {
     return !this.#isBacklogged();
   }
 
-  /** One commit answers many calls: their answers go out together, and only then more is read. */
-  #goOnSoon(): void {
-    if (this.#isGoingOn) return;
-    this.#isGoingOn = true;
+  /** Schedules one write for all answers of this tick, because one commit answers many calls; more is read after it. */
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
     process.nextTick(() => {
-      this.#isGoingOn = false;
+      this.#isFlushScheduled = false;
       this.#flush();
-      this.#pump();
+      this.#handleFrames();
     });
   }
 
@@ -166,7 +168,7 @@ export class Connection {
     return writableNeedDrain || this.#outgoing.bytes + writableLength >= writableHighWaterMark;
   }
 
-  /** Answers broken framing or a refused hello once, then closes: nothing after it could be understood. */
+  /** Answers broken framing or a refused hello once, then closes, because nothing after it could be parsed. */
   #refuse(error: unknown): void {
     this.#write({ id: 0, error: asPerdureError(error).toJSON() });
     this.#flush();
@@ -178,13 +180,13 @@ export class Connection {
   #onClose(): void {
     clearTimeout(this.#helloTimer);
     this.#closed.abort();
-    // There is nobody left to wait for.
-    for (const goOn of this.#streams.splice(0)) goOn();
-    for (const run of this.#held) this.#deps.services.runs.left(run, this);
+    // The client that the streams waited for is gone.
+    for (const resume of this.#blockedStreams.splice(0)) resume();
+    for (const run of this.#heldRuns) this.#deps.services.runs.clientDisconnected(run, this);
   }
 }
 
-function otherVersion(theirs: number, version: string): PerdureError {
+function versionMismatch(theirs: number, version: string): PerdureError {
   const older = theirs < PROTOCOL_VERSION;
   return new PerdureError(
     "version",

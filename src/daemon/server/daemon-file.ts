@@ -2,7 +2,7 @@ import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
 import { writeFileAtomic } from "../../state/files.ts";
 import type { Services } from "../services.ts";
 
-/** Who serves, since when, on which socket. For people; nobody needs it to be served. */
+/** Writes which process serves, since when and on which socket; for people only, so a failure is logged and ignored. */
 export function writeDaemonFile(services: Services): void {
   const { paths, processes } = services;
   const startedAt = processes.inspect(process.pid)?.startedAt ?? null;
@@ -15,8 +15,8 @@ export function writeDaemonFile(services: Services): void {
   }
 }
 
-/** One line to whoever started us, then the pipe is closed: a client can say at once why a start failed. */
-export function tellStarter(news: Record<string, unknown>): void {
+/** Writes one line to the process that started the daemon and closes the pipe, so that it can report a failed start at once. */
+export function reportToStarter(report: Record<string, unknown>): void {
   process.stdout.on("error", () => process.stdout.destroy());
-  process.stdout.end(`${JSON.stringify(news)}\n`);
+  process.stdout.end(`${JSON.stringify(report)}\n`);
 }

@@ -5,13 +5,13 @@ import { lastEventSeq } from "../../store/events.ts";
 import { DamagedRow } from "../../store/failure.ts";
 import { logLine } from "./log.ts";
 
-/** As many digits as any number has, so that a later one always covers an earlier one. */
+/** The width of every number, so that a later one always overwrites an earlier one completely. */
 const DIGITS = 16;
 
 /**
- * How far the store has come, beside it. A log of changes that was cut off by damage opens as an earlier store, without a
- * word: what was acknowledged since would be gone in silence. Written after each commit and not synced: a power cut
- * may leave a lower mark, never a higher one.
+ * The number of the last event, in a file beside the store. A write-ahead log that was cut off by damage opens silently as
+ * an earlier store, and acknowledged changes would be lost unnoticed. The file is written after each commit and not synced:
+ * a power cut may leave a lower number, never a higher one.
  */
 export class HighWater {
   readonly #file: string;
@@ -22,12 +22,12 @@ export class HighWater {
     this.#file = file;
   }
 
-  /** A store that ends before the mark has lost what was acknowledged after it. */
-  static of(file: string, db: Db): HighWater {
-    const mark = new HighWater(file);
-    const [reached, last] = [mark.#read(), lastEventSeq(db)];
-    if (reached > last) throw new DamagedRow(`it ends with event ${last}, and there had been ${reached}`);
-    return mark;
+  /** Throws if the store ends before the mark, because it has then lost acknowledged changes. */
+  static open(file: string, db: Db): HighWater {
+    const highWater = new HighWater(file);
+    const [reached, last] = [highWater.#read(), lastEventSeq(db)];
+    if (reached > last) throw new DamagedRow(`it ends with event ${last}, but had reached event ${reached}`);
+    return highWater;
   }
 
   #read(): number {
@@ -35,8 +35,8 @@ export class HighWater {
     return /^[0-9]{1,16}$/.test(text) ? Number(text) : 0;
   }
 
-  /** After a commit. It is no more than a witness: on a full disk, say, everything goes on without. */
-  note(db: Db): void {
+  /** Writes the mark after a commit. A failure, such as a full disk, is logged and ignored: the mark is only a check. */
+  update(db: Db): void {
     const mark = lastEventSeq(db);
     if (mark === this.#last) return;
     try {
@@ -48,8 +48,8 @@ export class HighWater {
     }
   }
 
-  /** Another store is put in the place of the one it was about. */
-  forget(): void {
+  /** Removes the mark when another store takes the place of the one it belongs to. */
+  remove(): void {
     rmSync(this.#file, { force: true });
   }
 }

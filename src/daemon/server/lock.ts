@@ -9,12 +9,12 @@ export interface Lock {
   release(): void;
 }
 
-/** Null when another daemon serves. One that is starting or leaving is waited for. */
+/** Takes the lock, or returns null when another daemon serves. Waits for a daemon that is starting or stopping. */
 export async function lockOrYield(file: string, socket: string): Promise<Lock | null> {
   for (let waited = 0; ; waited += DAEMON_LOCK_POLL_MS) {
     const lock = takeLock(file);
     if (lock) return lock;
-    if (await answers(socket)) return null;
+    if (await isAnswering(socket)) return null;
     if (waited > DAEMON_LOCK_WAIT_MS) {
       throw new PerdureError("unavailable", `Another daemon holds ${file} but does not answer.`, {
         hint: "perdure doctor",
@@ -24,8 +24,8 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
   }
 }
 
-/** For a service: another daemon may serve now, and leaves when nothing needs it. */
-export async function lockPatiently(file: string): Promise<Lock> {
+/** Waits, as a service does, until the daemon that serves now exits because nothing needs it. */
+export async function waitForLock(file: string): Promise<Lock> {
   for (;;) {
     const lock = takeLock(file);
     if (lock) return lock;
@@ -33,7 +33,7 @@ export async function lockPatiently(file: string): Promise<Lock> {
   }
 }
 
-function answers(socket: string): Promise<boolean> {
+function isAnswering(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socket);
     probe.once("connect", () => resolve(true)).once("error", () => resolve(false));
@@ -42,8 +42,8 @@ function answers(socket: string): Promise<boolean> {
 }
 
 /**
- * One daemon per state dir. Node has no flock, but SQLite's exclusive transaction is a lock of the kernel: it goes
- * with the process however that ends, so there is no stale lock to clean up and no moment of doubt.
+ * Takes the lock that allows one daemon per state folder. Node has no flock, but SQLite's exclusive transaction is a lock of
+ * the kernel: it ends with the process, however that ends, so a stale lock cannot exist.
  */
 export function takeLock(file: string): Lock | null {
   const database = openLock(file);
@@ -54,8 +54,8 @@ export function takeLock(file: string): Lock | null {
     database.close();
     if (isCode(error, SQLITE_BUSY)) return null;
     if (!isCode(error, SQLITE_NOTADB)) throw error;
-    // Garbage, so nobody holds it. Emptied, not removed: a faster starter may have locked this very file meanwhile, and
-    // a new file beside it would be a second lock.
+    // A file with garbage is held by nobody. It is truncated, not removed: another starter may have locked this very file
+    // meanwhile, and a new file beside it would be a second lock.
     truncateSync(file);
     return takeLock(file);
   }

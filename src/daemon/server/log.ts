@@ -3,23 +3,23 @@ import { LOG_BYTES_MAX } from "../../limits/index.ts";
 
 const STDERR = 2;
 
-/** Lines go to stderr, which autostart points at the log file. */
+/** Writes a line to stderr, which autostart points at the log file. */
 export function logLine(line: string): void {
   try {
     writeSync(STDERR, `${new Date().toISOString()} [${process.pid}] ${line.replaceAll("\n", "\n    ")}\n`);
   } catch {
-    // A full disk must not take the daemon with it because it could not be told about.
+    // The daemon must survive a full disk even when it cannot log it.
   }
 }
 
-/** Copy and cut: the file is open for appending, here and in crash output, so it must stay the same file. */
-export function boundLog(file: string): void {
+/** Copies the log and truncates it in place: the file is open for appending, so it must stay the same file. */
+export function rotateLog(file: string): void {
   const stats = fstatSync(STDERR);
   if (!stats.isFile() || stats.size <= LOG_BYTES_MAX) return;
   try {
     copyFileSync(file, `${file}.1`);
   } catch (error) {
-    logLine(`the older half of the log is not kept: ${String(error)}`);
+    logLine(`the old log could not be saved: ${String(error)}`);
   }
   ftruncateSync(STDERR, 0);
 }

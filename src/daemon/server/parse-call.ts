@@ -6,12 +6,12 @@ import { shorten } from "../../protocol/names.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Calls by the names that they had, and that clients still send. */
+/** The calls by their old names, which clients still send. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map(Object.entries(WIRE_NAMES).map(([call, word]) => [word, call]));
 
-const OTHER_VERSION = "the daemon may be of another version: perdure daemon stop (workers live on), then try again";
+const OTHER_VERSION = "the daemon may have another version: perdure daemon stop (workers live on), then try again";
 
-/** The call that a frame asks for, by its name or its old one, with parameters that fit. Throws with what is wrong with them. */
+/** Returns the call that a frame names, by its new or old name, with valid parameters; throws with what is wrong otherwise. */
 export function parseCall(word: unknown, params: unknown): { name: CallName; params: unknown } {
   const name = typeof word === "string" ? (OLD_NAMES.get(word) ?? word) : null;
   if (name === null || !isCall(name)) {
@@ -28,7 +28,7 @@ function isCall(name: string): name is CallName {
   return Object.hasOwn(calls, name);
 }
 
-/** The first problem, with the name of its field and what was expected there. */
+/** Describes the first problem: the name of the field and the expected value. */
 function problemOf([issue]: readonly Issue[], params: unknown): string {
   if (issue === undefined) return "the parameters are not valid";
   const field = issue.path.length === 0 ? "params" : shorten(issue.path.join("."));

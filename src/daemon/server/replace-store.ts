@@ -4,15 +4,15 @@ import type { StatePaths } from "../../state/paths.ts";
 import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/restore.ts";
 import { HighWater } from "./high-water.ts";
 
-/** What the operator asked for at this start: a backup put back, or an empty store beside one that was set aside. */
-export function replaceStore(paths: StatePaths, beginAnew: boolean): void {
+/** Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. */
+export function replaceStore(paths: StatePaths, newStore: boolean): void {
   const backup = argumentAfter("--restore");
   const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
   if (backup !== null) restoreStore(backup, paths.database, live());
-  else if (beginAnew && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set(), "the new store");
+  else if (newStore && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set(), "the new store");
   else return;
-  new HighWater(paths.highWater).forget();
-  for (const folder of [paths.custody, paths.attachments]) keepBeside(folder, backup !== null);
+  new HighWater(paths.highWater).remove();
+  for (const folder of [paths.custody, paths.attachments]) setFolderAside(folder, backup !== null);
 }
 
 function argumentAfter(flag: string): string | null {
@@ -21,12 +21,12 @@ function argumentAfter(flag: string): string | null {
 }
 
 /**
- * Copies and files belong to the store that knows them by number: another one would clear them away, or write over them. What
- * a backup knew of stays usable.
+ * Saves a folder of files that the old store knows by number, and that another store would delete or overwrite. For a backup
+ * the folder is copied, so that the files which the backup knows stay usable; else it is moved.
  */
-function keepBeside(folder: string, stays: boolean): void {
+function setFolderAside(folder: string, copies: boolean): void {
   if (!existsSync(folder)) return;
-  const beside = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, "-")}`;
-  if (stays) cpSync(folder, beside, { recursive: true, preserveTimestamps: true });
-  else renameSync(folder, beside);
+  const aside = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  if (copies) cpSync(folder, aside, { recursive: true, preserveTimestamps: true });
+  else renameSync(folder, aside);
 }

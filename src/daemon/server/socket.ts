@@ -7,7 +7,7 @@ import { encodeFrame } from "../../protocol/frames.ts";
 import type { ServerDeps } from "./call-context.ts";
 import { Connection } from "./connection.ts";
 
-/** The socket and whoever is connected to it. */
+/** The daemon's socket and its connections. */
 export class DaemonServer {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
@@ -24,12 +24,12 @@ export class DaemonServer {
     return this.#connections.size;
   }
 
-  /** Called each time the last connection has gone. */
+  /** Sets the listener that is called each time the last connection has closed. */
   onQuiet(listener: () => void): void {
     this.#onQuiet = listener;
   }
 
-  /** The lock is ours, so whatever lies at the path is a leftover of a daemon that died. */
+  /** Listens at the path. The caller has the lock, so a file at the path is a leftover of a daemon that died. */
   async listen(path: string): Promise<void> {
     rmSync(path, { force: true });
     await new Promise<void>((resolve, reject) => {
@@ -37,7 +37,7 @@ export class DaemonServer {
       this.#server.listen({ path, backlog: 511 }, resolve);
     });
     this.#server.removeAllListeners("error");
-    // Out of file descriptors, say: those who are connected go on, and so does listening.
+    // For example out of file descriptors: the existing connections and the listener continue.
     this.#server.on("error", (error) => this.#log(`accept: ${error.message}`));
     chmodSync(path, 0o600);
   }
@@ -50,7 +50,7 @@ export class DaemonServer {
 
   #accept(socket: Socket, deps: ServerDeps): void {
     if (this.#connections.size >= CONNECTIONS_MAX) {
-      const busy = new PerdureError("unavailable", `The daemon has ${CONNECTIONS_MAX} connections already.`, {
+      const busy = new PerdureError("unavailable", `The daemon's limit of ${CONNECTIONS_MAX} connections is reached.`, {
         hint: "try again in a moment",
       });
       socket.on("error", () => socket.destroy());

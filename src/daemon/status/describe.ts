@@ -1,4 +1,5 @@
 import type { RunRecord } from "../../protocol/records/run.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
@@ -21,18 +22,18 @@ import { provedOf } from "../conversations/bindings.ts";
 import { isSuspended } from "../conversations/suspended.ts";
 import { iso } from "../../util/iso.ts";
 
-export interface Described {
+export interface DescribedWorker {
   summary: WorkerSummary;
   processes: ProcessInfo[];
 }
 
-/** A worker as it is right now: what the store says, corrected by a look at its processes. */
-export function describeWorker(services: StatusServices, project: Project, worker: Worker): Described {
+/** Describes a worker as it is now: the store's record, corrected by the state of its processes. */
+export function describeWorker(services: StatusServices, project: Project, worker: Worker): DescribedWorker {
   const run = holderOf(services.db, worker);
   const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
   const summary: WorkerSummary = {
-    address: `${project.slug}/${worker.name}`,
+    address: formatAddress(project.slug, worker.name),
     project: project.slug,
     name: worker.name,
     vendor: worker.vendor,
@@ -41,7 +42,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
     state: stateOf(services, worker, live, processes),
     generation: worker.lease.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.startedMs) },
-    session: summaryOf(services, worker),
+    session: conversationSummary(services, worker),
     unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
     restarts: worker.restarts,
     attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
@@ -67,26 +68,30 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
   if (live === null)
     return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
   if (worker.lease.phase === "displacing") return "displaced";
-  // A program without an adapter runs; whether it waits for somebody, only an adapter could tell.
-  const survivors = processes.every(({ pid }) => pid !== live.pid);
-  if (live.kind === "client" || survivors) return "busy";
+  // Only an adapter can tell whether a program waits for somebody; without one it is busy.
+  const wrapperGone = processes.every(({ pid }) => pid !== live.pid);
+  if (live.kind === "client" || wrapperGone) return "busy";
   return services.runs.hasStarted(live) ? (services.conversations.activityOf(live.id) ?? "busy") : "starting";
 }
 
-function summaryOf(services: StatusServices, worker: Worker): WorkerSummary["session"] {
-  const session = boundConversation(services.db, worker);
-  if (session === null) return null;
-  const proof = lastEntryOfConversation(services.db, session.id);
-  return { id: session.vendorId, provenance: session.provenance, proved: proof ? provedOf(proof) : "pending" };
+function conversationSummary(services: StatusServices, worker: Worker): WorkerSummary["session"] {
+  const conversation = boundConversation(services.db, worker);
+  if (conversation === null) return null;
+  const proof = lastEntryOfConversation(services.db, conversation.id);
+  return {
+    id: conversation.vendorId,
+    provenance: conversation.provenance,
+    proved: proof ? provedOf(proof) : "pending",
+  };
 }
 
 function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
   const entry = lastEntryOfRun(services.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
-  const foreign = services.conversations.foreignConversationOf(run.id);
-  if (foreign !== null) return `in another worker's conversation: ${foreign}`;
-  const strangers = services.conversations.foreignOpenersOf(run.id);
-  if (strangers.length > 0) return `its conversation is also open in pid ${strangers.join(", ")}`;
+  const foreignConversation = services.conversations.foreignConversationOf(run.id);
+  if (foreignConversation !== null) return `in another worker's conversation: ${foreignConversation}`;
+  const openers = services.conversations.foreignOpenersOf(run.id);
+  if (openers.length > 0) return `its conversation is also open in pid ${openers.join(", ")}`;
   if (isSuspended(services, run, processes)) return "suspended";
   const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
@@ -130,25 +135,32 @@ export function describeRun(services: StatusServices, run: Run): RunRecord {
   };
 }
 
-export function describeSession(services: StatusServices, worker: Worker, session: Conversation): SessionRecord {
-  const proof = lastEntryOfConversation(services.db, session.id);
-  const from = session.rotatedFrom === null ? null : conversationById(services.db, session.rotatedFrom);
-  const stem = session.forkedFrom === null ? null : conversationById(services.db, session.forkedFrom);
-  const kept = custodyOf(services.db, session.id);
+export function describeConversation(
+  services: StatusServices,
+  worker: Worker,
+  conversation: Conversation,
+): SessionRecord {
+  const proof = lastEntryOfConversation(services.db, conversation.id);
+  const from = conversation.rotatedFrom === null ? null : conversationById(services.db, conversation.rotatedFrom);
+  const stem = conversation.forkedFrom === null ? null : conversationById(services.db, conversation.forkedFrom);
+  const kept = custodyOf(services.db, conversation.id);
   return {
-    id: session.vendorId,
-    vendor: session.vendor,
-    provenance: session.provenance,
+    id: conversation.vendorId,
+    vendor: conversation.vendor,
+    provenance: conversation.provenance,
     rotatedFrom: from?.vendorId ?? null,
     forkedFrom: stem?.vendorId ?? null,
-    launchCwd: session.launchCwd,
-    configDir: session.configDir,
+    launchCwd: conversation.launchCwd,
+    configDir: conversation.configDir,
     proved: proof ? provedOf(proof) : "pending",
     evidence: proof?.evidence ?? null,
     custody: kept && { bytes: kept.bytes, sha256: kept.sha256, at: iso(kept.keptMs) },
-    current: worker.conversationId === session.id,
-    version: session.version,
-    transcript: session.transcript === null ? null : { file: session.transcript, bytes: session.transcriptBytes ?? 0 },
-    createdAt: iso(session.createdMs),
+    current: worker.conversationId === conversation.id,
+    version: conversation.version,
+    transcript:
+      conversation.transcript === null
+        ? null
+        : { file: conversation.transcript, bytes: conversation.transcriptBytes ?? 0 },
+    createdAt: iso(conversation.createdMs),
   };
 }

@@ -24,11 +24,11 @@ export const ON_THE_WAY: ReadonlySet<MailState> = new Set(["queued", "offered", 
 export const OPERATOR = "operator";
 export const SUPERVISOR = "supervisor";
 
-/** Throws for a text that is longer than a message may be; its bytes else. */
+/** Returns the bytes of a text; throws if they are more than a message may have. */
 export function checkMessageBytes(text: string): number {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MESSAGE_BYTES_MAX) return bytes;
-  throw new PerdureError("usage", `The message has ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} are taken.`, {
+  throw new PerdureError("usage", `The message has ${bytes} bytes; the limit is ${MESSAGE_BYTES_MAX}.`, {
     hint: "send it as a file: --attach FILE",
   });
 }

@@ -6,7 +6,7 @@ export const conflictRows: BadInput[] = [
   conflict("rename coder maker", /^maker is the old name of api\/builder/, /perdure retire maker/),
   row("retire sleeper", 4, "held", /^api\/sleeper is running: run .*, pid \d+\.$/, /perdure stop (api\/)?sleeper/),
   conflict("project move lib", /^Project lib is still at .*; it was not moved\.$/, /move or remove/),
-  conflict("project move api", /^Project api is here already/, /nothing to do/),
+  conflict("project move api", /^Project api is already here/, /nothing to do/),
   conflict("init", /configured\/perdure\.toml exists already; it was not changed\.$/, /edit/, { cwd: "configured" }),
   conflict("backup ../taken.db", /taken\.db exists already; a backup never overwrites\.$/, /another file/),
   conflict("backup .", /exists already/, /another file/),
@@ -47,7 +47,7 @@ export const environmentRows: BadInput[] = [
   }),
   row("ls", 5, "unsafe", /taken\.db is not safe .*not a folder/, /./, { env: { PERDURE_HOME: "{home}/taken.db" } }),
   row("ls", 5, "unsafe", /taken\.db.*not a folder/, /./, { env: { PERDURE_HOME: "{home}/taken.db/below" } }),
-  row("ls", 5, "refused", /^PERDURE_TOKEN is not the token of any run/, /unset PERDURE_TOKEN/, {
+  row("ls", 5, "refused", /^PERDURE_TOKEN is not the token of a known run/, /unset PERDURE_TOKEN/, {
     env: { PERDURE_SOCKET: "{home}/.local/state/perdure/perdure.sock", PERDURE_TOKEN: "made-up" },
   }),
 ];

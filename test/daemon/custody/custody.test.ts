@@ -79,7 +79,7 @@ describe.each(VENDORS)("%s", (vendor) => {
     writeFileSync(file, changed);
     const { code, stderr } = await refused(persona);
     expect(code).toBe(5);
-    expect(stderr).toContain("somebody has changed it");
+    expect(stderr).toContain("its beginning was changed");
     expect(stderr).toContain("perdure adopt coder --kept");
     expect((await persona.show("coder")).state).toBe("unresumable");
 

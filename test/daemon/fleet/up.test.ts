@@ -128,7 +128,7 @@ it("up leaves running workers alone when the fleet file changed, and says who st
   }
   fleet.write(entries('args = ["--resume", "x"]'));
   expect(await told()).toMatchObject({
-    a: { outcome: "running", reason: expect.stringContaining("must not be given --resume") },
+    a: { outcome: "running", reason: expect.stringContaining("cannot be started with --resume") },
     b: { outcome: "running", reason: null, hint: null },
   });
   fleet.write(entries("").replace('vendor = "scripted"', 'vendor = "claude"'));

@@ -62,7 +62,7 @@ const BROKEN: Broken[] = [
   {
     name: "changed",
     check: "conversation",
-    says: /somebody has changed it/,
+    says: /its beginning was changed/,
     hint: /adopt changed --kept/,
     harm: ({ transcript }) =>
       writeFileSync(transcript, readFileSync(transcript, "utf8").replace("the secret", "the sEcret")),
@@ -85,7 +85,7 @@ const BROKEN: Broken[] = [
   {
     name: "uncopied",
     check: "custody",
-    says: /no copy is kept|is damaged/,
+    says: /has no copy|is damaged/,
     hint: /perdure run uncopied/,
     harm: ({ custody }) => rmSync(custody, { recursive: true }),
   },
@@ -166,7 +166,7 @@ it("one that runs, one that is lost but kept, one that never spoke and one witho
     ["api/running", true],
     ["api/silent", true],
   ]);
-  expect(JSON.stringify(workers[0])).toContain("would be put back");
+  expect(JSON.stringify(workers[0])).toContain("would be restored");
   await running.end();
 });
 

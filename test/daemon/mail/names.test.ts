@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isAllowed } from "../../../src/daemon/permissions/policy.ts";
+import { AgentPolicy } from "../../../src/daemon/permissions/policy.ts";
 import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
 import { mailHomes } from "./mail-home.ts";
 
@@ -81,7 +81,7 @@ it("a full box is an error with a hint, and nothing is dropped", async () => {
   await mail.changeStore(`UPDATE mailboxes SET messages = ${BOX_MESSAGES_MAX}`);
   const full = await home.perdure(["send", "coder", "one too many"]);
   expect(full.code).toBe(7);
-  expect(full.stderr).toMatch(/The box of api\/coder is full: .*\n {2}→ it has to read them/);
+  expect(full.stderr).toMatch(/The mailbox of api\/coder is full: .*\n {2}→ the worker has to read them/);
   expect((await mail.peek("coder")).map(({ body }) => body)).toEqual(["first"]);
 });
 
@@ -130,8 +130,9 @@ it("a mistake in perdure.toml keeps nobody from mail, and gives back nothing tha
   const { home } = mail;
   const file = join(home.project, "perdure.toml");
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\n');
+  const policy = new AgentPolicy();
   const allowed = (second: number): boolean[] =>
-    (["send", "inbox"] as const).map((word) => isAllowed(home.project, word, second * 1000));
+    (["send", "inbox"] as const).map((word) => policy.isAllowed(home.project, word, second * 1000));
   expect(allowed(0)).toEqual([false, true]);
   writeFileSync(file, '[policy]\nagents_may = ["inbox"]\noops\n');
   expect(allowed(60)).toEqual([false, true]);

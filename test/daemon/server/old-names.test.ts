@@ -128,7 +128,7 @@ const CASES: Record<Renamed, Case> = {
   },
   moveProject: {
     params: async () => (await claimed()) && { here: projectRefOf(home), old: "api" },
-    answers: [error("conflict", /^Project api is here already/)],
+    answers: [error("conflict", /^Project api is already here/)],
   },
   checkTrust: {
     params: () => ({ here: projectRefOf(home), text: "[workers.coder]", prompts: "{}" }),
