@@ -1,3 +1,5 @@
+import type { AwakeTimer } from "./awake-timer.ts";
+
 /**
  * The lease of one worker's name. Generations only rise: each claim and each takeover makes a new one, and a writer that
  * shows an older one is stale. The caller finds out whether the holder is alive and passes it in.
@@ -41,4 +43,12 @@ export type LeaseStanding = "current" | "displaced" | "stale";
 export function leaseStanding(lease: LeaseState, run: string, generation: number): LeaseStanding {
   if (lease.phase === "held" && lease.run === run && lease.generation === generation) return "current";
   return lease.phase === "displacing" && lease.run === run ? "displaced" : "stale";
+}
+
+/**
+ * Tells whether the lease of a library client has expired: its connection is gone while its process lives. Only such a lease
+ * expires by time, after two waits of awake time; the second wait is for laptops that wake up to a stalled machine.
+ */
+export function hasClientLeaseExpired({ awakeMs }: AwakeTimer, waitMs: number): boolean {
+  return awakeMs >= 2 * waitMs;
 }

@@ -1,6 +1,6 @@
+import type { WaitingAsk } from "../../core/ask-cycle.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { WaitingAsk } from "../../core/mail.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { leaseStanding } from "../../core/lease.ts";
@@ -11,8 +11,8 @@ import type { Services } from "../services.ts";
 import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
 import { describeMessage } from "../mail/describe.ts";
-import { MailboxChange } from "../mail/waiting.ts";
-import { askKey } from "../mail/waiting.ts";
+import { MailboxChange } from "../mail/mailbox-change.ts";
+import { askKey } from "../mail/mailbox-change.ts";
 import { recipientOf } from "../mail/recipients.ts";
 import { senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";

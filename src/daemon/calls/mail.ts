@@ -5,7 +5,7 @@ import { setPaused, workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { describeMessage, describeSteps } from "../mail/describe.ts";
 import { findMessage } from "../mail/describe.ts";
-import { mailboxKey } from "../mail/waiting.ts";
+import { mailboxKey } from "../mail/mailbox-change.ts";
 import { isSentBy, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
 import { findWorker } from "../names/lookup.ts";

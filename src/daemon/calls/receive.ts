@@ -6,7 +6,7 @@ import { offerNext, returnUnarrived, type MailboxReader } from "../mail/offer.ts
 import { projectFor } from "../mail/recipients.ts";
 import { assertNotNested, senderOf } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";
-import { mailboxKey, MailboxChange } from "../mail/waiting.ts";
+import { mailboxKey, MailboxChange } from "../mail/mailbox-change.ts";
 import type { CallContext } from "./context.ts";
 
 /** Offers the next messages to the run, in order. A message that the run does not acknowledge in time is offered again. */

@@ -9,7 +9,7 @@ import type { Services } from "../services.ts";
 import { admit } from "../mail/admit.ts";
 import { withAttachments } from "../mail/attachments.ts";
 import { findMessage } from "../mail/describe.ts";
-import { askKey } from "../mail/waiting.ts";
+import { askKey } from "../mail/mailbox-change.ts";
 import { projectFor, type Recipient } from "../mail/recipients.ts";
 import { assertNotNested, senderOf, type Sender } from "../mail/sender.ts";
 import { transition } from "../mail/transition.ts";

@@ -1,15 +1,16 @@
 import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
-import { findWaitCycle } from "../../core/mail.ts";
+import { findWaitCycle } from "../../core/ask-cycle.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
-import { insertMessage, messageById, type Message } from "../../store/messages.ts";
+import { insertMessage, messageById } from "../../store/messages.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
 import { digestOf } from "./integrity.ts";
-import { mailboxKey } from "./waiting.ts";
+import { assertSameMessage } from "./message-ids.ts";
+import { mailboxKey } from "./mailbox-change.ts";
 import type { Recipient } from "./recipients.ts";
 import { isSentBy, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
@@ -47,7 +48,10 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
     attachments: draft.attachments,
   });
   const known = draft.isFirst ? null : messageById(services.db, draft.id);
-  if (known) return repeated(known, digest, to, renamedFrom);
+  if (known) {
+    assertSameMessage(known, digest);
+    return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
+  }
   const bytes = checkMessageBytes(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
   assertSendRate(services, sender);
@@ -74,16 +78,6 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   recordEvent(services, "mail.queued", subject, { id: draft.id, from: sender.name });
   services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
   return { id: draft.id, to, state: "queued", seq, renamedFrom, again: false };
-}
-
-function repeated(known: Message, digest: string, to: string, renamedFrom: string | null): Admitted {
-  if (known.digest === digest) {
-    return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
-  }
-  throw new PerdureError("conflict", `The id ${known.id} was used for another message.`, {
-    hint: `choose another id; the message with this one: perdure mail ${known.id}`,
-    details: { id: known.id, state: known.state },
-  });
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {

@@ -1,4 +1,6 @@
 import { randomFillSync } from "node:crypto";
+import { PerdureError } from "../../protocol/errors.ts";
+import type { Message } from "../../store/messages.ts";
 
 /** Letters and digits that are not mistaken for each other. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -22,4 +24,16 @@ export class MessageIds {
     for (const byte of bytes) id += ALPHABET[byte % ALPHABET.length];
     return id;
   }
+}
+
+/**
+ * Judges a message under an id that was used before: the same text is the same message, sent again because its answer was
+ * lost, and any other text is a conflict.
+ */
+export function assertSameMessage(known: Message, digest: string): void {
+  if (known.digest === digest) return;
+  throw new PerdureError("conflict", `The id ${known.id} was used for another message.`, {
+    hint: `choose another id; the message with this one: perdure mail ${known.id}`,
+    details: { id: known.id, state: known.state },
+  });
 }

@@ -1,3 +1,4 @@
+import type { WaitingAsk } from "../../core/ask-cycle.ts";
 import {
   EVENT_ROWS_DEFAULT,
   MAIL_SWEEP_MS,
@@ -5,12 +6,12 @@ import {
   SENDER_BURST,
   SENDER_PER_SECOND,
 } from "../../limits/index.ts";
-import { spendAllowance, type SendAllowance, type WaitingAsk } from "../../core/mail.ts";
+import { spendAllowance, type SendAllowance } from "../../core/mail.ts";
 import { allOffers, messagesExpiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 import type { MailClock } from "./clock.ts";
 import { MessageIds } from "./message-ids.ts";
-import { askKey } from "./waiting.ts";
+import { askKey } from "./mailbox-change.ts";
 import { transition } from "./transition.ts";
 
 type MailRuntimeServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs" | "log">;

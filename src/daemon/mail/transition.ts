@@ -11,7 +11,7 @@ import {
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
-import { askKey, mailboxKey } from "./waiting.ts";
+import { askKey, mailboxKey } from "./mailbox-change.ts";
 
 interface TransitionServices extends ChangeServices {
   readonly mail: {

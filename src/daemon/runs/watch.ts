@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
-import { endLease } from "../../core/lease.ts";
+import { endLease, hasClientLeaseExpired } from "../../core/lease.ts";
 import { endReason, parseExitCode } from "../../core/run-end.ts";
 import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
@@ -282,7 +282,7 @@ export class RunWatch {
     // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = startTimer(this.#services.monotonicMs());
     tracked.absence = tick(tracked.absence, this.#services.monotonicMs(), RUN_POLL_MS);
-    if (tracked.absence.awakeMs >= 2 * CLIENT_ABSENCE_MS) await this.endIfGone(tracked.run, "expired");
+    if (hasClientLeaseExpired(tracked.absence, CLIENT_ABSENCE_MS)) await this.endIfGone(tracked.run, "expired");
   }
 
   /** Ends the run if no process of it is left. A late pane of a killed daemon then finds no script to start. */

@@ -1,17 +1,10 @@
-import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { ControlClient, unansweredError, tmuxMessageOf } from "./control-client.ts";
+import { ControlClient, tmuxMessageOf, unansweredError } from "./control-client.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";
-
-const exec = promisify(execFile);
-
-/** The session that the control client attaches to; its pane ended at once. No project's session begins with `_`. */
-export const CONTROL_SESSION = "_perdure";
-const NEW_CONTROL_SESSION = ["new-session", "-d", "-s", CONTROL_SESSION, "-c", "/", "--", "/bin/sh", "-c", ":"];
+import { CONTROL_SESSION, killServer, remakeControlSession, startServer } from "./start-server.ts";
 
 export interface ConnectionOptions {
   socket: string;
@@ -70,7 +63,7 @@ export class TmuxConnection {
 
   async #killOnce(): Promise<boolean> {
     try {
-      await this.#tmux(["-N"], [["kill-server"]]);
+      await killServer({ ...this.#options, environment: this.#environment });
       return false;
     } catch (error) {
       if (isServerAbsent(error)) return true;
@@ -101,9 +94,7 @@ export class TmuxConnection {
   }
 
   async #start(): Promise<ControlClient> {
-    const options = serverOptions(this.#environment);
-    // The server makes a session and a process group of its own, so what ends the daemon does not end the server.
-    await this.#tmux(["-f", "/dev/null"], [["start-server"], ...options, NEW_CONTROL_SESSION]);
+    await startServer({ ...this.#options, environment: this.#environment });
     const client = await this.find();
     if (client) return client;
     throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
@@ -134,7 +125,8 @@ export class TmuxConnection {
       return await ControlClient.open(options, notice);
     } catch (error) {
       if (!/can't find session|no sessions/.test(tmuxMessageOf(error))) throw error;
-      await this.#tmux(["-N"], [NEW_CONTROL_SESSION]); // somebody closed the session; the workers are still there
+      // Somebody closed the session; the workers are still there.
+      await remakeControlSession({ ...this.#options, environment: this.#environment });
       return ControlClient.open(options, notice);
     }
   }
@@ -166,19 +158,6 @@ export class TmuxConnection {
       );
     }, TMUX_RECONNECT_MS);
     this.#retryTimer.unref();
-  }
-
-  /** Runs tmux as a process, for commands that a control client cannot run. None of our words ends in `;`. */
-  async #tmux(flags: string[], commands: string[][]): Promise<void> {
-    const words = commands.flatMap((command, index) => (index === 0 ? command : [";", ...command]));
-    const { file, socket } = this.#options;
-    const options = { env: this.#environment, cwd: "/", timeout: TMUX_ANSWER_MS };
-    try {
-      await exec(file, ["-u", "-S", socket, ...flags, ...words], options);
-    } catch (error) {
-      const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
-      throw unansweredError(stderr || String(error), error);
-    }
   }
 }
 

@@ -1,9 +1,10 @@
+import { CONTROL_SESSION } from "./start-server.ts";
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
-import { CONTROL_SESSION, TmuxConnection } from "./connection.ts";
+import { TmuxConnection } from "./connection.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { literal } from "./quote.ts";
 import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
