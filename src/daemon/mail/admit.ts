@@ -110,14 +110,14 @@ function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: R
 }
 
 function waitCycleError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
-  const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
-  const asked = messageById(services.db, ask);
+  const waitingName = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
+  const askMessage = messageById(services.db, ask);
   return new PerdureError(
     "conflict",
-    `${who} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
+    `${waitingName} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
     {
       hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
-      details: { ask, body: asked?.body },
+      details: { ask, body: askMessage?.body },
     },
   );
 }

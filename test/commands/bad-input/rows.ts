@@ -189,7 +189,11 @@ const vendors = [
   missing("inbox codr", /no worker "codr"/, /did you mean coder/),
   usage("pending --bogus", /^pending: there is no option --bogus\.$/, /^perdure pending/),
   missing("adopt nobody-like-that --kept", /no worker/, /^perdure ls$/),
-  missing("adopt coder --kept", /perdure has no intact copy of the conversation of api\/coder/, /perdure history coder/),
+  missing(
+    "adopt coder --kept",
+    /perdure has no intact copy of the conversation of api\/coder/,
+    /perdure history coder/,
+  ),
   usage(
     "run x --vendor custom -- true",
     /needs a command, and --new-args and --resume-args/,

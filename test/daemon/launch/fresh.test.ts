@@ -44,6 +44,6 @@ describe.each(VENDORS)("%s --fresh", (vendor) => {
 
     const stolen = await persona.home.perdure(["adopt", "thief", "--vendor", vendor, "--conversation", old]);
     expect(stolen).toMatchObject({ code: 4, stdout: "" });
-    expect(stolen.stderr).toContain("is coder's");
+    expect(stolen.stderr).toContain("belongs to coder");
   });
 });
