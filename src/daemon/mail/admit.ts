@@ -1,4 +1,4 @@
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
+import { MAILBOX_BYTES_MAX, MAILBOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
@@ -87,7 +87,7 @@ function repeated(known: Message, digest: string, to: string, renamedFrom: strin
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
-  if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
+  if (before.messages < MAILBOX_MESSAGES_MAX && before.bytes + bytes <= MAILBOX_BYTES_MAX) return;
   throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
     hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
     details: { ...before },
