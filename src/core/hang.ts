@@ -1,6 +1,6 @@
 import { startTimer, tick, type AwakeTimer } from "./awake-timer.ts";
 
-/** How long an agent has been busy without a sign of life. */
+/** Counts how long an agent has been busy without a sign of life. */
 export interface HangTimer {
   /** Everything that counts as a sign of life, as it was at the last poll. */
   fingerprint: string;

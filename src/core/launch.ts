@@ -91,13 +91,13 @@ function decideByTranscript(input: LaunchInput, binding: Binding, transcript: Tr
 function refuseLost(
   { address, name, inPane }: LaunchInput,
   { vendor, id, hasCopy }: Binding,
-  how: string,
+  damage: string,
 ): LaunchRefusal {
   const restore = hasCopy ? `restore perdure's copy: perdure adopt ${name} --kept` : "put the file back and try again";
   return {
     step: "refuse",
     code: "refused",
-    message: `The transcript of ${address}'s ${vendor} conversation ${id} ${how}.`,
+    message: `The transcript of ${address}'s ${vendor} conversation ${id} ${damage}.`,
     permanent: true,
     hint: `${restore}; or accept the file as it is: perdure adopt ${name} --vendor ${vendor} --conversation ${id}; or start over: ${startCommand(name, inPane)} --fresh`,
   };

@@ -16,13 +16,14 @@ export function movedTo<S extends ConversationSign>(
 ): S | null {
   // The signs have not changed; if the current conversation has, a hook reported it sooner.
   if (previous?.size === signs.length && signs.every(({ session }) => previous.has(session))) return null;
-  const here = signs.find(({ session }) => session === current);
+  const currentSign = signs.find(({ session }) => session === current);
   const others = signs.filter(({ session }) => session !== current);
   // The process has closed the conversation it was in.
-  if (here === undefined) return latest(others.filter(({ session }) => !previous?.has(session))) ?? latest(others);
+  if (currentSign === undefined)
+    return latest(others.filter(({ session }) => !previous?.has(session))) ?? latest(others);
   if (previous !== null) return latest(others.filter(({ session }) => !previous.has(session)));
   // At the first poll of a process that has run for a while: what it opened later than the conversation it was in.
-  return latest(others.filter(({ sinceMs }) => (sinceMs ?? 0) > (here.sinceMs ?? Number.POSITIVE_INFINITY)));
+  return latest(others.filter(({ sinceMs }) => (sinceMs ?? 0) > (currentSign.sinceMs ?? Number.POSITIVE_INFINITY)));
 }
 
 function latest<S extends ConversationSign>(signs: readonly S[]): S | null {

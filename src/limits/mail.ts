@@ -1,14 +1,14 @@
 import { DAY_MS } from "./units.ts";
 import { FRAME_BYTES_MAX } from "./wire.ts";
 
-// The bounds of messages, boxes, offers and attachments.
+// The bounds of messages, mailboxes, offers and attachments.
 
 /** Bytes of one message; with its frame it is far below what a connection takes. Longer texts are attached. */
 export const MESSAGE_BYTES_MAX = 256 * 1024;
 
-/** Messages on their way to one worker, and their bytes: beyond them senders are told that the box is full. */
-export const BOX_MESSAGES_MAX = 100_000;
-export const BOX_BYTES_MAX = 256 * 1024 * 1024;
+/** Messages on their way to one worker, and their bytes: beyond them senders are told that the mailbox is full. */
+export const MAILBOX_MESSAGES_MAX = 100_000;
+export const MAILBOX_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Recipients of one call: as many as a fleet has workers. */
 export const RECIPIENTS_MAX = 1_000;

@@ -17,20 +17,20 @@ export async function peekMailCall(
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
   assertNotNested(params, sender);
-  const other = params.target === null ? null : findWorker(services, params.target);
-  if (other && sender.worker !== null && other.worker.id !== sender.worker.id) {
-    throw new PerdureError("refused", `${sender.name} may not read the mail of ${other.address}.`, {
+  const target = params.target === null ? null : findWorker(services, params.target);
+  if (target && sender.worker !== null && target.worker.id !== sender.worker.id) {
+    throw new PerdureError("refused", `${sender.name} may not read the mail of ${target.address}.`, {
       hint: "perdure inbox",
     });
   }
-  const project = other?.project ?? projectFor(services, sender, { ...params, declared: [] });
-  const to = other?.worker.id ?? sender.worker?.id ?? null;
+  const project = target?.project ?? projectFor(services, sender, { ...params, declared: [] });
+  const to = target?.worker.id ?? sender.worker?.id ?? null;
   const rows = params.all
     ? recentMessages(services.db, project.id, to, params.limit).toReversed()
     : messagesOnTheWay(services.db, project.id, to, params.limit);
   if (!params.all && rows.length < params.limit) await assertNoneMissing(services, project.id, to, rows.length);
   for (const row of rows) await context.send(describeMessage(services, row));
-  return { count: rows.length, paused: (other?.worker ?? sender.worker)?.paused === true };
+  return { count: rows.length, paused: (target?.worker ?? sender.worker)?.paused === true };
 }
 
 /** Lists the messages to the caller that expect a reply and have none. */

@@ -63,10 +63,10 @@ function assertNameFree(services: Services, { project, worker }: FoundWorker, na
   }
   const tombstone = tombstoneByName(services.db, project.id, key);
   if (!tombstone || tombstone.workerId === worker.id) return;
-  const heir = requirePresent(workerById(services.db, tombstone.workerId), `worker ${tombstone.workerId}`);
+  const renamed = requirePresent(workerById(services.db, tombstone.workerId), `worker ${tombstone.workerId}`);
   throw new PerdureError(
     "conflict",
-    `${tombstone.name} is the old name of ${formatAddress(project.slug, heir.name)}, and its mail goes there.`,
+    `${tombstone.name} is the old name of ${formatAddress(project.slug, renamed.name)}, and its mail goes there.`,
     {
       hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
     },

@@ -25,21 +25,21 @@ export async function replyCall(
     services.writer.write(() => {
       const sender = senderOf(services, actor, params);
       assertNotNested(params, sender);
-      const asked = repliedMessage(services, sender, params);
-      const admitted = admit(services, sender, askerOf(services, asked), {
+      const original = repliedMessage(services, sender, params);
+      const admitted = admit(services, sender, askerOf(services, original), {
         id,
         isFirst: params.messageId === null,
         body: params.body,
         expiresMs: null,
         supersedes: null,
-        replyTo: asked.id,
+        replyTo: original.id,
         expectsReply: false,
         waits: false,
         attachments,
       });
-      if (!admitted.again) transition(services, asked, "answer", { run: sender.run?.id ?? null });
-      services.mail.notify(askKey(asked.id));
-      return { ...admitted, replyTo: asked.id };
+      if (!admitted.again) transition(services, original, "answer", { run: sender.run?.id ?? null });
+      services.mail.notify(askKey(original.id));
+      return { ...admitted, replyTo: original.id };
     }),
   );
 }
@@ -67,12 +67,12 @@ function repliedMessage(services: Services, sender: Sender, params: CallParams<"
   });
 }
 
-function askerOf(services: Services, asked: Message): Recipient {
-  const project = requirePresent(projectById(services.db, asked.projectId), `the project of message ${asked.id}`);
-  const worker = asked.fromWorker === null ? null : workerById(services.db, asked.fromWorker);
+function askerOf(services: Services, original: Message): Recipient {
+  const project = requirePresent(projectById(services.db, original.projectId), `the project of message ${original.id}`);
+  const worker = original.fromWorker === null ? null : workerById(services.db, original.fromWorker);
   if (worker?.retiredMs != null) {
-    throw new PerdureError("not-found", `${asked.fromName} was retired, so nobody would read the reply.`, {
-      hint: `perdure mail ${asked.id}`,
+    throw new PerdureError("not-found", `${original.fromName} was retired, so nobody would read the reply.`, {
+      hint: `perdure mail ${original.id}`,
     });
   }
   return { project, worker, renamedFrom: null };

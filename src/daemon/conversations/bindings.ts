@@ -232,6 +232,6 @@ export function provedOf({ proved }: Pick<RunConversation, "proved">): Proved {
 }
 
 function subjectOf(worker: Worker, run: Run | null): Parameters<typeof recordEvent>[2] {
-  const who = { projectId: worker.projectId, workerId: worker.id };
-  return run ? { ...who, run: run.id, generation: run.generation } : who;
+  const subject = { projectId: worker.projectId, workerId: worker.id };
+  return run ? { ...subject, run: run.id, generation: run.generation } : subject;
 }

@@ -160,17 +160,17 @@ export class Follower {
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#backoff(), RUN_POLL_MS);
     await this.#readHookFiles();
     const current = this.#conversation()?.vendorId;
-    const here = signs.find(({ session }) => session === current);
+    const currentSign = signs.find(({ session }) => session === current);
     const moved = movedTo(current, this.#shownSessions, signs);
-    if (here) {
+    if (currentSign) {
       this.#unconfirmed = this.foreignConversation = null;
-      await this.#apply(here);
+      await this.#apply(currentSign);
     }
     if (moved && this.#adopted) await proveByTranscript(this.#services, this.#run);
-    if (moved && !this.#awaitsConfirmation(moved, here !== undefined)) {
+    if (moved && !this.#awaitsConfirmation(moved, currentSign !== undefined)) {
       if (moved.session !== this.foreignConversation) await this.#apply(moved);
       this.#shownSessions = new Set(signs.map(({ session }) => session));
-    } else if (here) {
+    } else if (currentSign) {
       this.#shownSessions = new Set(signs.map(({ session }) => session));
     }
     await this.#pollTranscript(null);
@@ -179,7 +179,7 @@ export class Follower {
     const transcript = conversation && this.#transcript.fileOf(conversation);
     await this.hang.poll(this.#run, this.attention.activity === "busy", signs, transcript);
     const settled =
-      here !== undefined &&
+      currentSign !== undefined &&
       this.#unconfirmed === null &&
       this.foreignConversation === null &&
       !this.foreignOpeners.hasSuspects;
@@ -204,10 +204,10 @@ export class Follower {
     const live = this.#signs();
     const leftovers = this.#agent.leftovers(conversation);
     const signs = live.length > 0 ? live : leftovers;
-    const here = signs.find((sign) => sign.session === conversation.vendorId);
+    const currentSign = signs.find((sign) => sign.session === conversation.vendorId);
     const moved = movedTo(conversation.vendorId, this.#shownSessions, signs);
-    const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || here !== undefined;
-    return [...(here ? [here] : []), ...(moved && known ? [moved] : [])];
+    const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || currentSign !== undefined;
+    return [...(currentSign ? [currentSign] : []), ...(moved && known ? [moved] : [])];
   }
 
   /**

@@ -215,24 +215,26 @@ export class ConversationTracker {
 
   /** Polls the run that a file named after its process concerns; any other file concerns all runs of the folder. */
   #onFolderChange(folder: string, file: string | null): void {
-    const here = [...this.#followers.values()].filter((each) => each.folder === folder).map(({ follower }) => follower);
+    const followers = [...this.#followers.values()]
+      .filter((each) => each.folder === folder)
+      .map(({ follower }) => follower);
     const pid = Number(/^(\d+)\.json/.exec(file ?? "")?.[1] ?? Number.NaN);
-    const own = here.find(({ agent }) => agent?.pid === pid) ?? this.#followerOfChild(here, pid);
+    const own = followers.find(({ agent }) => agent?.pid === pid) ?? this.#followerOfChild(followers, pid);
     if (own) return own.pollSoon();
     const named = !Number.isNaN(pid);
     this.#recentProcesses.forget();
-    for (const follower of here) {
+    for (const follower of followers) {
       if (named && follower.agent !== null) follower.recheckForeignOpeners();
       else follower.pollSoon();
     }
   }
 
   /** Returns the follower whose wrapper started the process, directly or through loaders, if its agent is not known yet. */
-  #followerOfChild(here: Follower[], pid: number): Follower | undefined {
+  #followerOfChild(followers: Follower[], pid: number): Follower | undefined {
     let info = Number.isNaN(pid) ? null : this.#services.processes.inspect(pid);
     for (let depth = 0; info !== null && depth < WRAPPER_DEPTH_MAX; depth++) {
       const { parentPid } = info;
-      const found = here.find(({ wrapperPid }) => wrapperPid === parentPid);
+      const found = followers.find(({ wrapperPid }) => wrapperPid === parentPid);
       if (found) return found.agent === null ? found : undefined;
       info = this.#services.processes.inspect(parentPid);
     }

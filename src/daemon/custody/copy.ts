@@ -60,8 +60,8 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
 
 async function endsAlike(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
   const from = Math.max(0, bytes - CUSTODY_SEAM_BYTES);
-  const [there, here] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
-  return there.length === bytes - from && there.equals(here);
+  const [sourceEnd, targetEnd] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
+  return sourceEnd.length === bytes - from && sourceEnd.equals(targetEnd);
 }
 
 /** Hashes the first `bytes` bytes of a file; returns null when it has fewer. */

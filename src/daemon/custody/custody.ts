@@ -70,8 +70,8 @@ export class Custody {
   async restore(conversation: Conversation, assertUnused: () => void = () => undefined): Promise<Restored | null> {
     const before = sizeOf(conversation.transcript);
     return this.#copying.run(conversation.id, async () => {
-      const kept = custodyOf(this.#services.db, conversation.id);
-      if (kept === null || (await this.verifiedCopy(kept)) === null) return null;
+      const record = custodyOf(this.#services.db, conversation.id);
+      if (record === null || (await this.verifiedCopy(record)) === null) return null;
       // Reading the whole copy took a while, in which somebody may have restored or continued the conversation.
       if (sizeOf(conversation.transcript) !== before) return null;
       assertUnused();
@@ -88,15 +88,15 @@ export class Custody {
         if (conversation.transcript === null) return null;
         await this.#putBack(conversation.id, conversation.transcript);
       }
-      return this.#recordRestored(conversation, kept);
+      return this.#recordRestored(conversation, record);
     });
   }
 
   /** Reads the whole copy and returns it if it is intact, else null. */
-  async verifiedCopy(kept: CustodyCopy): Promise<Copy | null> {
+  async verifiedCopy(record: CustodyCopy): Promise<Copy | null> {
     try {
-      const copy = await hashPrefix(this.#file(kept.conversationId), kept.bytes);
-      return copy && digestOf(copy) === kept.sha256 ? copy : null;
+      const copy = await hashPrefix(this.#file(record.conversationId), record.bytes);
+      return copy && digestOf(copy) === record.sha256 ? copy : null;
     } catch (error) {
       if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
       throw error;
@@ -108,12 +108,12 @@ export class Custody {
    * was not modified since the copy is not read again, unless `thorough`.
    */
   async checkAgainstCopy(conversation: Conversation, found: Transcript, thorough = false): Promise<Transcript> {
-    const kept = custodyOf(this.#services.db, conversation.id);
-    if (found.state !== "good" || kept === null || adapterOf(conversation.vendor)?.storage.archive) return found;
-    if (!thorough && isSourceUnchanged(kept, found.file)) return found;
-    if (found.bytes < kept.bytes) return found; // a shorter file is detected by its size
-    const copy = await hashPrefix(found.file, kept.bytes);
-    if (copy && digestOf(copy) === kept.sha256) return found;
+    const record = custodyOf(this.#services.db, conversation.id);
+    if (found.state !== "good" || record === null || adapterOf(conversation.vendor)?.storage.archive) return found;
+    if (!thorough && isSourceUnchanged(record, found.file)) return found;
+    if (found.bytes < record.bytes) return found; // a shorter file is detected by its size
+    const copy = await hashPrefix(found.file, record.bytes);
+    if (copy && digestOf(copy) === record.sha256) return found;
     const { file, bytes } = found;
     return { state: "damaged", file, bytes, why: "its beginning was changed" };
   }
@@ -123,9 +123,9 @@ export class Custody {
     const { db, writer, now } = this.#services;
     const old = custodyToDrop(db, now() - CUSTODY_KEPT_MS, CUSTODY_BYTES_MAX);
     if (old.length > 0) await writer.write(() => old.forEach((id) => dropCustody(db, id)));
-    const kept = new Set(custodyIds(db).map(String));
+    const onRecord = new Set(custodyIds(db).map(String));
     for (const name of this.#folders()) {
-      if (kept.has(name) || this.#copying.isBusy(Number(name))) continue;
+      if (onRecord.has(name) || this.#copying.isBusy(Number(name))) continue;
       this.#copies.delete(Number(name));
       rmSync(join(this.#services.paths.custody, name), { recursive: true, force: true });
     }
@@ -136,16 +136,16 @@ export class Custody {
     if (adapterOf(conversation.vendor)?.storage.noCopyReason !== undefined) return;
     const stat = source === null ? undefined : statSync(source, { bigint: true, throwIfNoEntry: false });
     if (source === null || !stat?.isFile() || stat.size === 0n) return;
-    const kept = custodyOf(this.#services.db, conversation.id);
+    const record = custodyOf(this.#services.db, conversation.id);
     const before = { sourceBytes: Number(stat.size), sourceChanged: String(stat.mtimeNs) };
-    if (kept && isSourceUnchanged(kept, source)) return;
+    if (record && isSourceUnchanged(record, source)) return;
     if (stat.size > CUSTODY_TRANSCRIPT_BYTES_MAX) {
       return this.#services.log(`custody: ${conversation.vendorId} has ${stat.size} bytes, too many to be copied`);
     }
     // Transcripts only grow: one that got shorter has lost something, which the copy may still have.
-    if (before.sourceBytes < Math.max(kept?.bytes ?? 0, conversation.transcriptBytes ?? 0)) return;
+    if (before.sourceBytes < Math.max(record?.bytes ?? 0, conversation.transcriptBytes ?? 0)) return;
     const target = this.#file(conversation.id);
-    const known = kept && (await this.#intactCopy(kept));
+    const known = record && (await this.#intactCopy(record));
     const grown = known && (await appendTail(source, target, known));
     // The vendor rewrote the transcript: a good one is the conversation from now on, and the earlier copy is saved.
     if (known && !grown && (await probeConversation(this.#services, conversation)).state !== "good") return;
@@ -157,10 +157,10 @@ export class Custody {
   }
 
   /** Returns the copy from its running hash, or by reading it; null for one that is not intact and has to be made again. */
-  async #intactCopy(kept: CustodyCopy): Promise<Copy | null> {
-    const copy = this.#copies.get(kept.conversationId);
-    if (copy?.bytes === kept.bytes && digestOf(copy) === kept.sha256) return copy;
-    return this.verifiedCopy(kept);
+  async #intactCopy(record: CustodyCopy): Promise<Copy | null> {
+    const copy = this.#copies.get(record.conversationId);
+    if (copy?.bytes === record.bytes && digestOf(copy) === record.sha256) return copy;
+    return this.verifiedCopy(record);
   }
 
   async #exportArchive(conversation: Conversation): Promise<void> {
@@ -229,26 +229,26 @@ export class Custody {
     }
   }
 
-  async #recordRestored(conversation: Conversation, kept: CustodyCopy): Promise<Restored> {
-    const missingBytes = Math.max(0, (conversation.transcriptBytes ?? 0) - kept.bytes);
+  async #recordRestored(conversation: Conversation, record: CustodyCopy): Promise<Restored> {
+    const missingBytes = Math.max(0, (conversation.transcriptBytes ?? 0) - record.bytes);
     const { db, writer, processes } = this.#services;
     const worker = workerById(db, conversation.workerId);
     await writer.write(() => {
       const { transcript, version } = conversation;
       setTranscript(db, conversation.id, {
         file: transcript ?? "",
-        bytes: kept.bytes,
+        bytes: record.bytes,
         version,
         boot: processes.bootId(),
       });
       const subject = { workerId: conversation.workerId, ...(worker && { projectId: worker.projectId }) };
       recordEvent(this.#services, "session.restored", subject, {
         session: conversation.vendorId,
-        bytes: kept.bytes,
+        bytes: record.bytes,
         missingBytes,
       });
     });
-    return { bytes: kept.bytes, missingBytes };
+    return { bytes: record.bytes, missingBytes };
   }
 
   #file(conversationId: number): string {

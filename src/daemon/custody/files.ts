@@ -15,9 +15,9 @@ export function freeName(base: string): string {
   return name;
 }
 
-export function isSourceUnchanged(kept: CustodyCopy, file: string): boolean {
+export function isSourceUnchanged(record: CustodyCopy, file: string): boolean {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return Number(stat?.size) === kept.sourceBytes && String(stat?.mtimeNs) === kept.sourceChanged;
+  return Number(stat?.size) === record.sourceBytes && String(stat?.mtimeNs) === record.sourceChanged;
 }
 
 export function companionsOf({ vendor, transcript }: Conversation): string[] {

@@ -19,8 +19,8 @@ export const RESTART_RULES: RestartRules = {
 
 /** Counts the attempts since the worker was last stopped, as an earlier daemon did. `runs` has the newest run first. */
 export function attemptsOf(runs: readonly Run[], nowMs: number, monotonicMs: number): Attempts {
-  const asked = runs.findIndex((run) => run.stoppedBy !== null || run.displacedMs !== null);
-  const since = asked < 0 ? runs : runs.slice(0, asked);
+  const requestedAt = runs.findIndex((run) => run.stoppedBy !== null || run.displacedMs !== null);
+  const since = requestedAt < 0 ? runs : runs.slice(0, requestedAt);
   const agesMs = since.filter(({ pane }) => pane !== null).map((run) => nowMs - run.startedMs);
   return attemptsFromAges(agesMs, monotonicMs, RESTART_RULES);
 }

@@ -25,10 +25,10 @@ import { adoptPanes } from "./screens.ts";
 /** The command to start the worker with; null stands for the command of its last start. */
 export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
 
-/** What a fleet's starts share, and when this one may go. */
+/** The objects that the starts of a fleet share, and the signal that this start may go. */
 export interface StartContext {
   tmux: TmuxHandle;
-  /** One vendor's program at a time makes ids of conversations. */
+  /** Lets one program per vendor at a time make a conversation. */
   minting: KeyedMutex;
   /** Resolves when the worker may start. */
   ready: () => Promise<void>;

@@ -211,8 +211,14 @@ export class FleetSupervisor {
     if (this.#stopped || worker?.desired !== true || worker.retiredMs !== null) return;
     const environment = worker.environment;
     try {
-      const begun = await this.#start(workerId, { command: null, cwd: null, vendor: null, environment, fresh: false });
-      if (begun) await services.writer.write(() => countRestart(services.db, workerId));
+      const started = await this.#start(workerId, {
+        command: null,
+        cwd: null,
+        vendor: null,
+        environment,
+        fresh: false,
+      });
+      if (started) await services.writer.write(() => countRestart(services.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) services.log(`could not start ${worker.name}: ${String(error)}`);
       await this.recordRefusal(worker, error).catch((why: unknown) => this.#reportFailure(worker.name, why));

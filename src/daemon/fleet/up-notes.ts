@@ -13,10 +13,10 @@ type UpNote = Partial<Pick<UpItem, "reason" | "hint">>;
 
 /** Notes that the conversation continues in the folder where it began, although the entry now names another. */
 export function noteOtherFolder(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
-  const began = conversationOfRun(services.db, run)?.launchCwd;
-  if (began === undefined || cwd === null || realPath(began) === realPath(cwd)) return {};
+  const launchCwd = conversationOfRun(services.db, run)?.launchCwd;
+  if (launchCwd === undefined || cwd === null || realPath(launchCwd) === realPath(cwd)) return {};
   const hint = `perdure restart ${name} --fresh begins one in ${cwd}`;
-  return { reason: `its conversation continues in ${began}`, hint };
+  return { reason: `its conversation continues in ${launchCwd}`, hint };
 }
 
 /** Notes that a running worker was left alone, although its entry changed or a fresh start was asked for. */

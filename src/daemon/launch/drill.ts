@@ -81,8 +81,8 @@ async function conversationChecks(
     const hint = "use the version of perdure that bound it";
     return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, hint)];
   }
-  const kept = custodyOf(services.db, conversation.id);
-  const copyIntact = kept !== null && (await services.custody.verifiedCopy(kept)) !== null;
+  const copy = custodyOf(services.db, conversation.id);
+  const copyIntact = copy !== null && (await services.custody.verifiedCopy(copy)) !== null;
   const transcript = await services.custody.checkAgainstCopy(
     conversation,
     await probeConversation(services, conversation),
@@ -113,9 +113,9 @@ async function conversationChecks(
           `put it back, or: ls ${conversation.configDir}`,
         ),
     refused === null
-      ? passed("conversation", conversationDetail(transcript, kept?.sha256 ?? null, lost && copyIntact))
+      ? passed("conversation", conversationDetail(transcript, copy?.sha256 ?? null, lost && copyIntact))
       : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { exists: kept !== null, intact: copyIntact }),
+    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { exists: copy !== null, intact: copyIntact }),
   ];
 }
 

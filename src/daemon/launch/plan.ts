@@ -74,7 +74,7 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
 export function bindingOf(
   services: LaunchServices,
   conversation: Conversation,
-  kept: boolean,
+  hasCopy: boolean,
 ): NonNullable<LaunchInput["binding"]> {
   return {
     vendor: conversation.vendor,
@@ -83,7 +83,7 @@ export function bindingOf(
     sameBoot: conversation.transcriptBoot === services.processes.bootId(),
     prompted: conversation.prompted,
     hadRun: lastEntryOfConversation(services.db, conversation.id) !== null,
-    hasCopy: kept,
+    hasCopy,
     minted: conversation.provenance === "minted",
   };
 }

@@ -55,10 +55,10 @@ export async function probeBinding(
 function isLost(services: LaunchServices, conversation: Conversation, transcript: Transcript): boolean {
   if (conversation.transcriptBytes === null) return false;
   if (transcript.state === "absent" || transcript.state === "empty") return true;
-  const kept = custodyOf(services.db, conversation.id);
+  const copy = custodyOf(services.db, conversation.id);
   const otherBoot = conversation.transcriptBoot !== services.processes.bootId();
   return (
-    transcript.state === "good" && !transcript.shrinks && otherBoot && kept !== null && transcript.bytes < kept.bytes
+    transcript.state === "good" && !transcript.shrinks && otherBoot && copy !== null && transcript.bytes < copy.bytes
   );
 }
 

@@ -1,4 +1,4 @@
-import { BOX_BYTES_MAX, BOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
+import { MAILBOX_BYTES_MAX, MAILBOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/ask-cycle.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
@@ -81,7 +81,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
-  if (before.messages < BOX_MESSAGES_MAX && before.bytes + bytes <= BOX_BYTES_MAX) return;
+  if (before.messages < MAILBOX_MESSAGES_MAX && before.bytes + bytes <= MAILBOX_BYTES_MAX) return;
   throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
     hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
     details: { ...before },
@@ -104,14 +104,14 @@ function assertNoWaitCycle(services: MailServices, sender: Sender, { worker }: R
 }
 
 function waitCycleError(services: MailServices, ask: string, from: number | null, to: string): PerdureError {
-  const who = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
-  const asked = messageById(services.db, ask);
+  const waitingName = from === null ? OPERATOR : (workerById(services.db, from)?.name ?? "somebody");
+  const askMessage = messageById(services.db, ask);
   return new PerdureError(
     "conflict",
-    `${who} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
+    `${waitingName} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
     {
       hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
-      details: { ask, body: asked?.body },
+      details: { ask, body: askMessage?.body },
     },
   );
 }

@@ -92,11 +92,11 @@ async function syncedHash(file: string): Promise<{ bytes: number; sha256: string
 
 /** Deletes copies that belong to no message. Recent ones stay, because their message may be about to be admitted. */
 export async function sweepAttachments(services: MailServices): Promise<void> {
-  const kept = new Set(allAttachments(services.db).map(({ file }) => dirname(file)));
+  const folders = new Set(allAttachments(services.db).map(({ file }) => dirname(file)));
   for (const name of await readdir(services.paths.attachments).catch(noneIfMissing)) {
     const folder = join(services.paths.attachments, name);
     const info = await stat(folder);
-    if (!kept.has(folder) && services.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
+    if (!folders.has(folder) && services.now() - info.mtimeMs > ATTACHMENT_SWEEP_MS) {
       await rm(folder, { recursive: true, force: true });
     }
   }

@@ -37,7 +37,7 @@ export class MailboxChange {
 
 /** Returns the key of changes to a mailbox; `to` is null for the operator. */
 export function mailboxKey(projectId: number, to: number | null): string {
-  return `box ${projectId} ${to ?? 0}`;
+  return `mailbox ${projectId} ${to ?? 0}`;
 }
 
 /** Returns the key of changes to an ask: another state, or an answer. */

@@ -12,7 +12,7 @@ import type { Sender } from "./sender.ts";
 
 export interface Recipient {
   project: Project;
-  /** Null for the operator. */
+  /** The worker; null for the operator. */
   worker: Worker | null;
   /** The name that was used, if it is a former name of the worker. */
   renamedFrom: string | null;
@@ -39,8 +39,8 @@ export function recipientOf(
   if (key === SUPERVISOR) return { project, worker: supervisorOf(services, sender, nested), renamedFrom: null };
   const known = workerByName(services.db, project.id, key);
   if (known) return { project, worker: known, renamedFrom: null };
-  const heir = renamedTo(services, project.id, key);
-  if (heir && heir.retiredMs === null) return { project, worker: heir, renamedFrom: name };
+  const renamed = renamedTo(services, project.id, key);
+  if (renamed && renamed.retiredMs === null) return { project, worker: renamed, renamedFrom: name };
   const declared = scope.declared.find((each) => nameKey(each) === key);
   if (declared !== undefined) {
     return { project, worker: findOrCreateWorker(services, project, declared, false), renamedFrom: null };
@@ -60,9 +60,9 @@ export function allRecipients(services: MailServices, sender: Sender, scope: Rec
 
 /** Returns the project of the mail: a worker's mail stays in its own project, the operator's goes to any. */
 export function projectFor(services: MailServices, sender: Sender, { here, project }: RecipientScope): Project {
-  const asked = projectOf(services, { project, here });
-  if (sender.project === null) return asked ?? registerProject(services, here);
-  if (project === null || asked?.id === sender.project.id) return sender.project;
+  const named = projectOf(services, { project, here });
+  if (sender.project === null) return named ?? registerProject(services, here);
+  if (project === null || named?.id === sender.project.id) return sender.project;
   throw new PerdureError("refused", `${sender.name} may not mail another project (${project}).`, {
     hint: "mail stays inside a project; the operator can pass it on: perdure send operator TEXT",
   });

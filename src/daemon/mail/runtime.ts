@@ -131,13 +131,13 @@ export class MailRuntime {
 
   async #returnOverdue(): Promise<void> {
     const now = this.#services.monotonicMs();
-    const late = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
-    if (late.length === 0) return;
+    const overdue = [...this.#deadlines].filter(([, deadline]) => deadline <= now).map(([seq]) => seq);
+    if (overdue.length === 0) return;
     await this.#services.writer.write(() => {
-      for (const seq of late) this.#transition(seq, "return", "it was not acknowledged in time");
+      for (const seq of overdue) this.#transition(seq, "return", "it was not acknowledged in time");
     });
     // A message that was offered again meanwhile has a new deadline.
-    for (const seq of late) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
+    for (const seq of overdue) if ((this.#deadlines.get(seq) ?? 0) <= now) this.#deadlines.delete(seq);
   }
 
   #transition(seq: number, event: "expire" | "return", reason: string): void {

@@ -12,7 +12,7 @@ import type { MailServices } from "./services.ts";
 
 /** The sender or reader, as the run's token proves it; a name in a message is never trusted. */
 export interface Sender {
-  /** Null for the operator. */
+  /** The worker; null for the operator. */
   worker: Worker | null;
   run: Run | null;
   project: Project | null;

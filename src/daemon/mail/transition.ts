@@ -79,12 +79,12 @@ export function returnOffers(services: TransitionServices, runId: string): void 
 /** Marks the messages to a worker that was retired as dead. */
 export function deadLetterAll(services: TransitionServices, projectId: number, workerId: number, reason: string): void {
   for (;;) {
-    const left = [
+    const remaining = [
       ...messagesOnTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
       // Messages that were read, but will never be answered.
       ...unansweredMessages(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
     ];
-    if (left.length === 0) return;
-    for (const message of left) transition(services, message, "die", { run: null, reason });
+    if (remaining.length === 0) return;
+    for (const message of remaining) transition(services, message, "die", { run: null, reason });
   }
 }

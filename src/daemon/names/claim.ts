@@ -203,8 +203,8 @@ function repeatedClaim(
 ): GrantedClaim | null {
   const run = runByToken(services.db, sha256(params.token));
   if (run === null) return null;
-  const held = leaseStanding(worker.lease, run.id, run.generation) === "current";
-  if (!held || run.workerId !== worker.id || run.pid !== params.pid) {
+  const isCurrent = leaseStanding(worker.lease, run.id, run.generation) === "current";
+  if (!isCurrent || run.workerId !== worker.id || run.pid !== params.pid) {
     throw new PerdureError("conflict", `The token of this claim was already used for ${run.id}.`, {
       hint: "claim with a new token",
     });

@@ -92,8 +92,8 @@ function workerOfRun(services: ChangeServices, project: Project, idOrStart: stri
 
 function unknownWorkerError(services: ChangeServices, project: Project, name: string): PerdureError {
   const key = nameKey(name);
-  const heir = renamedTo(services, project.id, key);
-  if (heir) return renamedError(project, name, heir);
+  const renamed = renamedTo(services, project.id, key);
+  if (renamed) return renamedError(project, name, renamed);
   const retired = lastRetiredByName(services.db, project.id, key);
   if (retired?.retiredMs) {
     const when = new Date(retired.retiredMs).toISOString();
@@ -116,13 +116,13 @@ export function renamedTo(services: ChangeServices, projectId: number, key: stri
   return tombstone ? workerById(services.db, tombstone.workerId) : null;
 }
 
-export function renamedError(project: Project, name: string, heir: Worker): PerdureError {
+export function renamedError(project: Project, name: string, renamed: Worker): PerdureError {
   return new PerdureError(
     "not-found",
-    `${formatAddress(project.slug, name)} is now ${formatAddress(project.slug, heir.name)}.`,
+    `${formatAddress(project.slug, name)} is now ${formatAddress(project.slug, renamed.name)}.`,
     {
-      hint: `use ${heir.name}; to free the old name: perdure retire ${name}`,
-      details: { renamedTo: formatAddress(project.slug, heir.name) },
+      hint: `use ${renamed.name}; to free the old name: perdure retire ${name}`,
+      details: { renamedTo: formatAddress(project.slug, renamed.name) },
     },
   );
 }

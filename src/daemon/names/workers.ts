@@ -19,13 +19,14 @@ export function findOrCreateWorker(
   const key = nameKey(name);
   const known = workerByName(services.db, project.id, key);
   if (known) return known;
-  const heir = renamedTo(services, project.id, key);
-  if (heir) throw renamedError(project, name, heir);
-  const few = workerCountUpperBound(services.db) < WORKERS_PER_PROJECT_MAX;
-  if (!few && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
+  const renamed = renamedTo(services, project.id, key);
+  if (renamed) throw renamedError(project, name, renamed);
+  // The upper bound is cheap; the exact count is needed only near the limit.
+  const isFarFromLimit = workerCountUpperBound(services.db) < WORKERS_PER_PROJECT_MAX;
+  if (!isFarFromLimit && countWorkers(services.db, project.id) >= WORKERS_PER_PROJECT_MAX) {
     throw new PerdureError(
       "refused",
-      `Limit of ${WORKERS_PER_PROJECT_MAX} workers in project ${project.slug} reached.`,
+      `Limit of ${WORKERS_PER_PROJECT_MAX.toLocaleString("en-US")} workers in project ${project.slug} reached.`,
       {
         hint: "perdure retire NAME",
       },

@@ -53,7 +53,7 @@ interface Tracked {
   folderWatcher: FSWatcher | null;
   /** The process was seen with the run in its environment; from then on pid and start time alone are not enough. */
   started: boolean;
-  /** Until when the holder may still be the process that claimed, about to become the wrapper. */
+  /** The monotonic time until which the holder may still be the claimer, about to become the wrapper. */
   startingUntil: number;
   pidCache: PidCache;
   /** The connections of a client; a client without any is absent, though its process lives. */

@@ -186,11 +186,11 @@ export class Connection {
   }
 }
 
-function versionMismatch(theirs: number, version: string): PerdureError {
-  const older = theirs < PROTOCOL_VERSION;
+function versionMismatch(clientProtocol: number, clientVersion: string): PerdureError {
+  const isClientOlder = clientProtocol < PROTOCOL_VERSION;
   return new PerdureError(
     "version",
-    `The daemon (perdure ${VERSION}, protocol ${PROTOCOL_VERSION}) cannot talk to perdure ${version} (protocol ${theirs}).`,
-    { hint: older ? "upgrade this perdure" : "restart the daemon: perdure daemon stop (workers live on)" },
+    `The daemon (perdure ${VERSION}, protocol ${PROTOCOL_VERSION}) cannot talk to perdure ${clientVersion} (protocol ${clientProtocol}).`,
+    { hint: isClientOlder ? "upgrade this perdure" : "restart the daemon: perdure daemon stop (workers live on)" },
   );
 }

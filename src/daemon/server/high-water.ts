@@ -37,12 +37,12 @@ export class HighWater {
 
   /** Writes the mark after a commit. A failure, such as a full disk, is logged and ignored: the mark is only a check. */
   update(db: Db): void {
-    const mark = lastEventSeq(db);
-    if (mark === this.#last) return;
+    const last = lastEventSeq(db);
+    if (last === this.#last) return;
     try {
       this.#fd ??= openSync(this.#file, "w", 0o600);
-      writeSync(this.#fd, String(mark).padStart(DIGITS, "0"), 0);
-      this.#last = mark;
+      writeSync(this.#fd, String(last).padStart(DIGITS, "0"), 0);
+      this.#last = last;
     } catch (error) {
       logLine(`the high-water mark could not be written: ${String(error)}`);
     }

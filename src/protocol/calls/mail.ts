@@ -7,13 +7,13 @@ import { attach, body, limit, messageId, name, onBehalf, projectRef, target, wai
 const ttlMs = z.nullable(whole(1, Number.MAX_SAFE_INTEGER));
 /** Names in the project's file: they can be mailed before they ever ran. */
 const declared = z.array(name).check(z.maxLength(RECIPIENTS_MAX));
-const box = { ...onBehalf, here: projectRef, project: z.nullable(name) };
+const mailbox = { ...onBehalf, here: projectRef, project: z.nullable(name) };
 
 /** Mail to workers and to the operator. */
 export const mailCalls = {
   send: {
     params: z.strictObject({
-      ...box,
+      ...mailbox,
       to: z.array(name).check(z.maxLength(RECIPIENTS_MAX)),
       /** To every worker of the project, instead. */
       all: z.boolean(),
@@ -30,7 +30,7 @@ export const mailCalls = {
     changes: true,
   },
   ask: {
-    params: z.strictObject({ ...box, to: name, body, id: messageId, ttlMs, attach, declared, waitMs }),
+    params: z.strictObject({ ...mailbox, to: name, body, id: messageId, ttlMs, attach, declared, waitMs }),
     result: typeOnly<{ id: string; reply: MessageRecord }>(),
     agentsMay: "ask",
     changes: true,
@@ -38,7 +38,7 @@ export const mailCalls = {
   /** Answers the message of this id; without one, the only message that waits for an answer. */
   reply: {
     params: z.strictObject({
-      ...box,
+      ...mailbox,
       id: z.nullable(messageId),
       body,
       messageId: z.nullable(messageId),
@@ -51,7 +51,7 @@ export const mailCalls = {
   /** Offers the next messages to the caller, who acknowledges each with `ack`; waits for one if there is none. */
   takeMail: {
     params: z.strictObject({
-      ...box,
+      ...mailbox,
       max: whole(1, OFFERS_PER_CALL),
       waitMs,
       /** The messages that arrived and are not acknowledged, sent after an answer was lost: other offers come again, first. */
@@ -72,9 +72,9 @@ export const mailCalls = {
     agentsMay: true,
     changes: true,
   },
-  /** Lists the messages of a box and leaves them where they are. */
+  /** Lists the messages of a mailbox and leaves them where they are. */
   peekMail: {
-    params: z.strictObject({ ...box, target: z.nullable(target), all: z.boolean(), limit }),
+    params: z.strictObject({ ...mailbox, target: z.nullable(target), all: z.boolean(), limit }),
     result: typeOnly<{ count: number; paused: boolean }>(),
     item: typeOnly<MessageRecord>(),
     agentsMay: "inbox",
@@ -82,7 +82,7 @@ export const mailCalls = {
   },
   /** Lists the messages that wait for the caller's answer. */
   pending: {
-    params: z.strictObject(box),
+    params: z.strictObject(mailbox),
     result: typeOnly<{ count: number }>(),
     item: typeOnly<MessageRecord>(),
     agentsMay: "inbox",

@@ -199,7 +199,9 @@ it("a conversation stays in its folder: another cwd is told, and taken with --fr
   expect((await fleet.up()).workers).toMatchObject([{ outcome: "running", hint: "perdure stop a && perdure up a" }]);
   await fleet.perdure(["stop", "a"]);
   const started = await fleet.perdure(["up"]);
-  expect(started.stderr).toMatch(/goes on in .*\/api\n.*→ perdure restart a --fresh begins one in .*\/api\/sub\n/);
+  expect(started.stderr).toMatch(
+    /its conversation continues in .*\/api\n.*→ perdure restart a --fresh begins one in .*\/api\/sub\n/,
+  );
   expect(await fleet.transcript("a")).toContain("begun here");
   await fleet.perdure(["restart", "a", "--fresh"]);
   expect((await fleet.show("a")).conversation?.launchCwd).toBe(join(fleet.project, "sub"));

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { AgentPolicy } from "../../../src/daemon/permissions/policy.ts";
-import { BOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
+import { MAILBOX_MESSAGES_MAX, MESSAGE_BYTES_MAX, SENDER_BURST } from "../../../src/limits/index.ts";
 import { mailHomes } from "./mail-home.ts";
 
 const mailHome = mailHomes();
@@ -17,7 +17,7 @@ it("a renamed worker keeps its mail; the old name says who it is now, and delive
   expect((await mail.peek("builder")).map(({ body }) => body)).toEqual(["before", "after"]);
 });
 
-it("a new worker that takes a retired name has an empty box; the old mail is dead, with the reason", async () => {
+it("a new worker that takes a retired name has an empty mailbox; the old mail is dead, with the reason", async () => {
   const mail = await mailHome("coder");
   const { home } = mail;
   await home.perdure(["send", "coder", "for the old one", "--id", "old"]);
@@ -28,7 +28,7 @@ it("a new worker that takes a retired name has an empty box; the old mail is dea
   expect(await home.perdure(["mail", "old", "--redeliver"])).toMatchObject({ code: 4 });
 });
 
-it("an unknown name is refused with the nearest ones; one that perdure.toml declares has a box before it ever ran", async () => {
+it("an unknown name is refused with the nearest ones; one that perdure.toml declares has a mailbox before it ever ran", async () => {
   const mail = await mailHome("coder");
   const { home } = mail;
   expect(await home.perdure(["send", "codr", "x"])).toMatchObject({
@@ -74,11 +74,11 @@ it("a paused worker's mail waits, in order, and comes when it goes on", async ()
   ]);
 });
 
-it("a full box is an error with a hint, and nothing is dropped", async () => {
+it("a full mailbox is an error with a hint, and nothing is dropped", async () => {
   const mail = await mailHome("coder");
   const { home } = mail;
   await mail.send("coder", "first");
-  await mail.changeStore(`UPDATE mailboxes SET messages = ${BOX_MESSAGES_MAX}`);
+  await mail.changeStore(`UPDATE mailboxes SET messages = ${MAILBOX_MESSAGES_MAX}`);
   const full = await home.perdure(["send", "coder", "one too many"]);
   expect(full.code).toBe(7);
   expect(full.stderr).toMatch(/The mailbox of api\/coder is full: .*\n {2}→ the worker has to read them/);

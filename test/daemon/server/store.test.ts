@@ -44,7 +44,7 @@ test("the restore procedure that backup prints works as printed, with spaces in 
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["run", "later", "--", "true"]);
 
-  expect(await shell(/To put it back: (.*)/.exec(stderr)?.[1] ?? "")).toMatchObject({ code: 0 });
+  expect(await shell(/To restore it: (.*)/.exec(stderr)?.[1] ?? "")).toMatchObject({ code: 0 });
 
   expect((await home.json<History>(["history", "coder"])).runs.map(({ generation }) => generation)).toEqual([1]);
   expect(await home.perdure(["show", "later"])).toMatchObject({ code: 3 });
