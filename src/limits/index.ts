@@ -1,11 +1,13 @@
 // Every bound of the product with its reason, by the room it bounds. Units come last in a name.
 
 export * from "./wire.ts";
+export * from "./client.ts";
 export * from "./daemon.ts";
 export * from "./store.ts";
 export * from "./names.ts";
 export * from "./runs.ts";
 export * from "./conversations.ts";
+export * from "./vendors.ts";
 export * from "./custody.ts";
 export * from "./fleet.ts";
 export * from "./mail.ts";

@@ -1,9 +1,10 @@
-import { ANSWER_WAIT_MS } from "./wire.ts";
+import { ANSWER_WAIT_MS } from "./client.ts";
+import { KIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 // The bounds of starting, watching and ending one run's processes.
 
 /** How often live runs are looked at besides being watched: the longest a killed run can seem alive in `ls`. */
-export const RUN_POLL_MS = 1_000;
+export const RUN_POLL_MS = SECOND_MS;
 
 /** So long after it was first seen, no other process can have the same pid and start tick any more: a tick takes 10 ms. */
 export const SIGHTING_CERTAIN_MS = 500;
@@ -16,19 +17,19 @@ export const RUN_SETTLE_TRIES = 200;
  * Between the claim and the moment the wrapper's environment shows the run, pid and start time alone are the
  * identity. A launch takes 0.05 s; a stopped laptop resumes here later, so this is generous.
  */
-export const RUN_START_GRACE_MS = 60_000;
+export const RUN_START_GRACE_MS = MINUTE_MS;
 
 /**
  * A library claim whose connection is gone while its process lives is freed after two of these, sleep not counted: the
  * second one is for laptops that wake up to a stalled machine.
  */
-export const CLIENT_ABSENCE_MS = 15_000;
+export const CLIENT_ABSENCE_MS = 15 * SECOND_MS;
 
 /** How long a displaced process has between TERM and KILL. Agents write their transcript in that time. */
-export const TAKEOVER_TERM_WAIT_MS = 5_000;
+export const TAKEOVER_TERM_WAIT_MS = 5 * SECOND_MS;
 
 /** How long after KILL the kernel may take before the takeover reports a time-out. */
-export const TAKEOVER_KILL_WAIT_MS = 5_000;
+export const TAKEOVER_KILL_WAIT_MS = 5 * SECOND_MS;
 
 /** How long a wrapper may take to tell and put the terminal right once its program was killed. */
 export const TAKEOVER_WRAPPER_WAIT_MS = 500;
@@ -40,8 +41,8 @@ export const TAKEOVER_POLL_MS = 20;
 export const RESTART_ANSWER_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
 
 /** Commands and environments are stored with the worker; a runaway one is refused. */
-export const COMMAND_BYTES_MAX = 128 * 1024;
-export const ENVIRONMENT_BYTES_MAX = 256 * 1024;
+export const COMMAND_BYTES_MAX = 128 * KIB;
+export const ENVIRONMENT_BYTES_MAX = 256 * KIB;
 
 /** A first prompt travels as one argument, of which the kernel takes 128 KB; a character has up to 3 bytes. */
 export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;

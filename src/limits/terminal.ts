@@ -1,7 +1,9 @@
+import { SECOND_MS } from "./units.ts";
+
 // The bounds of what verbs show and how often they look.
 
 /** How often `ls --watch` looks unasked, and how long several changes wait to become one frame. */
-export const WATCH_LOOK_MS = 1_000;
+export const WATCH_LOOK_MS = SECOND_MS;
 export const WATCH_SETTLE_MS = 40;
 
 /** Unread messages counted for the bare `perdure`: they come with their texts, and beyond this nobody counts. */
@@ -20,4 +22,4 @@ export const TRUST_PROMPT_LINES = 10;
 export const SLOW_NOTICE_MS = 400;
 
 /** How long the demo waits for anything: on a busy laptop a start takes seconds, and a demo that hangs explains nothing. */
-export const DEMO_WAIT_MS = 20_000;
+export const DEMO_WAIT_MS = 20 * SECOND_MS;

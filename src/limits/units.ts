@@ -1,2 +1,10 @@
-/** A unit, not a bound: settings and bounds that people think of in days are multiples of it. */
-export const DAY_MS = 24 * 3_600_000;
+// Units, not bounds: bounds and settings are multiples of them, as people think of them.
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+export const GIB = 1024 * MIB;

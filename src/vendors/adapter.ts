@@ -56,12 +56,8 @@ interface LaunchFacet {
   readonly takesFirstPrompt: boolean;
   /** Makes the file that lets the launch's first hook say this text to the agent. */
   startMessage?(text: string): LaunchFile;
-  /** The variables that are recorded for later starts of the program, and those that never are. */
+  /** The variables that are recorded for later starts of the program, and those that no other worker may get. */
   readonly environment: VendorEnvironment;
-  /**
-   * Variables of one process or one conversation: a worker that is started from inside another one must not get them.
-   */
-  readonly privateEnv: readonly string[];
   /** Returns the values that variables had before a launch changed them for its own process. */
   restoredEnv?(env: Environment): Variables;
   /** The program is a loader that swallows TERM and HUP: the signals have to go to the process that it has loaded. */

@@ -22,7 +22,7 @@ export function isVendorVariable(name: string): boolean {
 
 /** The changes to an environment by which a worker inherits nothing that is private to the agent that started it. */
 export function withoutPrivateEnv(env: Environment): Variables {
-  const unset = ADAPTERS.flatMap(({ launch }) => launch.privateEnv.map((name) => [name, null] as const));
+  const unset = ENVIRONMENTS.flatMap(({ privateNames }) => privateNames.map((name) => [name, null] as const));
   const restored = ADAPTERS.map(({ launch }) => launch.restoredEnv?.(env) ?? {});
   return Object.assign(Object.fromEntries(unset), ...restored) as Variables;
 }

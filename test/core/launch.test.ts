@@ -96,7 +96,12 @@ const REFUSALS: [what: string, input: Partial<LaunchInput>, message: RegExp, hin
   ["gone, made by the vendor, never seen", { binding: minted, transcript: absent }, /is gone/, /run coder --fresh/],
   ["gone, and nobody looked", { binding: seen }, /is gone/, /run coder --fresh/],
   ["emptied", { binding: seen, transcript: empty }, /is empty \(\/home/, /adopt coder --vendor v/],
-  ["damaged", { binding: seen, transcript: damaged }, /is damaged: none of its lines .* \(\/home/, /put the file back/],
+  [
+    "damaged",
+    { binding: seen, transcript: damaged },
+    /is damaged: none of its lines can be read \(\/home/,
+    /put the file back/,
+  ],
   ["cut short", { binding: seen, transcript: good(99) }, /cut short: it had 100 bytes and has 99/, /put the file back/],
   ["cut short, made by the vendor", { binding: { ...minted, bytes: 9 }, transcript: good(8) }, /cut short/, /put the/],
 ];

@@ -123,7 +123,7 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const say = told === undefined ? undefined : adapter.launch.startMessage?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
   const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const name of adapter.launch.privateEnv) delete env[name];
+  for (const name of adapter.launch.environment.privateNames) delete env[name];
   for (const [name, value] of Object.entries(variables)) if (value !== null) env[name] = value;
   return { dir, env, commands: files.flatMap(commandsIn) };
 }

@@ -45,7 +45,7 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
   });
 
   test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
-    expect(adapter.launch.privateEnv).toContain(name);
+    expect(adapter.launch.environment.privateNames).toContain(name);
   });
 
   test("a sign of life is looked for where it appears", () => {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { injected, SETTINGS_MARK } from "../../src/vendors/qwen/settings.ts";
+import { SETTINGS_MARK } from "../../src/vendors/qwen/program.ts";
+import { injected } from "../../src/vendors/qwen/settings.ts";
 import { folder, put } from "./fixtures.ts";
 
 const RUN = "/home/u/.local/state/perdure/runs/h.api.coder.1";

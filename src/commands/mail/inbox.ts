@@ -10,9 +10,8 @@ export const inbox: Command = {
   summary: "read your mail; the operator can also look at a worker's",
   usage: "[NAME] [--peek] [--all] [--wait T] [--limit N]",
   details: [
-    "Shown messages count as read, unless --peek is given. Inside a worker this is the worker's mailbox, else the",
-    "operator's. With NAME the operator looks at that worker's mail, which leaves it unread. --all includes messages that",
-    "were read before.",
+    "Inside a worker this is the worker's mailbox, else the operator's. Shown messages count as read, but not with --peek,",
+    "with NAME (the operator looks at that worker's mail) or with --all (messages that were read before are shown, too).",
   ].join("\n"),
   examples: ["perdure inbox", "perdure inbox coder", "perdure inbox --wait 10m"],
   options: {

@@ -1,60 +1,35 @@
 import { join } from "node:path";
-import type {
-  Activity,
-  BlockedReason,
-  Holder,
-  SessionLocation,
-  Sign,
-  Transcript,
-} from "../../protocol/records/conversation.ts";
-import { readIfThere } from "../../state/files.ts";
+import type { Activity, BlockedReason, Holder, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
-import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
-import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, startMessageFile } from "../shared/hook-script.ts";
-import { listTranscripts, wordsIn } from "../shared/listing.ts";
+import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
-import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
-import { claudeEnvironment } from "./program.ts";
+import { claudeEnvironment, claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
+import { list, probe, sweepsAfterDays } from "./transcripts.ts";
 
 /** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
-  vendor: "claude",
-  command: ["claude"],
-  tested: ["2.1.325"],
-  unproved: null,
+  ...provedProgram(claudeProgram, "2.1.325"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     forks: true,
-    takesFirstPrompt: true,
     startMessage: startMessageFile,
     environment: claudeEnvironment,
-    privateEnv: [
-      "CLAUDECODE",
-      "CLAUDE_PID",
-      "CLAUDE_CODE_SESSION_ID",
-      "CLAUDE_CODE_CHILD_SESSION",
-      "CLAUDE_CODE_SESSION_ATTENDED",
-      "CLAUDE_CODE_ENTRYPOINT",
-      "CLAUDE_CODE_MESSAGING_SOCKET",
-      "CLAUDE_CODE_MESSAGING_TOKEN",
-      "CLAUDE_ENV_FILE",
-    ],
   },
   storage: {
     configDirOf,
     probe,
-    list: (configDir, limit) =>
-      listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    list,
     sweepsAfterDays,
   },
   liveness: {
@@ -107,41 +82,6 @@ function configDirOf(env: Environment): ConfigDir {
   }
   const home = homeDir(env);
   return { dir: join(home, ".claude"), variables: { CLAUDE_CONFIG_DIR: null, HOME: home } };
-}
-
-async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const probeFile = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
-  const known = lastSeen === null ? null : await probeFile(lastSeen);
-  if (known !== null && known.state !== "absent") return known;
-  const file = await findFile(join(configDir, "projects"), 1, (name) => name === `${id}.jsonl`);
-  return file === null ? { state: "absent" } : probeFile(file);
-}
-
-function idOfFile(path: string): string | null {
-  return /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
-}
-
-const FORM: TranscriptForm = { header: false, read: readLine };
-
-/** Claude that is killed in its first moments leaves a title and nothing said, which it will not resume. */
-function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
-  const message = fieldsOf(line.message);
-  const userText = line.type === "user" && line.isMeta !== true ? wordsIn(message.content) : undefined;
-  return {
-    session: textOf(line.sessionId),
-    version: textOf(line.version),
-    seenIn: textOf(line.cwd) ?? undefined,
-    spoken: "uuid" in line,
-    // The result of a tool has the same form, and is not text.
-    words: userText?.startsWith("<") === true ? undefined : userText,
-  };
-}
-
-/** Claude deletes after thirty days, unless the user's settings say otherwise. */
-function sweepsAfterDays(configDir: string): number | null {
-  const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
-  const days = settings?.cleanupPeriodDays;
-  return typeof days === "number" ? days : 30;
 }
 
 /** The registry entry of a process follows `/clear`. */

@@ -16,6 +16,17 @@ export const claudeProgram: VendorProgram = {
 export const claudeEnvironment: VendorEnvironment = {
   recorded: [/^(ANTHROPIC|CLAUDE)_[A-Z0-9_]+$/],
   session: [/^CLAUDE_([A-Z0-9_]+_)?(CHILD_SESSION|SESSION_ATTENDED|ENV_FILE)$/],
+  privateNames: [
+    "CLAUDECODE",
+    "CLAUDE_PID",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_ENV_FILE",
+  ],
 };
 
 /** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */

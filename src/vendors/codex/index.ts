@@ -17,10 +17,11 @@ import {
 } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { provedProgram } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import { mintThread } from "./app-server.ts";
-import { codexEnvironment } from "./program.ts";
+import { codexEnvironment, codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
 import { profileSettings } from "./settings.ts";
 
@@ -32,10 +33,7 @@ const LOCKS = "thread-writer-locks";
  * It is resumed by UUID only: with an unknown name codex would silently begin a new conversation.
  */
 export const codex: Adapter = {
-  vendor: "codex",
-  command: ["codex"],
-  tested: ["0.166.0"],
-  unproved: null,
+  ...provedProgram(codexProgram, "0.166.0"),
   launch: {
     readArgs,
     plan,
@@ -47,7 +45,6 @@ export const codex: Adapter = {
     forks: true,
     takesFirstPrompt: true,
     environment: codexEnvironment,
-    privateEnv: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
   },
   storage: {
     configDirOf,

@@ -9,10 +9,11 @@ import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, type Token } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-script.ts";
+import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import { foregroundIn } from "./log.ts";
-import { copilotEnvironment } from "./program.ts";
+import { copilotEnvironment, copilotProgram } from "./program.ts";
 import { copilotScreen } from "./screen.ts";
 
 /**
@@ -20,26 +21,14 @@ import { copilotScreen } from "./screen.ts";
  * and a mark lies beside each that was begun or written to. Its hooks come with a plugin folder.
  */
 export const copilot: Adapter = {
-  vendor: "copilot",
-  command: ["copilot"],
-  tested: ["1.0.102"],
-  unproved: null,
+  ...provedProgram(copilotProgram, "1.0.102"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     forks: false,
-    takesFirstPrompt: true,
     startMessage: (text) => ({ name: START_MESSAGE_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
     environment: copilotEnvironment,
-    privateEnv: [
-      "COPILOT_AGENT_SESSION_ID",
-      "COPILOT_LOADER_PID",
-      "COPILOT_PROJECT_DIR",
-      "COPILOT_CLI",
-      "COPILOT_CLI_BINARY_VERSION",
-      "COPILOT_CLI_RESOLVED_DIST_DIR",
-    ],
   },
   storage: {
     configDirOf,

@@ -9,4 +9,12 @@ export const copilotProgram: VendorProgram = {
 
 export const copilotEnvironment: VendorEnvironment = {
   recorded: [/^COPILOT_[A-Z0-9_]+$/, /^(GH_TOKEN|GITHUB_TOKEN)$/],
+  privateNames: [
+    "COPILOT_AGENT_SESSION_ID",
+    "COPILOT_LOADER_PID",
+    "COPILOT_PROJECT_DIR",
+    "COPILOT_CLI",
+    "COPILOT_CLI_BINARY_VERSION",
+    "COPILOT_CLI_RESOLVED_DIST_DIR",
+  ],
 };

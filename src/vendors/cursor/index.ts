@@ -30,7 +30,6 @@ export const cursor: Adapter = {
     forks: false,
     takesFirstPrompt: false,
     environment: cursorEnvironment,
-    privateEnv: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
   },
   storage: {
     configDirOf,

@@ -2,6 +2,7 @@ import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import type { Adapter, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
+import { takesIdAndPrompt } from "../shared/identity.ts";
 
 /**
  * A custom program is any program with a declared way to begin a conversation under an id and to resume it. Nobody knows
@@ -16,11 +17,9 @@ export const custom: Adapter = {
   launch: {
     readArgs: () => ({ converses: true, headless: false, conflict: null }),
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     forks: false,
-    takesFirstPrompt: true,
-    environment: { recorded: [] },
-    privateEnv: [],
+    environment: { recorded: [], privateNames: [] },
   },
   storage: {
     configDirOf,

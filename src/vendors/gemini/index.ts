@@ -8,8 +8,9 @@ import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
-import { geminiHome, OVERLAY_MARK, overlayOf } from "./overlay.ts";
-import { geminiEnvironment } from "./program.ts";
+import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
+import { geminiHome, overlayOf } from "./overlay.ts";
+import { geminiEnvironment, geminiProgram, OVERLAY_MARK } from "./program.ts";
 import { geminiScreen } from "./screen.ts";
 import { list, probe } from "./transcripts.ts";
 
@@ -18,29 +19,16 @@ import { list, probe } from "./transcripts.ts";
  * listen to TERM and HUP stands in front of the process that works. A conversation is resumed only in the folder it began in.
  */
 export const gemini: Adapter = {
-  vendor: "gemini",
-  command: ["gemini"],
-  tested: ["0.61.0"],
-  unproved: null,
+  ...provedProgram(geminiProgram, "0.61.0"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
     // A file's name has only the first eight characters of the id, so they must be random.
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     // Gemini branches only under an id of its own choice, and only at the start that continues in the branch.
     forks: false,
-    takesFirstPrompt: true,
     startMessage: startMessageFile,
     environment: geminiEnvironment,
-    privateEnv: [
-      "GEMINI_CLI",
-      "GEMINI_CLI_NO_RELAUNCH",
-      "GEMINI_SESSION_ID",
-      "GEMINI_PROJECT_DIR",
-      "GEMINI_CWD",
-      "GEMINI_PLANS_DIR",
-      OVERLAY_MARK,
-    ],
     restoredEnv,
     loaderSwallowsSignals: true,
   },

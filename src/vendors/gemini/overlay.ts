@@ -10,17 +10,12 @@ import { fieldsOf } from "../../util/fields.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchFile, Mirror } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
+import { OVERLAY_MARK } from "./program.ts";
 
 declare const PERDURE_VERSION: string | undefined;
 
 // The overlay is a home folder of the run, in which only the settings differ from the user's: gemini has no flag for hooks, and
 // takes a settings file by variable only from root.
-
-/**
- * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
- * is.
- */
-export const OVERLAY_MARK = "GEMINI_CLI_PERDURE_HOME";
 
 /** Returns the user's own home of gemini, also from the environment of a worker, whose home is an overlay. */
 export function geminiHome(env: Environment): string {

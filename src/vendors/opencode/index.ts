@@ -20,9 +20,10 @@ import {
   type Token,
 } from "../shared/arguments.ts";
 import { firstPrompt } from "../shared/first-prompt.ts";
+import { provedProgram } from "../shared/identity.ts";
 import { firstPromptFile, listen, serverFile } from "./listen.ts";
 import { mintSession } from "./mint.ts";
-import { opencodeEnvironment } from "./program.ts";
+import { opencodeEnvironment, opencodeProgram } from "./program.ts";
 
 /**
  * opencode makes its own ids, so a conversation is opened through its server before the start. All of them are in one
@@ -30,10 +31,7 @@ import { opencodeEnvironment } from "./program.ts";
  * then its server tells; without a terminal it has none, and what was added to the conversation is the proof.
  */
 export const opencode: Adapter = {
-  vendor: "opencode",
-  command: ["opencode"],
-  tested: ["1.18.33"],
-  unproved: null,
+  ...provedProgram(opencodeProgram, "1.18.33"),
   launch: {
     readArgs,
     plan,
@@ -41,7 +39,6 @@ export const opencode: Adapter = {
     forks: true,
     takesFirstPrompt: true,
     environment: opencodeEnvironment,
-    privateEnv: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"],
   },
   storage: {
     configDirOf,

@@ -10,4 +10,5 @@ export const opencodeProgram: VendorProgram = {
 
 export const opencodeEnvironment: VendorEnvironment = {
   recorded: [/^OPENCODE_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
+  privateNames: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"],
 };

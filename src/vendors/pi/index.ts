@@ -8,10 +8,11 @@ import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import { extension, extensionFile, onHook } from "./extension.ts";
-import { piEnvironment } from "./program.ts";
+import { piEnvironment, piProgram } from "./program.ts";
 
 /**
  * Pi takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
@@ -20,26 +21,13 @@ import { piEnvironment } from "./program.ts";
  * tells.
  */
 export const pi: Adapter = {
-  vendor: "pi",
-  command: ["pi"],
-  tested: ["1.5.0"],
-  unproved: null,
+  ...provedProgram(piProgram, "1.5.0"),
   launch: {
     readArgs,
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     forks: true,
-    takesFirstPrompt: true,
     environment: piEnvironment,
-    privateEnv: [
-      "AI_AGENT",
-      "PI_CODING_AGENT",
-      "PI_SESSION_ID",
-      "PI_SESSION_FILE",
-      "PI_PROVIDER",
-      "PI_MODEL",
-      "PI_REASONING_LEVEL",
-    ],
   },
   storage: {
     configDirOf,

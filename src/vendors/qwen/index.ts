@@ -10,50 +10,28 @@ import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from 
 import { findFile } from "../shared/find-file.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
+import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
-import { qwenEnvironment } from "./program.ts";
+import { qwenEnvironment, qwenProgram } from "./program.ts";
 import { qwenScreen } from "./screen.ts";
-import { injected, SETTINGS_MARK } from "./settings.ts";
+import { injected } from "./settings.ts";
 
 /**
  * Qwen Code takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
  * registers each live process; without one only its hooks tell.
  */
 export const qwen: Adapter = {
-  vendor: "qwen",
-  command: ["qwen"],
-  tested: ["0.24.4"],
-  unproved: null,
+  ...provedProgram(qwenProgram, "0.24.4"),
   launch: {
     readArgs,
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     // Qwen branches only under an id of its own choice.
     forks: false,
-    takesFirstPrompt: true,
     startMessage: startMessageFile,
     environment: qwenEnvironment,
-    privateEnv: [
-      "QWEN_CODE",
-      "QWEN_CODE_AGENT_ID",
-      "QWEN_CODE_CLI",
-      "QWEN_CODE_LAUNCHER_PID",
-      "QWEN_CODE_MANAGED_NPM_PIN",
-      "QWEN_CODE_MANAGED_NPM_ROOT",
-      "QWEN_CODE_MESSAGING_SOCKET",
-      "QWEN_CODE_MESSAGING_TOKEN",
-      "QWEN_CODE_MODEL",
-      "QWEN_CODE_MODEL_IDENTITY",
-      "QWEN_CODE_NO_RELAUNCH",
-      "QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE",
-      "QWEN_CODE_PROJECT_DIR",
-      "QWEN_CODE_PROMPT_ID",
-      "QWEN_CODE_SESSION_ID",
-      "QWEN_CODE_STARTUP_VERSION",
-      SETTINGS_MARK,
-    ],
   },
   storage: {
     configDirOf,

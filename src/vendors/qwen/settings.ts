@@ -5,17 +5,12 @@ import type { Environment } from "../../util/environment.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchPlan } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
+import { SETTINGS_MARK } from "./program.ts";
 
 // Qwen knows no flag for hooks. It reads an administrator's defaults from where a variable leads, and adds the user's own
 // settings and hooks to them: nothing of the user's is hidden by that.
 
 const DEFAULTS = "QWEN_CODE_SYSTEM_DEFAULTS_PATH";
-
-/**
- * The variable that says which settings file a launch has set. Other workers do not inherit it, so it tells whose
- * process one is.
- */
-export const SETTINGS_MARK = "QWEN_PERDURE_SETTINGS";
 
 const HOOKS = {
   SessionStart: "start",

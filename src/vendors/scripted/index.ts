@@ -9,6 +9,7 @@ import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
@@ -33,11 +34,9 @@ export const scripted: Adapter = {
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
-    identity: { kind: "assigned", choose: () => process.getBuiltinModule("node:crypto").randomUUID() },
+    ...takesIdAndPrompt,
     forks: true,
-    takesFirstPrompt: true,
     environment: scriptedEnvironment,
-    privateEnv: [],
   },
   storage: {
     configDirOf,

@@ -31,4 +31,9 @@ export interface VendorEnvironment {
    * Variables among those that belong to one process or session, besides those that every vendor's endings give away.
    */
   session?: readonly RegExp[];
+  /**
+   * Variables of one process or one conversation, by name: a worker that is started from inside another one must not get
+   * them.
+   */
+  privateNames: readonly string[];
 }

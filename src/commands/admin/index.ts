@@ -1,0 +1,10 @@
+import type { VerbTable } from "../shared/command.ts";
+
+/** Verbs about perdure itself. */
+export const adminVerbs: VerbTable = {
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  events: async () => (await import("./events.ts")).events,
+  daemon: async () => (await import("./daemon.ts")).daemon,
+  backup: async () => (await import("./backup.ts")).backup,
+  completion: async () => (await import("./completion.ts")).completion,
+};
