@@ -25,3 +25,18 @@ export function observe(state: ProofState, session: string): ProofFinding {
   if (state.proved === true) return { kind: "rotated" };
   return { kind: state.proved === false ? "known" : "mismatch" };
 }
+
+/**
+ * Tells whether a sign of another conversation has to be confirmed first. A program may register before it has opened the
+ * conversation that it was told to open, so only one that stays elsewhere for `confirmMs` is in the wrong one. An adopted run is
+ * never wrong: it may have rotated while no daemon was there.
+ */
+export function awaitsConfirmation(
+  proved: Proved,
+  sinceMs: number,
+  nowMs: number,
+  { adopted, confirmMs }: { adopted: boolean; confirmMs: number },
+): boolean {
+  if (proved === true) return false;
+  return proved === false || adopted || nowMs - sinceMs < confirmMs;
+}

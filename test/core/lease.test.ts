@@ -7,6 +7,7 @@ import {
   leaseStanding,
   type ClaimDecision,
   type LeaseState,
+  hasClientLeaseExpired,
 } from "../../src/core/lease.ts";
 
 const free: LeaseState = { phase: "free", generation: 4 };
@@ -75,4 +76,9 @@ test("in any history generations only rise, and no run that lost its name is eve
       }
     }),
   );
+});
+
+test("a client's lease expires after two waits of awake time, not after one", () => {
+  expect(hasClientLeaseExpired({ tickedAtMs: 0, awakeMs: 29_999 }, 15_000)).toBe(false);
+  expect(hasClientLeaseExpired({ tickedAtMs: 0, awakeMs: 30_000 }, 15_000)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { observe, type ProofFinding, type ProofState } from "../../src/core/proof.ts";
+import { awaitsConfirmation, observe, type ProofFinding, type ProofState } from "../../src/core/proof.ts";
 
 test.each([
   ["pending", "a", "proved"],
@@ -62,4 +62,14 @@ test("the same sign twice is news once", () => {
       expect(lifeOf([...sessions, again, again]).at(-1)?.kind).toBe("known");
     }),
   );
+});
+
+test.each([
+  ["a pending run is given its time", "pending", 1_999, false, true],
+  ["and no more than that", "pending", 2_000, false, false],
+  ["an adopted run may have rotated unseen, however long ago", "pending", 60_000, true, true],
+  ["a proved run moves at once", true, 0, false, false],
+  ["a run that is known to be wrong stays wrong", false, 60_000, false, true],
+] as const)("%s", (_what, proved, elapsedMs, adopted, awaits) => {
+  expect(awaitsConfirmation(proved, 100, 100 + elapsedMs, { adopted, confirmMs: 2_000 })).toBe(awaits);
 });

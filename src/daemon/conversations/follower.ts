@@ -8,6 +8,7 @@ import {
   RUN_POLL_MS,
   SIGN_SETTLE_MS,
 } from "../../limits/index.ts";
+import { awaitsConfirmation } from "../../core/proof.ts";
 import { movedTo } from "../../core/rotation.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
@@ -19,7 +20,7 @@ import { AttentionWatch } from "./attention.ts";
 import { readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
 import { proveByTranscript } from "./proof.ts";
-import { applySign, recordPrompt, type SignOutcome } from "./bindings.ts";
+import { applySign, provedOf, recordPrompt, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { TranscriptWatch } from "./transcript.ts";
@@ -210,17 +211,17 @@ export class Follower {
     return [...(currentSign ? [currentSign] : []), ...(moved && known ? [moved] : [])];
   }
 
-  /**
-   * Tells whether a sign of another conversation has to be confirmed first: a program may register before it has opened the
-   * right one, so only one that stays elsewhere is wrong. An adopted run is never wrong: it may have rotated unseen.
-   */
+  /** Remembers since when a sign of another conversation waits for its confirmation, and asks whether it still does. */
   #awaitsConfirmation(sign: Sign, seenHere: boolean): boolean {
-    const proved = lastEntryOfRun(this.#services.db, this.#run.id)?.proved;
-    if (seenHere || proved === "true") return false;
-    if (proved === "false") return true;
+    if (seenHere) return false;
+    const entry = lastEntryOfRun(this.#services.db, this.#run.id);
+    const proved = entry ? provedOf(entry) : "pending";
     const now = this.#services.monotonicMs();
-    if (this.#unconfirmed?.sign.session !== sign.session) this.#unconfirmed = { sign, sinceMs: now };
-    return this.#adopted || now - this.#unconfirmed.sinceMs < MISMATCH_CONFIRM_MS;
+    if (proved === "pending" && this.#unconfirmed?.sign.session !== sign.session) {
+      this.#unconfirmed = { sign, sinceMs: now };
+    }
+    const rules = { adopted: this.#adopted, confirmMs: MISMATCH_CONFIRM_MS };
+    return awaitsConfirmation(proved, this.#unconfirmed?.sinceMs ?? now, now, rules);
   }
 
   #conversation(): Conversation | null {

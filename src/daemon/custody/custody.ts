@@ -118,6 +118,19 @@ export class Custody {
     return { state: "damaged", file, bytes, why: "its beginning was changed" };
   }
 
+  /**
+   * Tells whether the vendor has lost the transcript, so that the copy is to be put back: it is gone, emptied, or cut off by a
+   * power cut, which a synced copy survives. A transcript that somebody changed is not lost.
+   */
+  isLost(conversation: Conversation, found: Transcript): boolean {
+    if (conversation.transcriptBytes === null) return false;
+    if (found.state === "absent" || found.state === "empty") return true;
+    if (found.state !== "good" || found.shrinks) return false;
+    const copy = custodyOf(this.#services.db, conversation.id);
+    const otherBoot = conversation.transcriptBoot !== this.#services.processes.bootId();
+    return otherBoot && copy !== null && found.bytes < copy.bytes;
+  }
+
   /** Deletes copies beyond the bounds, and folders that belong to no copy on record. */
   async sweep(): Promise<void> {
     const { db, writer, now } = this.#services;

@@ -38,7 +38,9 @@ export async function probeBinding(
   const found = await services.custody.checkAgainstCopy(conversation, await probeConversation(services, conversation));
   const copy = found.state === "good" ? null : custodyOf(services.db, conversation.id);
   const restored =
-    holder === null && isLost(services, conversation, found) ? await services.custody.restore(conversation) : null;
+    holder === null && services.custody.isLost(conversation, found)
+      ? await services.custody.restore(conversation)
+      : null;
   const transcript = restored ? await probeConversation(services, conversation) : found;
   // The copy is updated before the start, because some vendors delete old conversations when they start.
   if (transcript.state === "good") await services.custody.updateCopy(conversation.id, transcript.file);
@@ -49,17 +51,6 @@ export async function probeBinding(
     restored,
     hasCopy: copy !== null && (await services.custody.verifiedCopy(copy)) !== null,
   };
-}
-
-/** Tells whether the transcript is gone, emptied, or cut off by a power cut, which a synced copy survives. */
-function isLost(services: LaunchServices, conversation: Conversation, transcript: Transcript): boolean {
-  if (conversation.transcriptBytes === null) return false;
-  if (transcript.state === "absent" || transcript.state === "empty") return true;
-  const copy = custodyOf(services.db, conversation.id);
-  const otherBoot = conversation.transcriptBoot !== services.processes.bootId();
-  return (
-    transcript.state === "good" && !transcript.shrinks && otherBoot && copy !== null && transcript.bytes < copy.bytes
-  );
 }
 
 function ownerOf(services: LaunchServices, pid: number): string | undefined {
