@@ -57,6 +57,23 @@ function declaredTwice(sources: readonly Source[]): Map<string, string> {
 
 const DECLARATION = /^(export )?(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)(?=[\s<={])(?!\s*\})/gm;
 
+/** A doc comment that opens so is a fragment, or has a pronoun without its noun: it does not read alone. */
+const FRAGMENT = /\/\*\*\s+(?:\* )?(?:Of|What|Whoever|Whose|Those|Its|It|Not|So|To whoever|By whom) /;
+
+test("no doc comment of src opens with a fragment", () => {
+  const found = globSync("**/*.ts", { cwd: "src" }).filter((file) => {
+    return FRAGMENT.test(readFileSync(join("src", file), "utf8"));
+  });
+  expect(found).toEqual([]);
+});
+
+test("a fragment is told from a sentence", () => {
+  expect("/** Of one call: there are thousands at once. */").toMatch(FRAGMENT);
+  expect("/**\n   * What those work with that follow conversations.\n */").toMatch(FRAGMENT);
+  expect("/** Returns what a call needs. */").not.toMatch(FRAGMENT);
+  expect("/** Offers the next messages. */").not.toMatch(FRAGMENT);
+});
+
 interface GlossaryRow {
   term: string;
   meaning: string;

@@ -6,7 +6,7 @@ import { KIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /** How often live runs are looked at besides being watched: the longest a killed run can seem alive in `ls`. */
 export const RUN_POLL_MS = SECOND_MS;
 
-/** So long after it was first seen, no other process can have the same pid and start tick any more: a tick takes 10 ms. */
+/** The time after its first sighting from which no other process can have the same pid and start tick: a tick takes 10 ms. */
 export const SIGHTING_CERTAIN_MS = 500;
 
 /** How often, and how many times, a process is looked at after its exit file appeared, until it is gone. */

@@ -20,7 +20,7 @@ export const PANE_HISTORY_LINES = 10_000;
 /** Characters of a captured pane, the newest: a line can be as wide as a program likes. */
 export const CAPTURE_CHARS_MAX = 4 * 1024 * 1024;
 
-/** What a pane measures before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
+/** The size of a pane before anybody looks at it: agents draw for a laptop's terminal, not for 80 by 24. */
 export const PANE_COLUMNS = 200;
 export const PANE_ROWS = 50;
 

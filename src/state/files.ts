@@ -16,7 +16,7 @@ export function readIfThere(file: string): string | null {
   }
 }
 
-/** False for whatever is not there, is a file, or cannot be looked at: nothing can be started in it. */
+/** Tells whether a path is a folder that can be entered; a path that cannot be read is none. */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

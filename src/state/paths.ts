@@ -6,7 +6,7 @@ import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../util/sha256.ts";
 import { isErrno, readIfThere } from "./files.ts";
 
-/** Where the bundles lie: set when bundling; from source, the built ones are used. */
+/** The folder of the bundles, set when bundling; code that runs from source uses the built bundles, too. */
 declare const PERDURE_DIST: string | undefined;
 export const DIST = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 

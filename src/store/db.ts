@@ -6,7 +6,7 @@ interface Statement {
   prepared: StatementSync;
   /** The cached rows of each table it changes, by triggers and foreign keys, too, as SQLite said when it was prepared. */
   outdates: readonly CachedRows[][];
-  /** It undoes what others did, or alters the tables themselves. */
+  /** The statement undoes what others did, or alters the tables themselves. */
   changesAnything: boolean;
 }
 
@@ -27,7 +27,7 @@ export class Db {
   readonly #cachedOf = new Map<string, CachedRows[]>();
   readonly mailboxCounters = new MailboxCounters(this);
   #changes = 0;
-  /** What the statement touches that is being prepared. */
+  /** The tables that the statement touches which is being prepared. */
   #preparing: Touched | null = null;
 
   constructor(file: string, options: { readOnly?: boolean } = {}) {
@@ -183,7 +183,7 @@ const CHANGES: ReadonlySet<number> = new Set([
 ]);
 const NOTHING: readonly never[] = [];
 
-/** Of all values but the last, which alone can be any text, each is a number. */
+/** Joins the values to a key: all but the last are numbers, so that no two lists of values make the same key. */
 function keyOf(values: (string | number)[]): string | number {
   return values.length === 1 ? (values[0] ?? "") : values.join(" ");
 }

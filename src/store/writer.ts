@@ -72,7 +72,7 @@ export class Writer {
     this.#refusing ??= new Error("the store is closed");
   }
 
-  /** From now on every change is refused with this. */
+  /** Refuses every change from now on, with this error. */
   refuse(error: Error): void {
     this.#refusing ??= error;
   }

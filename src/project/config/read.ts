@@ -37,7 +37,7 @@ export function readUserConfig(file: string): Config {
   return read(file, "user")?.config ?? {};
 }
 
-/** What a file says of the project itself, and not of its workers. */
+/** The settings of the project itself, without those of its workers. */
 export type Settings = Omit<Config, "defaults" | "workers">;
 
 /**
@@ -90,7 +90,7 @@ function readConfig(file: string): string | null {
   throw new PerdureError("usage", `${file} has more than ${CONFIG_BYTES_MAX} bytes.`, { hint: `edit ${file}` });
 }
 
-/** Not with the parser's error as cause: that quotes the lines around, and there may be a secret in them. */
+/** The parser's own error is not kept as the cause, because it quotes lines of the file, which may hold a secret. */
 export function parseToml({ text, file }: ConfigSource): Record<string, unknown> {
   try {
     return parse(text);

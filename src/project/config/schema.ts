@@ -72,9 +72,9 @@ export const userFile = table({
   policy: z.exactOptional(policy),
 } satisfies Keys<"user">);
 
-/** What perdure.toml may say. */
+/** The shape of perdure.toml. */
 export type Config = z.infer<typeof projectFile>;
-/** What `[defaults]` may say for all workers. */
+/** The shape of `[defaults]`, which hold for all workers. */
 export type WorkerDefaults = NonNullable<Config["defaults"]>;
 export type WorkerEntry = z.infer<typeof worker>;
 
