@@ -1,7 +1,7 @@
-import type { Environment } from "../util/environment.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Environment } from "../util/environment.ts";
 import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
 import { DIST, type StatePaths } from "../state/paths.ts";

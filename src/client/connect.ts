@@ -1,6 +1,6 @@
-import type { Environment } from "../util/environment.ts";
 import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
+import type { Environment } from "../util/environment.ts";
 import { ANSWER_WAIT_MS, CONNECT_TRIES } from "../limits/index.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
 import { wireNameOf } from "../protocol/calls/wire-names.ts";

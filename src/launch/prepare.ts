@@ -1,8 +1,6 @@
-import type { ClaimGrant } from "../protocol/records/launch.ts";
-import type { LaunchOrder } from "../protocol/records/launch.ts";
-import type { MintOrder } from "../protocol/records/launch.ts";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { FREE_PORT } from "../vendors/launch-plan.ts";

@@ -1,6 +1,6 @@
-import type { Environment } from "../util/environment.ts";
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import type { Environment } from "../util/environment.ts";
 import { SOCKET_PATH_BYTES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { sha256 } from "../util/sha256.ts";

@@ -1,7 +1,7 @@
-import type { EventRecord } from "../../src/protocol/records/admin.ts";
-import type { RunRecord } from "../../src/protocol/records/run.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { EventRecord } from "../../src/protocol/records/admin.ts";
+import type { RunRecord } from "../../src/protocol/records/run.ts";
 import { RESTART_BUDGET } from "../../src/limits/index.ts";
 import { FleetHome } from "../support/fleet-home.ts";
 import { campaign, seeded } from "../support/campaign.ts";

@@ -1,9 +1,9 @@
-import type { History } from "../../src/protocol/records/run.ts";
 import { execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import type { History } from "../../src/protocol/records/run.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerDetail, WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { eventually } from "../support/check.ts";

@@ -1,11 +1,9 @@
-import type { RequestFrame } from "../../src/protocol/frames.ts";
-import type { ResponseFrame } from "../../src/protocol/frames.ts";
 import { mkdirSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { encodeFrame, FrameReader } from "../../src/protocol/frames.ts";
+import { type RequestFrame, type ResponseFrame, encodeFrame, FrameReader } from "../../src/protocol/frames.ts";
 import type { Home } from "./home.ts";
 
 /** Hooks on one claim's way to the daemon and back; both may wait, and `onAnswer` may say that the answer gets lost. */

@@ -1,9 +1,9 @@
-import type { EventRecord } from "../../src/protocol/records/admin.ts";
-import type { RunRecord } from "../../src/protocol/records/run.ts";
-import type { SessionRecord } from "../../src/protocol/records/conversation.ts";
 import { spawn, type SpawnOptions } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { EventRecord } from "../../src/protocol/records/admin.ts";
+import type { RunRecord } from "../../src/protocol/records/run.ts";
+import type { SessionRecord } from "../../src/protocol/records/conversation.ts";
 import { connect } from "../../src/client/connect.ts";
 import type { CallName, CallParams, CallResults } from "../../src/protocol/calls/index.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";

@@ -1,7 +1,7 @@
-import type { History } from "../../src/protocol/records/run.ts";
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { History } from "../../src/protocol/records/run.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UpItem } from "../../src/protocol/records/fleet.ts";
 import type { MailStep, MessageRecord } from "../../src/protocol/records/mail.ts";

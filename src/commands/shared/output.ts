@@ -1,5 +1,5 @@
-import type { Environment } from "../../util/environment.ts";
 import { writeSync } from "node:fs";
+import type { Environment } from "../../util/environment.ts";
 import { isErrno } from "../../state/files.ts";
 import type { PerdureError } from "../../protocol/errors.ts";
 

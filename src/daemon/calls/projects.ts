@@ -1,5 +1,5 @@
-import type { ProjectSummary } from "../../protocol/records/admin.ts";
 import { existsSync } from "node:fs";
+import type { ProjectSummary } from "../../protocol/records/admin.ts";
 import type { CallParams, CallResults, ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest, shorten } from "../../protocol/names.ts";

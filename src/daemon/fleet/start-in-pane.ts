@@ -1,7 +1,7 @@
-import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
 import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";

@@ -1,8 +1,7 @@
 import type { RunRecord } from "../../protocol/records/run.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
-import type { BlockedReason } from "../../protocol/records/conversation.ts";
+import type { SessionRecord, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { custodyOf } from "../../store/custody.ts";
 import type { Project } from "../../store/projects.ts";

@@ -6,10 +6,8 @@ import type { FoundConversation, Holder, SessionLocation, Transcript } from "../
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
-import type { Adapter, ProgramAnswer, AskProgram, ConfigDir } from "../adapter.ts";
-import type { ArgsInfo, ProcessView } from "../adapter.ts";
-import { FREE_PORT, type LaunchPlan } from "../launch-plan.ts";
-import type { PlanRequest } from "../launch-plan.ts";
+import type { Adapter, ProgramAnswer, AskProgram, ConfigDir, ArgsInfo, ProcessView } from "../adapter.ts";
+import { FREE_PORT, type LaunchPlan, type PlanRequest } from "../launch-plan.ts";
 import {
   conflictOf,
   hasOption,

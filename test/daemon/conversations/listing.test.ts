@@ -1,6 +1,6 @@
-import type { FoundRecord } from "../../../src/protocol/records/conversation.ts";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { FoundRecord } from "../../../src/protocol/records/conversation.ts";
 import { describe, expect, it } from "vitest";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { readBanner, type InstalledPersona } from "../../support/persona.ts";

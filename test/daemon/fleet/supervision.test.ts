@@ -1,6 +1,6 @@
-import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import { expect, it } from "vitest";
 import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 

@@ -1,7 +1,7 @@
-import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import { chmodSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import { expect, it } from "vitest";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";

@@ -1,6 +1,6 @@
-import type { SavedRecord } from "../../../src/protocol/records/fleet.ts";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SavedRecord } from "../../../src/protocol/records/fleet.ts";
 import { expect, it } from "vitest";
 import { eventually } from "../../support/check.ts";
 import type { InstalledPersona } from "../../support/persona.ts";

@@ -1,8 +1,8 @@
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { finish, Home } from "../../support/home.ts";
-import { spawn } from "node:child_process";
 
 // Reading and running the checkers takes as long as `whoami` itself. Here is a perdure without them.
 
