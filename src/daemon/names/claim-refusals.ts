@@ -51,3 +51,28 @@ export function assertSizes(params: CallParams<"claim">): void {
     );
   }
 }
+
+interface AgentClaim {
+  address: string;
+  name: string;
+  /** The worker whose agent claims. */
+  starter: number;
+  /** The worker that has the name; null for a new name. */
+  worker: Worker | null;
+  /** Whether the project's fleet file declares the name. */
+  declared: boolean;
+}
+
+/**
+ * Refuses an agent the names of others: with a name come its mail, its sender and the command of its next start. An agent may
+ * claim a name that is new and that the fleet file does not declare, and workers that it started itself.
+ */
+export function assertAgentMayClaim({ address, name, starter, worker, declared }: AgentClaim): void {
+  const own = worker !== null && (worker.startedBy === starter || worker.id === starter);
+  if (own || (worker === null && !declared)) return;
+  const whose = worker === null ? "is declared in perdure.toml" : "is not a worker that it started";
+  throw new PerdureError("refused", `An agent may not claim ${address}: it ${whose}.`, {
+    hint: `ask the operator to run: perdure ${declared ? "up" : "run"} ${name}`,
+    details: { address },
+  });
+}

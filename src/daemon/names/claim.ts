@@ -14,6 +14,7 @@ import type { Project } from "../../store/projects.ts";
 import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
+import { declaredNameKeys } from "../../project/fleet/names.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
 import { recordEvent } from "../events.ts";
@@ -25,7 +26,7 @@ import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } fro
 import { projectOf, registerProject } from "./lookup.ts";
 import { publishProjects } from "./projects-index.ts";
 import { findOrCreateWorker } from "./workers.ts";
-import { assertSizes, heldError } from "./claim-refusals.ts";
+import { assertAgentMayClaim, assertSizes, heldError } from "./claim-refusals.ts";
 
 interface Claimer {
   actor: Actor;
@@ -153,6 +154,7 @@ function claimName(
 ): GrantedClaim {
   const known = projectOf(services, params.target);
   const project = known ?? registerProject(services, params.target.here);
+  if (starter !== null) assertAgentMayClaim({ ...agentClaim(services, project, params.target.name), starter });
   const worker = findOrCreateWorker(services, project, params.target.name, params.ephemeral);
   const repeated = repeatedClaim(services, params, project, worker);
   if (repeated) return repeated;
@@ -213,6 +215,20 @@ function repeatedClaim(
   const address = formatAddress(project.slug, worker.name);
   const orders = spec ? repeatedOrder(services, { address, worker, run, spec }) : NO_ORDERS;
   return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
+}
+
+function agentClaim(
+  services: LaunchServices,
+  project: Project,
+  name: string,
+): Omit<Parameters<typeof assertAgentMayClaim>[0], "starter"> {
+  const key = nameKey(name);
+  return {
+    address: formatAddress(project.slug, name),
+    name,
+    worker: workerByName(services.db, project.id, key),
+    declared: declaredNameKeys(project.root).has(key),
+  };
 }
 
 function mintEpoch(services: LaunchServices, project: Project, worker: Worker): number {

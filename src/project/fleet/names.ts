@@ -1,6 +1,7 @@
 import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
-import { readConfigAt, type Config, type WorkerEntry } from "../config/read.ts";
+import { fieldsOf } from "../../util/fields.ts";
+import { readConfigAt, readSettingsAt, type Config, type WorkerEntry } from "../config/read.ts";
 import { fleetRoot, type FoundProject } from "../find.ts";
 import { atLine, configError, type ConfigSource } from "../config/errors.ts";
 
@@ -12,8 +13,23 @@ export function declaredWorkers(found: FoundProject): { name: string; group: str
   );
 }
 
+/**
+ * Returns the keys of the names that the perdure.toml of this folder declares, without judging anything else of it. Throws for
+ * a file that is no TOML.
+ */
+export function declaredNameKeys(folder: string): Set<string> {
+  const { workers } = (readSettingsAt(folder) ?? {}) as { workers?: unknown };
+  return new Set(
+    Object.entries(fieldsOf(workers)).flatMap(([entry, own]) => {
+      const { count } = fieldsOf(own);
+      const isCount = typeof count === "number" && Number.isInteger(count) && count >= 1 && count <= FLEET_WORKERS_MAX;
+      return workerNames(entry, isCount ? { count } : {}).map(nameKey);
+    }),
+  );
+}
+
 /** Returns `coder` for one worker, `coder-1` to `coder-n` for several. */
-function workerNames(entry: string, { count = 1 }: WorkerEntry): string[] {
+function workerNames(entry: string, { count = 1 }: Pick<WorkerEntry, "count">): string[] {
   return count === 1 ? [entry] : Array.from({ length: count }, (_, at) => `${entry}-${at + 1}`);
 }
 
