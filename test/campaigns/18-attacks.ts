@@ -40,7 +40,17 @@ export function attack(parties: Parties, random: () => number): Attack {
 
 type Kind = (parties: Parties, random: () => number) => Attack;
 
-const KINDS: readonly Kind[] = [wrongProof, wrongProof, deadToken, replayed, othersMail, nested, operatorsCall, faked];
+const KINDS: readonly Kind[] = [
+  wrongProof,
+  wrongProof,
+  deadToken,
+  replayed,
+  othersMail,
+  othersName,
+  nested,
+  operatorsCall,
+  faked,
+];
 
 /** `as` the victim, with every token but its own. */
 function wrongProof(parties: Parties, random: () => number): Attack {
@@ -99,6 +109,17 @@ function othersMail(parties: Parties, random: () => number): Attack {
     { call: "send", params: sendParams(home, "bystander", "from the victim", { ...who, id: mail.sent }) },
   ];
   return { what: "another's mail", token: mallory.token, ...pick(random, calls) };
+}
+
+/** An agent claims a name that is not its own: of a worker that is stopped, and one that the fleet file declares. */
+export const STOPPED_VICTIM = "stopped-victim";
+export const DECLARED_VICTIM = "declared-victim";
+
+function othersName({ home, mallory }: Parties, random: () => number): Attack {
+  const name = pick(random, [STOPPED_VICTIM, STOPPED_VICTIM.toUpperCase(), DECLARED_VICTIM]);
+  const client = clientClaim(home, name, process.pid);
+  const run = { ...client, kind: "run" as const, command: ["sh", "-c", "planted"], cwd: "/" };
+  return { what: "another's name", token: mallory.token, call: "claim", params: pick(random, [client, run]) };
 }
 
 /** An agent within the worker's agent has inherited the token, and not the box. */

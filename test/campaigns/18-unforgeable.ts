@@ -1,10 +1,11 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { StreamItems } from "../../src/protocol/calls/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { attack, type Attack, type Parties, type Proof } from "./18-attacks.ts";
+import { attack, DECLARED_VICTIM, STOPPED_VICTIM, type Attack, type Parties, type Proof } from "./18-attacks.ts";
 import { sendUnderFalseNames } from "./18-false-names.ts";
 import { check } from "../support/check.ts";
 import { clientClaim, inHome } from "../support/in-home.ts";
@@ -104,6 +105,9 @@ async function partiesOf(home: Home, operator: Client): Promise<Parties> {
     const { run, generation, token } = await operator.call("claim", clientClaim(home, name, process.pid));
     return { run, generation, token };
   };
+  writeFileSync(join(home.project, "perdure.toml"), `[workers.${DECLARED_VICTIM}]\ncommand = ["true"]\n`);
+  await operator.call("release", await claim(STOPPED_VICTIM));
+  await operator.call("send", sendParams(home, STOPPED_VICTIM, "for its next run"));
   const dead = await claim("victim");
   await operator.call("release", dead);
   const bystander = await claim("bystander");
