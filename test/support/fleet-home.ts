@@ -100,10 +100,12 @@ export class FleetHome extends Home {
     return [...new Map(found.map((info) => [info.pid, info])).values()];
   }
 
-  /** Starts the daemon as the user's systemd would. */
-  service(): void {
+  /** Starts the daemon as the user's systemd would, and waits until it serves: a command would else start one of its own. */
+  async service(): Promise<void> {
     const unit = [join(import.meta.dirname, "../../dist/daemon.cjs"), "--service"];
-    spawn(process.execPath, unit, { env: this.env, stdio: "ignore", detached: true }).unref();
+    const child = spawn(process.execPath, unit, { env: this.env, stdio: "ignore", detached: true });
+    child.unref();
+    await eventually("the service to serve", () => this.daemonPid() === child.pid);
   }
 
   /** Sends SIGKILL to all processes of this home, as a power cut would. */

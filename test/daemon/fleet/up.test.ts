@@ -101,7 +101,7 @@ it("a daemon that was started for the fleet brings it back by itself after a reb
   await fleet.perdure(["stop", "writer"]);
   await fleet.killEverything();
   writeFileSync(boot, "22222222-2222-2222-2222-222222222222\n");
-  fleet.service();
+  await fleet.service();
   await fleet.until("tester", ({ state, generation }) => state === "idle" && generation === 2);
   await fleet.until("coder-2", ({ state, generation }) => state === "idle" && generation === 2);
   const now = byName(await fleet.workers());
