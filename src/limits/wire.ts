@@ -8,6 +8,9 @@ export const FRAME_BYTES_MAX = MIB;
 /** Requests of one connection that are answered at once; beyond it the socket is simply not read (back-pressure). */
 export const CALLS_IN_FLIGHT_MAX = 64;
 
+/** Leases that one connection may keep alive: an orchestrator has hundreds of workers, and each costs one open call. */
+export const LEASES_PER_CONNECTION_MAX = 1_000;
+
 /** Unsent bytes beyond which a connection's streams wait and its requests are not read: hundreds that never read cost little. */
 export const SOCKET_BUFFER_BYTES_MAX = 16 * KIB;
 

@@ -35,6 +35,17 @@ describe("a lease", () => {
     expect((await perdure.claim("coder")).generation).toBe(2);
   });
 
+  it("leaves room for more than sixty-four others in one process, which are all told and released", async () => {
+    const leases: Lease[] = [];
+    for (let n = 0; n < 70; n++) leases.push(await perdure.claim(`worker-${n}`));
+    expect(new Set(leases.map(({ run }) => run)).size).toBe(70);
+    const told = new Promise<string>((resolvePromise) => leases[69]?.onDisplaced(resolvePromise));
+    expect((await home.perdure(["takeover", "worker-69"])).code).toBe(0);
+    expect(await told).toMatch(/^operator /);
+    await Promise.all(leases.slice(0, 69).map((lease) => lease.release()));
+    expect(await reasons("worker-0")).toEqual(["released"]);
+  });
+
   it("is released by await using", async () => {
     {
       await using lease = await perdure.claim("coder");

@@ -44,6 +44,7 @@ export const up: Command = {
     const options = savedSessionOptions(values, words, fleet);
     await ensureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
+    if (inPanes.length === 0 && workers.length > 0) throw onlyTurns(workers, fleet);
     for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
       out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
     }
@@ -78,6 +79,13 @@ function savedSessionOptions(values: Invocation["values"], words: readonly strin
   if (fresh && resume !== null)
     throw usage("--resume and --fresh cannot be combined.", "--allow-fresh NAME for single workers");
   return { session, resume, allowFresh, fresh };
+}
+
+function onlyTurns(workers: readonly FleetWorker[], { file }: Fleet): PerdureError {
+  const names = workers.map(({ name }) => name).join(", ");
+  return new PerdureError("refused", `Nothing was started: mode = "turn" is not built yet (${names}).`, {
+    hint: `leave the mode out in ${file} to run ${workers.length === 1 ? "it" : "them"} in tmux`,
+  });
 }
 
 function usage(message: string, hint: string): PerdureError {

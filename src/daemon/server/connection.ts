@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS } from "../../limits/index.ts";
-import { hello } from "../../protocol/calls/index.ts";
+import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS, LEASES_PER_CONNECTION_MAX } from "../../limits/index.ts";
+import { calls, hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
@@ -10,6 +10,7 @@ import type { CallContext } from "../calls/context.ts";
 import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
 import { parseCall } from "./parse-call.ts";
 import { failureError, failureKind } from "../../store/failure.ts";
+import type { CallTable } from "../../protocol/calls/entry.ts";
 
 /**
  * One client: a hello, then calls, several at a time. The socket of a client with too many calls is paused, not closed.
@@ -23,6 +24,8 @@ export class Connection {
   readonly #heldRuns = new Set<string>();
   #actor: Actor | null = null;
   #inFlight = 0;
+  /** The calls that last as long as the client does, by id; they are not in flight. */
+  readonly #openCalls = new Set<number>();
   #draining = false;
   /** Streams that wait until the client has read what was sent. */
   readonly #blockedStreams: (() => void)[] = [];
@@ -52,7 +55,7 @@ export class Connection {
     this.#draining = true;
     this.#closed.abort();
     for (const resume of this.#blockedStreams.splice(0)) resume();
-    while (this.#inFlight > 0 && !this.#socket.destroyed) {
+    while (this.#inFlight + this.#openCalls.size > 0 && !this.#socket.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     this.#flush();
@@ -113,13 +116,25 @@ export class Connection {
         this.#deps.services.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
       this.#write({ id, error: error.toJSON() });
     }
-    this.#inFlight--;
+    if (!this.#openCalls.delete(id)) this.#inFlight--;
     this.#scheduleFlush();
+  }
+
+  /** Takes a call that lasts as long as its client out of those in flight: sixty-four leases would else block all others. */
+  #keepOpen(id: number): void {
+    if (this.#openCalls.size >= LEASES_PER_CONNECTION_MAX) {
+      throw new PerdureError("unavailable", `Limit of ${LEASES_PER_CONNECTION_MAX} leases on one connection reached.`, {
+        hint: "connect once more for further leases",
+      });
+    }
+    this.#openCalls.add(id);
+    this.#inFlight--;
   }
 
   #call(actor: Actor, id: number, word: unknown, sent: unknown): Promise<unknown> {
     const { name, params } = parseCall(word, sent);
     authorise(this.#deps.services, actor, name);
+    if ((calls as CallTable)[name]?.staysOpen) this.#keepOpen(id);
     // The parameters were parsed for the handler of the same name; TypeScript cannot follow the pair through the index.
     const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
     return handler(params, new CallContextImpl(id, actor, this.#deps, this.#transport));

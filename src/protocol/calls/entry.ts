@@ -13,6 +13,8 @@ interface CallEntry {
   agentsMay: boolean | PolicyWord;
   /** A call that changes something is refused to a worker's run that no longer has its name. */
   changes: boolean;
+  /** The call lasts as long as its client does, so it does not count among the calls that a connection has in flight. */
+  staysOpen?: true;
 }
 
 export type CallTable = Readonly<Record<string, CallEntry>>;

@@ -30,6 +30,7 @@ export const leaseCalls = {
     item: typeOnly<{ displacedBy: string }>(),
     agentsMay: true,
     changes: true,
+    staysOpen: true,
   },
   release: {
     params: z.strictObject(proof),

@@ -92,6 +92,16 @@ it("after a reboot the fleet waits for up, and all of it is resumed", async () =
   expect(await fleet.transcript("coder-1")).toContain("before the reboot");
 });
 
+it("up of nothing but turn workers is refused, because it would start nothing", async () => {
+  const turn = '[workers.reviewer]\nvendor = "scripted"\nmode = "turn"\n';
+  const fleet = fleetHome(turn);
+  const alone = await fleet.perdure(["up", "--yes"]);
+  expect(alone).toMatchObject({ code: 5, stderr: expect.stringContaining("Nothing was started") as string });
+  fleet.write(`${turn}[workers.coder]\nvendor = "scripted"\n`);
+  expect(await fleet.perdure(["up", "--yes"])).toMatchObject({ code: 0 });
+  expect((await fleet.perdure(["up", "reviewer"])).code).toBe(5);
+});
+
 it("a daemon that was started for the fleet brings it back by itself after a reboot", async () => {
   const boot = join("/tmp", `perdure-service-boot-${process.pid}`);
   writeFileSync(boot, "11111111-1111-1111-1111-111111111111\n");
