@@ -1,70 +1,13 @@
-import { resolve } from "node:path";
-import { FOUND_PER_VENDOR } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
-import { formatAddress } from "../../protocol/names.ts";
-import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { programAsker } from "../../launch/ask-program.ts";
-import { findProgram } from "../../runtime/find-program.ts";
-import { realPath } from "../../state/paths.ts";
-import { projectById } from "../../store/projects.ts";
-import { conversationInUse } from "../../store/conversations.ts";
-import { workerById } from "../../store/workers.ts";
-import { adapterNames, adapterOf, type Adapter } from "../../vendors/index.ts";
-import type { Services } from "../services.ts";
+import { findAdoptable } from "../conversations/adoptable.ts";
 import type { CallContext } from "./context.ts";
-import { iso } from "../../util/iso.ts";
 
-/** Lists the conversations of every installed vendor, with or without a worker, newest first. */
+/** Streams the conversations that can be adopted. */
 export async function findConversationsCall(
   params: CallParams<"findConversations">,
   context: CallContext,
 ): Promise<CallResults["findConversations"]> {
-  const adapters = adapterNames()
-    .filter((name) => params.vendor === null || name === params.vendor)
-    .flatMap((name) => adapterOf(name) ?? []);
-  const found = await Promise.all(
-    adapters.map((adapter) =>
-      listConversations(context.services, adapter, params).catch((error: unknown) => {
-        // A failure of one vendor does not affect the others.
-        context.services.log(`the conversations of ${adapter.vendor} cannot be listed: ${String(error)}`);
-        return [];
-      }),
-    ),
-  );
-  const all = found.flat().toSorted((a, b) => b.at.localeCompare(a.at));
-  for (const each of all) await context.send(each);
-  return { count: all.length };
-}
-
-async function listConversations(
-  services: Services,
-  adapter: Adapter,
-  { cwd, environment }: CallParams<"findConversations">,
-): Promise<FoundRecord[]> {
-  const [program = ""] = adapter.command;
-  if ("missing" in findProgram(program, environment.PATH, cwd)) return [];
-  const { dir, variables } = adapter.storage.configDirOf(environment);
-  const configDir = realPath(resolve(cwd, dir));
-  const ask = programAsker({ command: adapter.command, cwd, environment, variables });
-  const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
-  return conversations.map(({ id, cwd: began, words, atMs }) => {
-    const location = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };
-    const [holder] = adapter.liveness.holders(location, services.processes);
-    return {
-      id,
-      vendor: adapter.vendor,
-      words,
-      at: iso(atMs),
-      cwd: began,
-      openIn: holder?.pid ?? null,
-      worker: ownerOf(services, adapter.vendor, configDir, id),
-    };
-  });
-}
-
-function ownerOf(services: Services, vendor: string, configDir: string, id: string): string | null {
-  const conversation = conversationInUse(services.db, vendor, configDir, id);
-  const worker = conversation && workerById(services.db, conversation.workerId);
-  const project = worker && projectById(services.db, worker.projectId);
-  return worker && project ? formatAddress(project.slug, worker.name) : null;
+  const found = await findAdoptable(context.services, params);
+  for (const each of found) await context.send(each);
+  return { count: found.length };
 }

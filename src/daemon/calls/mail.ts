@@ -1,3 +1,6 @@
+import { askAndWait } from "../mail/ask.ts";
+import { replyToSender } from "../mail/reply.ts";
+import { sendMail } from "../mail/send.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { firstReplyTo, type Message } from "../../store/messages.ts";
@@ -84,4 +87,22 @@ export async function pauseCall(params: CallParams<"pause">, { services }: CallC
 function assertMayRead({ worker, name }: Sender, message: Message): void {
   if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
   throw new PerdureError("refused", `${name} may not read ${message.id}.`, { hint: "perdure inbox" });
+}
+
+export function sendCall(params: CallParams<"send">, { services, actor }: CallContext): Promise<CallResults["send"]> {
+  return sendMail(services, actor, params);
+}
+
+export function askCall(
+  params: CallParams<"ask">,
+  { services, actor, closed }: CallContext,
+): Promise<CallResults["ask"]> {
+  return askAndWait(services, actor, params, closed);
+}
+
+export function replyCall(
+  params: CallParams<"reply">,
+  { services, actor }: CallContext,
+): Promise<CallResults["reply"]> {
+  return replyToSender(services, actor, params);
 }

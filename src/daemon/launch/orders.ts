@@ -6,6 +6,7 @@ import { type Worker } from "../../store/workers.ts";
 import { withoutPrivateEnv } from "../../vendors/environment.ts";
 import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe.ts";
+import { firstPromptOf } from "./first-prompt.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
 import type { ConversationProbe } from "./probe-binding.ts";
 
@@ -46,7 +47,7 @@ export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequ
 /** Makes the order that starts the run in the conversation, in the folder where the conversation began. */
 export function orderFor(
   services: LaunchServices,
-  { worker, run, spec, firstTurnPending: unsaid }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
+  { worker, run, spec, firstTurnPending }: Pick<LaunchRequest, "worker" | "run" | "spec" | "firstTurnPending">,
   conversation: Conversation,
   step: LaunchStep,
 ): LaunchOrder {
@@ -63,9 +64,7 @@ export function orderFor(
     from,
     environment: spec.environment,
   };
-  // A branch continues what its stem said, and after /clear the conversation is to stay clear: neither gets a first prompt.
-  const begins = conversation.forkedFrom === null && conversation.provenance !== "rotated";
-  const prompt = begins && (step === "new" || unsaid) ? spec.prompt : null;
+  const prompt = firstPromptOf(spec, conversation, step, firstTurnPending === true);
   const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],

@@ -1,12 +1,27 @@
 import { displaceLease } from "../../core/lease.ts";
 import { holderOf, markDisplaced, type Run } from "../../store/runs.ts";
 import { setLease, workerById } from "../../store/workers.ts";
-import type { ChangeServices } from "../base-services.ts";
+import type { BaseServices, ChangeServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
+import type { RunStopper } from "./stop.ts";
 import type { RunWatch } from "./watch.ts";
 
 interface TakeoverServices extends ChangeServices {
   readonly runs: RunWatch;
+}
+
+/**
+ * Takes a name over: fences the holder first, so that it can change nothing any more, and only then stops its processes and
+ * frees the name. A name without a holder stays free.
+ */
+export async function takeOver(
+  services: TakeoverServices & Pick<BaseServices, "writer"> & { readonly stopper: RunStopper },
+  workerId: number,
+  by: string,
+  killAfterMs: number,
+): Promise<{ displaced: Run | null; killed: boolean }> {
+  const displaced = await services.writer.write(() => displaceRun(services, workerId, by));
+  return { displaced, killed: displaced ? await services.stopper.stop(displaced, killAfterMs) : false };
 }
 
 /** Fences, inside a change, the holder of the name; returns the run to stop, or null when nobody holds the name. */

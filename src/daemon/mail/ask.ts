@@ -6,24 +6,27 @@ import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { leaseStanding } from "../../core/lease.ts";
 import { workerById } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
-import { assertCurrent } from "../permissions/actor.ts";
-import type { Services } from "../services.ts";
-import { admit } from "../mail/admit.ts";
-import { withAttachments } from "../mail/attachments.ts";
-import { describeMessage } from "../mail/describe.ts";
-import { MailboxChange, askKey } from "../mail/mailbox-change.ts";
-import { recipientOf } from "../mail/recipients.ts";
-import { senderOf, type Sender } from "../mail/sender.ts";
-import { transition } from "../mail/transition.ts";
-import type { CallContext } from "./context.ts";
+import { assertCurrent, type Actor } from "../permissions/actor.ts";
+import { admit } from "./admit.ts";
+import { withAttachments } from "./attachments.ts";
+import { describeMessage } from "./describe.ts";
+import { MailboxChange, askKey } from "./mailbox-change.ts";
+import { recipientOf } from "./recipients.ts";
+import { senderOf, type Sender } from "./sender.ts";
+import { transition } from "./transition.ts";
+import type { MailServices } from "./services.ts";
 import { expiryOf } from "./send.ts";
 
 /**
  * Sends a message and waits for the answer. The caller chooses the id, so that a repeated call, after a restart of the daemon,
  * continues to wait for the answer to the same message.
  */
-export async function askCall(params: CallParams<"ask">, context: CallContext): Promise<CallResults["ask"]> {
-  const { services, actor } = context;
+export async function askAndWait(
+  services: MailServices,
+  actor: Actor,
+  params: CallParams<"ask">,
+  closed: AbortSignal,
+): Promise<CallResults["ask"]> {
   let stopWaiting = (): void => undefined;
   try {
     const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
@@ -51,7 +54,7 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
         return { sender: asker, again };
       }),
     );
-    const replyId = await waitForReply(context, params, sender);
+    const replyId = await waitForReply(services, params, sender, closed);
     return await offerReply(services, params, replyId, sender);
   } finally {
     stopWaiting();
@@ -59,9 +62,10 @@ export async function askCall(params: CallParams<"ask">, context: CallContext): 
 }
 
 async function waitForReply(
-  { services, closed }: CallContext,
+  services: MailServices,
   { id, waitMs }: CallParams<"ask">,
   sender: Sender,
+  closed: AbortSignal,
 ): Promise<string> {
   const deadline = services.monotonicMs() + waitMs;
   for (;;) {
@@ -82,7 +86,7 @@ async function waitForReply(
 }
 
 /** Returns the id of the reply, or null while one may still come; throws once there can be none. */
-function findReply(services: Services, id: string, { run, worker }: Sender): string | null {
+function findReply(services: MailServices, id: string, { run, worker }: Sender): string | null {
   const now = worker && workerById(services.db, worker.id);
   // Checked first: the answer belongs to the worker, and a run that lost its name must not get it.
   if (run && (!now || leaseStanding(now.lease, run.id, run.generation) !== "current")) {
@@ -106,7 +110,7 @@ function findReply(services: Services, id: string, { run, worker }: Sender): str
  * once.
  */
 async function offerReply(
-  services: Services,
+  services: MailServices,
   { id, nested }: CallParams<"ask">,
   replyId: string,
   sender: Sender,

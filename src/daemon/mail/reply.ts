@@ -5,20 +5,21 @@ import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
-import type { Services } from "../services.ts";
-import { admit } from "../mail/admit.ts";
-import { withAttachments } from "../mail/attachments.ts";
-import { findMessage } from "../mail/describe.ts";
-import { askKey } from "../mail/mailbox-change.ts";
-import { projectFor, type Recipient } from "../mail/recipients.ts";
-import { assertNotNested, senderOf, type Sender } from "../mail/sender.ts";
-import { transition } from "../mail/transition.ts";
-import type { CallContext } from "./context.ts";
+import type { Actor } from "../permissions/actor.ts";
+import { admit } from "./admit.ts";
+import { withAttachments } from "./attachments.ts";
+import { findMessage } from "./describe.ts";
+import { askKey } from "./mailbox-change.ts";
+import { projectFor, type Recipient } from "./recipients.ts";
+import { assertNotNested, senderOf, type Sender } from "./sender.ts";
+import { transition } from "./transition.ts";
+import type { MailServices } from "./services.ts";
 
 /** Replies to the sender of a message; a reply to a sender that is not running waits for its next run. */
-export async function replyCall(
+export async function replyToSender(
+  services: MailServices,
+  actor: Actor,
   params: CallParams<"reply">,
-  { services, actor }: CallContext,
 ): Promise<CallResults["reply"]> {
   const id = params.messageId ?? services.mail.mintId();
   return withAttachments(services, id, params.attach, (attachments) =>
@@ -45,7 +46,7 @@ export async function replyCall(
 }
 
 /** Returns the message to reply to: the one that was named, or the only one that expects a reply. */
-function repliedMessage(services: Services, sender: Sender, params: CallParams<"reply">): Message {
+function repliedMessage(services: MailServices, sender: Sender, params: CallParams<"reply">): Message {
   const project = projectFor(services, sender, { ...params, declared: [] });
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
@@ -67,7 +68,7 @@ function repliedMessage(services: Services, sender: Sender, params: CallParams<"
   });
 }
 
-function askerOf(services: Services, original: Message): Recipient {
+function askerOf(services: MailServices, original: Message): Recipient {
   const project = requirePresent(projectById(services.db, original.projectId), `the project of message ${original.id}`);
   const worker = original.fromWorker === null ? null : workerById(services.db, original.fromWorker);
   if (worker?.retiredMs != null) {

@@ -3,18 +3,18 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
-import { admit } from "../mail/admit.ts";
-import { withAttachments } from "../mail/attachments.ts";
-import { allRecipients, recipientOf, type Recipient } from "../mail/recipients.ts";
-import { senderOf, type Sender } from "../mail/sender.ts";
+import { admit } from "./admit.ts";
+import { withAttachments } from "./attachments.ts";
+import { allRecipients, recipientOf, type Recipient } from "./recipients.ts";
+import { senderOf, type Sender } from "./sender.ts";
 import type { Actor } from "../permissions/actor.ts";
-import type { Services } from "../services.ts";
-import type { CallContext } from "./context.ts";
+import type { MailServices } from "./services.ts";
 
 /** Sends a message to one worker, to several or to all, in one change: all of them get it or none. */
-export async function sendCall(
+export async function sendMail(
+  services: MailServices,
+  actor: Actor,
   params: CallParams<"send">,
-  { services, actor }: CallContext,
 ): Promise<CallResults["send"]> {
   const base = params.id ?? services.mail.mintId();
   if (params.attach.length === 0) return { messages: await admitAll(services, actor, params, base, []) };
@@ -25,7 +25,7 @@ export async function sendCall(
 }
 
 function admitAll(
-  services: Services,
+  services: MailServices,
   actor: Actor,
   params: CallParams<"send">,
   base: string,
@@ -56,12 +56,12 @@ function admitAll(
 }
 
 /** Tells whether a refusal is certain to come before any change: the message goes to one existing name of a known project. */
-function isCheckedFirst(services: Services, { all, to, declared, project, here }: CallParams<"send">): boolean {
+function isCheckedFirst(services: MailServices, { all, to, declared, project, here }: CallParams<"send">): boolean {
   if (all || to.length !== 1 || declared.length > 0) return false;
   return project !== null || projectByIdentity(services.db, here.identity) !== null;
 }
 
-export function expiryOf({ mail }: Pick<Services, "mail">, ttlMs: number | null): number | null {
+export function expiryOf({ mail }: Pick<MailServices, "mail">, ttlMs: number | null): number | null {
   return ttlMs === null ? null : mail.now() + Math.min(ttlMs, TTL_MS_MAX);
 }
 
