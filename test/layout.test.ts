@@ -185,6 +185,24 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
     'import {\n  a,\n  b,\n} from "../client/connect.ts";',
     /store must not import client/,
   ],
+  [
+    "a require the wrong way",
+    "store/x.ts",
+    'const a = require("../client/connect.ts");',
+    /store must not import client/,
+  ],
+  [
+    "a require by way of a maker of requires",
+    "store/x.ts",
+    'createRequire(import.meta.filename)("../client/connect.ts")',
+    /store must not import client/,
+  ],
+  [
+    "a shared helper that knows a vendor",
+    "vendors/shared/x.ts",
+    'import { claude } from "../claude/index.ts";',
+    /vendors\/shared must not import vendors\/claude/,
+  ],
   ["I/O in the core", "core/x.ts", 'import { readFileSync } from "node:fs";', /core\/x\.ts must not use node:fs/],
   ["I/O in the core by the back door", "core/x.ts", 'process.getBuiltinModule("node:fs");', /must not use node:fs/],
   [
@@ -287,14 +305,16 @@ function importOffences(file: string, room: string, specifier: string): string[]
 
 function offencesWithin(file: string, room: string, path: string): string[] {
   const [from, to] = [roomWithin(file), roomWithin(path)];
-  const allowed = room === "vendors" && VENDORS.includes(from) ? VENDOR_MAY : ROOMS_WITHIN[room]?.[from];
+  const ofVendor = room === "vendors" && (VENDORS.includes(from) || from === "shared");
+  const allowed = ofVendor ? VENDOR_MAY : ROOMS_WITHIN[room]?.[from];
   if (from === to || allowed === undefined || allowed.includes(to)) return [];
   return [`${file}: ${room}/${from} must not import ${room}/${to}`];
 }
 
 /** Static, dynamic and re-exported, types too: an arrow is an arrow. */
 function importsOf(text: string): string[] {
-  const pattern = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|getBuiltinModule\(\s*)["']([^"'\n]+)["']/g;
+  const pattern =
+    /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|getBuiltinModule\(\s*|\brequire\(\s*|createRequire\([^)]*\)\(\s*)["']([^"'\n]+)["']/g;
   return [...text.matchAll(pattern)].map(([, specifier = ""]) => specifier);
 }
 
@@ -326,3 +346,60 @@ test("every folder with tests is a folder of src, or one of those apart", () => 
   });
   expect(strays).toEqual([]);
 });
+
+/**
+ * The one ring of files that is allowed: `context` is in the small bundle and loads its rarer verbs from the large one, whose table
+ * has `context` in it for the help.
+ */
+const RING_ALLOWED = ["commands/context/context.ts", "commands/verbs.ts"];
+
+test("no file of src imports itself by way of others, types and late loads included", () => {
+  const files = globSync("**/*.ts", { cwd: "src" });
+  const graph = new Map(files.map((file) => [file, targetsOf(file, readFileSync(join("src", file), "utf8"))]));
+  expect(ringsIn(graph)).toEqual([RING_ALLOWED]);
+});
+
+test.each([
+  ["two files", { "a.ts": 'import "./b.ts";', "b.ts": 'import type { A } from "./a.ts";' }, [["a.ts", "b.ts"]]],
+  ["a late load", { "a.ts": 'const b = await import("./b.ts");', "b.ts": 'require("./a.ts");' }, [["a.ts", "b.ts"]]],
+  [
+    "a ring of three",
+    {
+      "a.ts": 'import "./b.ts";',
+      "b.ts": 'import "./c.ts";',
+      "c.ts": 'export { a } from "./a.ts";',
+      "d.ts": 'import "./a.ts";',
+    },
+    [["a.ts", "b.ts", "c.ts"]],
+  ],
+  ["no ring", { "a.ts": 'import "./b.ts";', "b.ts": "" }, []],
+])("the search for rings finds %s", (_what, texts, rings) => {
+  const graph = new Map(Object.entries(texts).map(([file, text]) => [file, targetsOf(file, text)]));
+  expect(ringsIn(graph)).toEqual(rings);
+});
+
+function targetsOf(file: string, text: string): string[] {
+  return importsOf(text)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => normalize(join(dirname(file), specifier)));
+}
+
+/** Every largest set of files that all reach each other. */
+function ringsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reach = new Map([...graph.keys()].map((file) => [file, reachedFrom(file, graph)]));
+  const reaches = (from: string, to: string): boolean => reach.get(from)?.has(to) === true;
+  const inRing = [...graph.keys()].filter((file) => reaches(file, file)).toSorted();
+  const rings = inRing.map((file) => inRing.filter((other) => reaches(file, other) && reaches(other, file)));
+  return rings.filter((ring, at) => ring[0] === inRing[at]);
+}
+
+function reachedFrom(file: string, graph: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>();
+  const queue = [...(graph.get(file) ?? [])];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    queue.push(...(graph.get(next) ?? []));
+  }
+  return reached;
+}

@@ -5,10 +5,10 @@ import type { AwakeTimer } from "./awake-timer.ts";
  * shows an older one is stale. The caller finds out whether the holder is alive and passes it in.
  */
 export type LeaseState =
-  | { phase: "free"; generation: number }
-  | { phase: "held"; generation: number; run: string }
+  | { readonly phase: "free"; readonly generation: number }
+  | { readonly phase: "held"; readonly generation: number; readonly run: string }
   /** The holder is fenced: the generation has moved on, the old run is being stopped, and nobody else may claim yet. */
-  | { phase: "displacing"; generation: number; run: string };
+  | { readonly phase: "displacing"; readonly generation: number; readonly run: string };
 
 export type ClaimDecision =
   | { granted: true; lease: LeaseState & { phase: "held" }; replaced: string | null }

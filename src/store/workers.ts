@@ -135,7 +135,8 @@ function workerOf(columns: WorkerColumns): Worker {
 const DEFAULT_SETTINGS: FleetSettings = { group: null, restart: "on-failure", prompt: null, openFiles: null, after: 0 };
 
 function leaseOf({ lease_phase: phase, generation, holder_run: run }: WorkerColumns): LeaseState {
-  return phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run };
+  // Frozen like the worker that holds it: all who read a cached worker share both.
+  return Object.freeze(phase === "free" || run === null ? { phase: "free", generation } : { phase, generation, run });
 }
 
 /** Returns the fleet settings of a worker; the defaults for one that was never brought up. */

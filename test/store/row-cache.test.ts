@@ -7,6 +7,7 @@ import { insertEvent, isOnlyMailAfter, lastEventSeq } from "../../src/store/even
 import { openStore } from "../../src/store/open.ts";
 import { insertProject, moveProject, projectByIdentity } from "../../src/store/projects.ts";
 import { Writer } from "../../src/store/writer.ts";
+import { workerById, insertWorker } from "../../src/store/workers.ts";
 
 // Rows that are cached, and counts that are written once a commit: after whatever went wrong they are what the store says.
 
@@ -88,6 +89,17 @@ test("a cached row is everybody's, and nobody changes it", () => {
   expect(() => {
     // @ts-expect-error -- the type says so, too
     if (row) row.root = "/mine";
+  }).toThrow(TypeError);
+});
+
+test("so is what a cached worker holds", () => {
+  const worker = workerById(
+    db,
+    insertWorker(db, { projectId: 1, name: "w", nameKey: "w", createdMs: 0, ephemeral: false }),
+  );
+  expect(() => {
+    // @ts-expect-error -- the type says so, too
+    if (worker) worker.lease.generation = 9;
   }).toThrow(TypeError);
 });
 

@@ -50,8 +50,8 @@ function withoutLeaver(document: Json): Json {
   return { ...document, workers: document.workers.filter((worker) => !isOf(worker, "name", "leaver")) };
 }
 
-/** The only values that the new version may tell in other words, each with the reason. */
-const MAY_CHANGE: readonly { field: string; was: string; now: string; why: string }[] = [
+/** The only values that the new version tells in other words, each with the reason. */
+const CHANGED_VALUES: readonly { field: string; was: string; now: string; why: string }[] = [
   { field: "state", was: "held", now: "on-hold", why: "a lease is held, a worker that waits for a person is on hold" },
   { field: "type", was: "worker.held", now: "worker.on-hold", why: "the event is called after the state" },
 ];
@@ -64,14 +64,14 @@ export function differences(before: Json, after: Json | undefined, path = ""): s
     const missing = before.length === after.length ? [] : [`${path} has ${after.length} entries, not ${before.length}`];
     return [...missing, ...before.flatMap((each, at) => differences(each, after[at], `${path}[${at}]`))];
   }
-  if (!isObject(before))
-    return before === after || mayChange(path, before, after) ? [] : [changed(path, before, after)];
+  if (!isObject(before)) return expected(path, before) === after ? [] : [changed(path, before, after)];
   if (!isObject(after)) return [changed(path, before, after)];
   return Object.entries(before).flatMap(([field, value]) => differences(value, after[field], `${path}.${field}`));
 }
 
-function mayChange(path: string, before: Json, after: Json): boolean {
-  return MAY_CHANGE.some(({ field, was, now }) => path.endsWith(`.${field}`) && before === was && after === now);
+/** Returns the value that the new version has to tell; the old word where another one is due is a difference. */
+function expected(path: string, before: Json): Json {
+  return CHANGED_VALUES.find(({ field, was }) => path.endsWith(`.${field}`) && before === was)?.now ?? before;
 }
 
 function changed(path: string, before: Json, after: Json): string {

@@ -43,6 +43,11 @@ export class ConversationTracker {
     this.#listener = listener;
   }
 
+  get #lifecycle(): RunSignListener {
+    if (this.#listener === null) throw new Error("nobody has subscribed to the signs of runs");
+    return this.#listener;
+  }
+
   /** Follows the run's conversation; does nothing for a run without one. `adopted`: an earlier daemon saw the run begin. */
   follow(run: Run, adopted = false): void {
     const conversation = conversationOfRun(this.#services.db, run.id);
@@ -54,7 +59,7 @@ export class ConversationTracker {
       recentProcesses: this.#recentProcesses,
     };
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
-      this.#listener?.signed(signed, outcome);
+      this.#lifecycle.signed(signed, outcome);
     this.#followers.set(run.id, {
       follower: new Follower(this.#services, run, adapter, { adopted: adopted, sources, onOutcome }),
       folder,

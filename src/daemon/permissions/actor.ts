@@ -36,7 +36,7 @@ export function authorise(services: PermissionServices, actor: Actor, call: Call
   if (agentsMay === false) {
     throw new PerdureError(
       "refused",
-      `${actor.address} is a worker, and only the operator may make the call ${call}.`,
+      `${actor.address} is a worker, and only the operator may do that (the call is ${call}).`,
       {
         hint: "ask the operator to run the command",
       },

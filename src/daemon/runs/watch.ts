@@ -11,6 +11,7 @@ import {
   RUN_START_GRACE_MS,
 } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
+import { EVENT_PREFIX } from "../../vendors/index.ts";
 import { EXIT_FILE } from "../../runtime/wrapper/script.ts";
 import { readIfThere } from "../../state/files.ts";
 import {
@@ -78,6 +79,12 @@ export class RunWatch {
     this.#listener = listener;
   }
 
+  /** Every stage is told: a daemon that forgot to subscribe would lose ends and restarts in silence. */
+  get #lifecycle(): RunListener {
+    if (this.#listener === null) throw new Error("nobody has subscribed to the life of runs");
+    return this.#listener;
+  }
+
   get size(): number {
     return this.#tracked.size;
   }
@@ -90,7 +97,7 @@ export class RunWatch {
   start(): void {
     for (const run of unendedRuns(this.#services.db)) {
       this.#track(run);
-      this.#listener?.adopted(run);
+      this.#lifecycle.adopted(run);
     }
     this.#timer = setInterval(() => void this.pollNow(), RUN_POLL_MS);
     this.#timer.unref();
@@ -107,12 +114,12 @@ export class RunWatch {
   claimed(run: Run, replaced: string | null): void {
     if (replaced !== null) this.untrack(replaced);
     this.#track(run);
-    this.#listener?.claimed(run);
+    this.#lifecycle.claimed(run);
   }
 
   /** Reports that the conversation which the vendor made for the run is on disk. */
   bound(run: Run): void {
-    this.#listener?.bound(run);
+    this.#lifecycle.bound(run);
   }
 
   #track(run: Run): void {
@@ -139,7 +146,7 @@ export class RunWatch {
   setHolder(run: Run): void {
     const tracked = this.#tracked.get(run.id);
     if (tracked) tracked.run = run;
-    this.#listener?.started(run);
+    this.#lifecycle.started(run);
   }
 
   /** Records that a client is present on this connection. */
@@ -195,7 +202,7 @@ export class RunWatch {
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
     const exit = parseExitCode(readIfThere(join(this.runDir(run.id), EXIT_FILE)));
-    this.#listener?.ending(current, exit);
+    this.#lifecycle.ending(current, exit);
     const reason = endReason({
       exit,
       displaced: current.displacedMs !== null,
@@ -220,14 +227,14 @@ export class RunWatch {
 
   /** Tells the listener, inside the change that takes the run's name away; the run's signs up to now still count. */
   notifyEnding(run: Run): void {
-    this.#listener?.ending(run, null);
+    this.#lifecycle.ending(run, null);
   }
 
   /** Stops tracking a run whose end is on disk. */
   untrack(run: string): void {
     this.#tracked.get(run)?.folderWatcher?.close();
     this.#tracked.delete(run);
-    this.#listener?.ended(run);
+    this.#lifecycle.ended(run);
   }
 
   /** Tells whether the process is the run's. Between claim and exec its environment is still Node's; then it must name the run. */
@@ -248,8 +255,10 @@ export class RunWatch {
   }
 
   #watchFolder(run: Run): FSWatcher | null {
-    const onFile = (file: string): void =>
-      file === EXIT_FILE ? this.#endSoon(run.id) : this.#listener?.hookFile(run.id);
+    const onFile = (file: string): void => {
+      if (file === EXIT_FILE) this.#endSoon(run.id);
+      else if (file.startsWith(EVENT_PREFIX)) this.#lifecycle.hookFile(run.id);
+    };
     return watchRunFolder(this.runDir(run.id), onFile, this.#services.log);
   }
 
@@ -277,7 +286,7 @@ export class RunWatch {
   async #pollOnce(tracked: Tracked): Promise<void> {
     const processes = this.processesOf(tracked.run);
     if (processes.length === 0) return this.endIfGone(tracked.run);
-    this.#listener?.polled(tracked.run, processes);
+    this.#lifecycle.polled(tracked.run, processes);
     if (tracked.absence === null) return;
     // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged.
     if (processes.some(({ suspended }) => suspended)) tracked.absence = startTimer(this.#services.monotonicMs());

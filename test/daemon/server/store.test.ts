@@ -98,6 +98,17 @@ test.each([
   expect(readFileSync(aside).equals(damaged)).toBe(true);
 });
 
+test("a column that holds no JSON any more is damage: the file is set aside, and nothing is guessed", async () => {
+  await home.perdure(["run", "coder", "--", "true"]);
+  await home.perdure(["daemon", "stop"]);
+  const database = new DatabaseSync(store);
+  database.exec("UPDATE workers SET environment = 'not JSON'");
+  database.close();
+  const { error } = await home.json<{ error?: ErrorBody }>(["show", "coder"]);
+  expect(error?.code).toBe("damaged");
+  expect(setAside()).toHaveLength(1);
+});
+
 test.each([
   ["workers", ["ls"]],
   ["projects", ["ls"]],
