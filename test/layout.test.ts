@@ -226,6 +226,12 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
     /daemon\/fleet must not import daemon\/calls/,
   ],
   [
+    "a handler that calls another handler",
+    "daemon/calls/restart.ts",
+    'import { downCall } from "./down.ts";',
+    /a handler must not import the handler/,
+  ],
+  [
     "a feature that takes all services",
     "daemon/mail/x.ts",
     'import type { Services } from "../services.ts";',
@@ -303,7 +309,14 @@ function importOffences(file: string, room: string, specifier: string): string[]
   return [`${file} must not use ${specifier}`];
 }
 
+/** Files of daemon/calls that are no handlers; the table of all handlers imports every one of them. */
+const BESIDE_HANDLERS = ["daemon/calls/context.ts", "daemon/calls/commits.ts"];
+
 function offencesWithin(file: string, room: string, path: string): string[] {
+  const isHandler = (each: string): boolean => each.startsWith("daemon/calls/") && !BESIDE_HANDLERS.includes(each);
+  if (file !== "daemon/calls/index.ts" && isHandler(file) && isHandler(path)) {
+    return [`${file}: a handler must not import the handler ${path}`];
+  }
   const [from, to] = [roomWithin(file), roomWithin(path)];
   const ofVendor = room === "vendors" && (VENDORS.includes(from) || from === "shared");
   const allowed = ofVendor ? VENDOR_MAY : ROOMS_WITHIN[room]?.[from];

@@ -16,7 +16,8 @@ import { askCall, replyCall, sendCall, cancelCall, showMailCall, pauseCall, rede
 import { backupCall, checkStoreCall, statusCall, stopDaemonCall } from "./maintenance.ts";
 import { renameCall, retireCall } from "./rename.ts";
 import { downCall } from "./down.ts";
-import { restartCall, findPaneCall, readScreenCall } from "./pane.ts";
+import { restartCall } from "./restart.ts";
+import { findPaneCall, readScreenCall } from "./pane.ts";
 import { trustCall, checkTrustCall } from "./trust.ts";
 import { upCall } from "./up.ts";
 import { showProjectCall, moveProjectCall, listProjectsCall } from "./projects.ts";

@@ -4,48 +4,11 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
 import { startCommand } from "../../protocol/names.ts";
 import { readIfThere } from "../../state/files.ts";
-import { setDesired } from "../../store/fleet.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
-import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import type { CallContext } from "./context.ts";
 import type { Services } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
-import { stopRun } from "./down.ts";
 import { SCREEN_FILE, resumeIfSuspended } from "../fleet/screens.ts";
-import { upItem } from "../fleet/members.ts";
-
-/** Stops the worker and starts it again in its pane and its conversation. */
-export async function restartCall(
-  params: CallParams<"restart">,
-  { services }: CallContext,
-): Promise<CallResults["restart"]> {
-  const { project, worker } = findWorker(services, params.target);
-  if (worker.fleet === null) throw notUpError(worker);
-  // A start is due from now on: if this daemon dies in between, the next one starts the worker.
-  const settings = { ...fleetSettingsOf(worker), after: worker.lease.generation };
-  await services.writer.write(() => setDesired(services.db, worker.id, settings));
-  await services.fleet.suspendRestarts(worker.id);
-  const run = services.fleet.liveRun(worker.id);
-  if (run) await stopRun(services, run, params);
-  const environment = worker.environment;
-  const input = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
-  const started = await services.fleet.bringUp(worker.id, input).catch(async (error: unknown) => {
-    await services.fleet.recordRefusal(worker, error);
-    throw error;
-  });
-  return upItem(services, project, workerById(services.db, worker.id) ?? worker, {
-    outcome: started ? "started" : "running",
-    run: started?.run.id ?? null,
-    session: started?.session ?? null,
-  });
-}
-
-function notUpError({ name }: Worker): PerdureError {
-  return new PerdureError("conflict", `${name} was not brought up, so there is no pane to start it in.`, {
-    hint: `perdure up ${name}, or here: perdure run ${name}`,
-    details: { notUp: true },
-  });
-}
 
 export async function findPaneCall(params: CallParams<"findPane">, { services }: CallContext): Promise<PaneRecord> {
   const found = findWorker(services, params.target);

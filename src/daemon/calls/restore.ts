@@ -3,7 +3,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { boundConversation, conversationById } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
 import { describeConversation } from "../status/describe.ts";
-import { assertStopped } from "./adopt.ts";
+import { assertStopped } from "../names/claim-refusals.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
 import { adapterOf } from "../../vendors/index.ts";

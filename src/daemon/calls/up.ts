@@ -4,7 +4,7 @@ import { activeSaved } from "../../store/saved.ts";
 import type { CallContext } from "./context.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import { enterSaved } from "../saved/restore.ts";
-import { assertTrusted } from "./trust.ts";
+import { assertTrusted } from "../fleet/trust.ts";
 import { nameMembers, desireMember, bringUpMember } from "../fleet/members.ts";
 
 /**

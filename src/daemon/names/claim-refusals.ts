@@ -1,10 +1,11 @@
+import type { LaunchServices } from "../launch/services.ts";
 import { COMMAND_BYTES_MAX, ENVIRONMENT_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Project } from "../../store/projects.ts";
-import type { Run } from "../../store/runs.ts";
+import { holderOf, type Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 
 /** Makes the error that says which run holds the name, since when, and how to take over. */
@@ -74,5 +75,15 @@ export function assertAgentMayClaim({ address, name, starter, worker, declared }
   throw new PerdureError("refused", `An agent may not claim ${address}: it ${whose}.`, {
     hint: `ask the operator to run: perdure ${declared ? "up" : "run"} ${name}`,
     details: { address },
+  });
+}
+
+/** Throws while a process of the worker lives. */
+export function assertStopped(services: Pick<LaunchServices, "db" | "runs">, worker: Worker): void {
+  const run = holderOf(services.db, worker);
+  const [holder] = run ? services.runs.processesOf(run) : [];
+  if (!run || !holder) return;
+  throw new PerdureError("held", `${worker.name} is running: run ${run.id}, pid ${holder.pid}.`, {
+    hint: `stop it first: perdure stop ${worker.name}`,
   });
 }
