@@ -310,10 +310,10 @@ function importOffences(file: string, room: string, specifier: string): string[]
 }
 
 /** Files of daemon/calls that are no handlers; the table of all handlers imports every one of them. */
-const BESIDE_HANDLERS = ["daemon/calls/context.ts", "daemon/calls/commits.ts"];
+const BESIDE_HANDLERS = new Set(["daemon/calls/context.ts", "daemon/calls/commits.ts"]);
 
 function offencesWithin(file: string, room: string, path: string): string[] {
-  const isHandler = (each: string): boolean => each.startsWith("daemon/calls/") && !BESIDE_HANDLERS.includes(each);
+  const isHandler = (each: string): boolean => each.startsWith("daemon/calls/") && !BESIDE_HANDLERS.has(each);
   if (file !== "daemon/calls/index.ts" && isHandler(file) && isHandler(path)) {
     return [`${file}: a handler must not import the handler ${path}`];
   }
