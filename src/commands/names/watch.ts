@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Client } from "../../client/connect.ts";
-import { WATCH_LOOK_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
+import { WATCH_POLL_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
@@ -79,7 +79,7 @@ async function follow(client: Client, params: ListParams, show: Show): Promise<n
     const changed = new Promise<void>((resolve) => (wake = resolve));
     show((await client.collect("ls", params)).items);
     const timer = new AbortController();
-    await Promise.race([changed, sleep(WATCH_LOOK_MS, null, { signal: timer.signal }).catch(() => null)]);
+    await Promise.race([changed, sleep(WATCH_POLL_MS, null, { signal: timer.signal }).catch(() => null)]);
     timer.abort();
     await sleep(WATCH_SETTLE_MS);
   }
@@ -94,6 +94,6 @@ async function reconnect(onUnavailable: () => void): Promise<Client> {
     });
     if (client) return client;
     onUnavailable();
-    await sleep(WATCH_LOOK_MS);
+    await sleep(WATCH_POLL_MS);
   }
 }

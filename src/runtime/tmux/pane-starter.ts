@@ -1,4 +1,4 @@
-import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
+import { PANES_PER_WINDOW_MAX, PANE_TARGET_TRIES } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
@@ -49,7 +49,7 @@ export class PaneStarter {
       try {
         return await this.#startInPane(client, request);
       } catch (error) {
-        if (tries === PANE_PLACE_TRIES || !isRefusal(error, TARGET_CHANGED)) throw error;
+        if (tries === PANE_TARGET_TRIES || !isRefusal(error, TARGET_CHANGED)) throw error;
       }
     }
   }

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
@@ -44,7 +44,7 @@ async function latest(transcripts: readonly Extract<Transcript, { state: "good" 
 
 async function probeFile(file: string, id: string): Promise<Transcript> {
   const found = await probeLines(file, id, FORM);
-  if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_LOOK_BYTES) {
+  if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_READ_BYTES) {
     // No stub is that long: the messages are in a line that is longer than the part that is read.
     return { state: "good", file, bytes: await sizeOf(file), version: null, cwd: projectOf(file) };
   }
@@ -66,7 +66,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
-    const from = Math.max(0, size - TRANSCRIPT_LOOK_BYTES);
+    const from = Math.max(0, size - TRANSCRIPT_READ_BYTES);
     for (const text of (await readPart(handle, from, size - from)).split("\n").toReversed()) {
       const line = parseObject(text);
       if (line === null && text === "") continue;
