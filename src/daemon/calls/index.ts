@@ -21,7 +21,7 @@ import { trustCall, checkTrustCall } from "./trust.ts";
 import { upCall } from "./up.ts";
 import { showProjectCall, moveProjectCall, listProjectsCall } from "./projects.ts";
 import { releaseCall } from "./release.ts";
-import { restoreConversationCall } from "./restore.ts";
+import { restoreConversationCall } from "./restore-conversation.ts";
 import { forgetCall, saveCall, savedCall } from "./saved.ts";
 import { takeoverCall } from "./takeover.ts";
 

@@ -3,7 +3,7 @@ import type { UpItem } from "../../protocol/records/fleet.ts";
 import { activeSaved } from "../../store/saved.ts";
 import type { CallContext } from "./context.ts";
 import { publishProjects } from "../names/projects-index.ts";
-import { enterSaved } from "../saved/restore.ts";
+import { enterSaved } from "../saved/enter-saved.ts";
 import { assertTrusted } from "./trust.ts";
 import { nameMembers, desireMember, bringUpMember } from "../fleet/members.ts";
 
