@@ -1,4 +1,4 @@
-import { connect, type Client } from "../../client/connect.ts";
+import { connectToDaemon, type Client } from "../../client/connect.ts";
 import { UNREAD_COUNT_MAX } from "../../limits/index.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { readFleet, type FleetWorker } from "../../project/fleet/read.ts";
@@ -24,7 +24,7 @@ export const overview: Command = {
   async run({ out }) {
     const found = findProjectHere();
     const here = projectRefHere(found);
-    const client = await connect();
+    const client = await connectToDaemon();
     try {
       const project = await client.call("showProject", { here });
       const { items: workers } = await client.collect("ls", { here, project: projectOfRun(), all: false });

@@ -14,7 +14,7 @@ import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { isFolder } from "../../state/files.ts";
 
 /** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
-export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
+export async function drillWorker(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
   const conversation = boundConversation(services.db, worker);
   const checks = [
     ...startChecks(worker, conversation),

@@ -15,7 +15,7 @@ import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
-export async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
+export async function probeGemini({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known: Transcript = lastSeen === null ? { state: "absent" } : await probeFile(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
   const found = await Promise.all((await filesOf(configDir, id)).map((file) => probeFile(file, id)));
@@ -85,7 +85,7 @@ function projectOf(file: string): string | undefined {
   return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
 }
 
-export async function list(configDir: string, limit: number): Promise<FoundConversation[]> {
+export async function listGemini(configDir: string, limit: number): Promise<FoundConversation[]> {
   const folder = join(configDir, ".gemini", "tmp");
   const found = await listTranscripts({ folder, depth: 2, idOf: shortIdOf, form: FORM }, limit);
   return found.map((each) => ({ ...each, cwd: (each.file === null ? null : projectOf(each.file)) ?? null }));
