@@ -6,9 +6,9 @@ import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
+import { subcommand } from "../shared/subcommand.ts";
 import { install, uninstall } from "./service.ts";
 import { stopDaemon } from "./stop-daemon.ts";
-import { subcommand } from "../shared/subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = {
   start,

@@ -6,9 +6,9 @@ import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
+import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const askCommand: Command = {
   summary: "send mail to a worker and wait for its reply",

@@ -3,8 +3,8 @@ import { EXTRA_WAIT_MS, LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/inde
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { senderRef, mailScope, messageText } from "./mail-common.ts";
 import { duration, wholeNumber } from "../shared/parse.ts";
+import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const inbox: Command = {
   summary: "read your mail; the operator can also look at a worker's",

@@ -6,11 +6,11 @@ import { clearDesired } from "../../store/fleet.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { workersOfProject } from "../../store/workers.ts";
-import type { CallContext } from "./context.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import { clearPane, saveScreen } from "../fleet/screens.ts";
+import type { CallContext } from "./context.ts";
 
 /** Brings down the workers named, else all that were brought up. Only processes that carry their run are signalled. */
 export async function downCall(params: CallParams<"down">, context: CallContext): Promise<CallResults["down"]> {

@@ -1,5 +1,5 @@
-import { claimCall } from "./claim.ts";
 import type { CallName, CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { claimCall } from "./claim.ts";
 import { adoptCall } from "./adopt.ts";
 import { findAnchorOwnersCall } from "./anchors.ts";
 import { bindConversationCall } from "./bind.ts";

@@ -7,12 +7,12 @@ import { readIfThere } from "../../state/files.ts";
 import { setDesired } from "../../store/fleet.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
-import type { CallContext } from "./context.ts";
 import type { Services } from "../services.ts";
 import { findWorker, type FoundWorker } from "../names/lookup.ts";
-import { stopRun } from "./down.ts";
 import { SCREEN_FILE, resumeIfSuspended } from "../fleet/screens.ts";
 import { upItem } from "../fleet/members.ts";
+import type { CallContext } from "./context.ts";
+import { stopRun } from "./down.ts";
 
 /** Stops the worker and starts it again in its pane and its conversation. */
 export async function restartCall(

@@ -2,12 +2,12 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { setTrustedFleet, trustedFleetOf } from "../../store/fleet.ts";
-import type { CallContext } from "./context.ts";
+import { isFolder } from "../../state/files.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { publishProjects } from "../names/projects-index.ts";
-import { isFolder } from "../../state/files.ts";
+import type { CallContext } from "./context.ts";
 
 /** Records that the operator agrees to what the fleet file runs: to exactly this text. */
 export async function trustCall(params: CallParams<"trust">, { services }: CallContext): Promise<CallResults["trust"]> {

@@ -4,9 +4,9 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
+import { publishRunEvent } from "../events.ts";
 import type { ConversationServices } from "./services.ts";
 import { locationOf } from "./probe.ts";
-import { publishRunEvent } from "../events.ts";
 
 /** Finds foreign processes that have opened a run's conversation, which are flagged because the vendor does not refuse them. */
 export class ForeignOpeners {

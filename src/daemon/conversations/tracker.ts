@@ -56,7 +56,7 @@ export class ConversationTracker {
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#listener?.signed(signed, outcome);
     this.#followers.set(run.id, {
-      follower: new Follower(this.#services, run, adapter, { adopted: adopted, sources, onOutcome }),
+      follower: new Follower(this.#services, run, adapter, { adopted, sources, onOutcome }),
       folder,
     });
     if (folder !== null) this.#watch(folder);

@@ -18,11 +18,11 @@ import { workerById } from "../../store/workers.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
-import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
-import { appendTail, copyWhole, digestOfCopy, hashPrefix, type Copy } from "./copy.ts";
 import { recordEvent } from "../events.ts";
 import type { BaseServices } from "../base-services.ts";
 import { askProgramOf, probeConversation } from "../conversations/probe.ts";
+import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
+import { appendTail, copyWhole, digestOfCopy, hashPrefix, type Copy } from "./copy.ts";
 
 type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 

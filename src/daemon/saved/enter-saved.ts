@@ -18,8 +18,8 @@ import { drillWorker } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
 import { bindWorker } from "../conversations/bindings.ts";
-import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 import type { FleetMember } from "../fleet/members.ts";
+import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 
 type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
 
