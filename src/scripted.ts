@@ -5,13 +5,17 @@ import { takeFlag } from "./scripted/flags.ts";
 import { Input, nothing, stdinLines, stdinWhole } from "./scripted/input.ts";
 import { interactiveOutput } from "./scripted/outputs.ts";
 import { REEXEC_VARIABLE, PersonaRefusal, type Persona, type ScriptedLaunch } from "./scripted/persona.ts";
-import { claude } from "./scripted/personas/claude/index.ts";
-import { codex } from "./scripted/personas/codex/index.ts";
-import { scripted } from "./scripted/personas/scripted.ts";
+import { claudePersona } from "./scripted/personas/claude/index.ts";
+import { codexPersona } from "./scripted/personas/codex/index.ts";
+import { scriptedPersona } from "./scripted/personas/scripted.ts";
 import { print, printError } from "./scripted/print.ts";
 import { leaveOnSignals } from "./scripted/signals.ts";
 
-const PERSONAS: Readonly<Record<string, Persona>> = { scripted, claude, codex };
+const PERSONAS: Readonly<Record<string, Persona>> = {
+  scripted: scriptedPersona,
+  claude: claudePersona,
+  codex: codexPersona,
+};
 
 /** The scripted agent: `perdure demo` shows it, and tests start it in place of a vendor's program. */
 async function main(argv: string[]): Promise<number> {

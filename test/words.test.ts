@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-// One word, one meaning: a type that is exported has its name to itself.
+// One word, one meaning: an exported type, function, class or constant has its name to itself.
 
 interface Source {
   file: string;
@@ -40,6 +40,56 @@ test("the checker leaves alone what is no second declaration", () => {
   ];
   expect(declaredTwice(sources).size).toBe(0);
 });
+
+/**
+ * Functions, classes and constants count where they are exported: a helper of one file hides nothing from another. A name may be
+ * exported twice by one file, as a type and as a value, or as the overloads of a function.
+ */
+const EXPORTED_VALUE =
+  /^export (?:default )?(?:declare )?(?:(?:async )?function\*?|(?:abstract )?class|const enum|enum|const|let) (\w+)/gm;
+
+test("no exported function, class or constant of src has a name that is exported twice", () => {
+  const sources = globSync("**/*.ts", { cwd: "src" }).map((file) => ({
+    file,
+    text: readFileSync(join("src", file), "utf8"),
+  }));
+  expect(sources.flatMap(({ text }) => [...text.matchAll(EXPORTED_VALUE)]).length).toBeGreaterThan(500);
+  expect(exportedTwice(sources)).toEqual([]);
+});
+
+test.each([
+  ["two functions", "export function launch(): void {}", "export async function launch<T>() {}"],
+  ["a generator and a constant", "export function* launch() {}", "export const launch: Launch = 1;"],
+  ["a constant and a variable", "export const launch = () => 1;", "export let launch;"],
+  ["two classes", "export class launch {}", "export abstract class launch<T> {}"],
+])("the checker of values finds %s", (_what, one, other) => {
+  const sources = [
+    { file: "a.ts", text: `// first\n${one}` },
+    { file: "b.ts", text: other },
+  ];
+  expect(exportedTwice(sources)).toEqual(["launch: a.ts, b.ts"]);
+});
+
+test("the checker of values leaves alone what is no second export", () => {
+  const sources = [
+    { file: "a.ts", text: "export function launch(a: 1): void;\nexport function launch(a: 2): void;\n" },
+    { file: "b.ts", text: 'import { launch } from "./a.ts";\nexport { launch } from "./a.ts";\n' },
+    { file: "c.ts", text: "function launch(): void {}\nexport const launches = 1;\n// export const launch = 1;\n" },
+  ];
+  expect(exportedTwice(sources)).toEqual([]);
+});
+
+/** Names of functions, classes and constants that more than one file exports, and where. */
+function exportedTwice(sources: readonly Source[]): string[] {
+  const files = new Map<string, Set<string>>();
+  for (const { file, text } of sources) {
+    for (const [, name = ""] of text.matchAll(EXPORTED_VALUE)) {
+      files.set(name, (files.get(name) ?? new Set()).add(file));
+    }
+  }
+  const twice = [...files].filter(([, where]) => where.size > 1);
+  return twice.map(([name, where]) => `${name}: ${[...where].toSorted().join(", ")}`);
+}
 
 /** Names of exported types with more than one declaration in the sources, and where those are. */
 function declaredTwice(sources: readonly Source[]): Map<string, string> {

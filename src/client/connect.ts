@@ -18,7 +18,7 @@ export interface ConnectOptions {
 }
 
 /** Connects to the daemon of this state folder; starts one if there is none. */
-export async function connect(options: ConnectOptions = {}): Promise<Client> {
+export async function connectToDaemon(options: ConnectOptions = {}): Promise<Client> {
   const env = options.env ?? process.env;
   const paths = statePaths(env);
   for (let attempt = 1; ; attempt++) {

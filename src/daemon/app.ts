@@ -1,5 +1,16 @@
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
+import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
+import { processTable } from "../runtime/process/index.ts";
+import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
+import { writeFileAtomic } from "../state/files.ts";
+import { readProjectsIndex } from "../state/projects-file.ts";
+import type { StatePaths } from "../state/paths.ts";
+import { checkStore } from "../store/check.ts";
+import { failureError, failureKind, type FailureKind } from "../store/failure.ts";
+import type { Db } from "../store/db.ts";
+import { closeStore, openStore, setAside } from "../store/open.ts";
+import { Writer } from "../store/writer.ts";
 import { writeDaemonFile } from "./server/daemon-file.ts";
 import { logLine } from "./server/log.ts";
 import { runRetention, scheduleRetention } from "./retention.ts";
@@ -20,17 +31,6 @@ import { RunLifecycle } from "./run-lifecycle.ts";
 import { RunStopper } from "./runs/stop.ts";
 import type { Lock } from "./server/lock.ts";
 import type { Services } from "./services.ts";
-import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
-import { processTable } from "../runtime/process/index.ts";
-import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
-import { writeFileAtomic } from "../state/files.ts";
-import { readProjectsIndex } from "../state/projects-file.ts";
-import { type StatePaths } from "../state/paths.ts";
-import { checkStore } from "../store/check.ts";
-import { failureError, failureKind, type FailureKind } from "../store/failure.ts";
-import type { Db } from "../store/db.ts";
-import { closeStore, openStore, setAside } from "../store/open.ts";
-import { Writer } from "../store/writer.ts";
 
 export interface DaemonOptions {
   /** The daemon was started by the user's systemd, so that it runs from boot on and brings the fleet back. */

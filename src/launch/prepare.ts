@@ -6,10 +6,10 @@ import { PerdureError } from "../protocol/errors.ts";
 import { FREE_PORT } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";
-import { withVariables } from "./ask-program.ts";
-import { workerEnvironment } from "./environment.ts";
 import { findProgram } from "../runtime/find-program.ts";
 import { isFolder } from "../state/files.ts";
+import { withVariables } from "./ask-program.ts";
+import { workerEnvironment } from "./environment.ts";
 
 /** Everything that is needed to become, or to start, the wrapper of a claimed run. */
 export interface PreparedLaunch {

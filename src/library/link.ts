@@ -1,4 +1,4 @@
-import { connect, type Client, type ConnectOptions } from "../client/connect.ts";
+import { connectToDaemon, type Client, type ConnectOptions } from "../client/connect.ts";
 import { PerdureError } from "../protocol/errors.ts";
 
 /** The library's shared connection; reopened after the daemon was restarted. */
@@ -31,7 +31,7 @@ export class Link {
 
   /** Opens a separate connection, for a stream that is ended by closing it. */
   open(): Promise<Client> {
-    return connect(this.#options);
+    return connectToDaemon(this.#options);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { claimWithRetry } from "../client/claim.ts";
-import { LIST_ROWS_MAX, RECONNECT_MS, START_LOOK_MS } from "../limits/index.ts";
+import { LIST_ROWS_MAX, RECONNECT_MS, START_POLL_MS } from "../limits/index.ts";
 import { readProjectSettings } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
 import type { ProjectRef, Target } from "../protocol/calls/index.ts";
@@ -169,7 +169,7 @@ export class Perdure implements AsyncDisposable {
         return { address, run: record.id, generation: record.generation, pid: record.pid };
       }
       if (hasExited) throw await this.#startError(target, child);
-      await sleep(START_LOOK_MS);
+      await sleep(START_POLL_MS);
     }
   }
 

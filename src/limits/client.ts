@@ -1,8 +1,8 @@
 import { MINUTE_MS, SECOND_MS } from "./units.ts";
 
-// The bounds of a client that looks for the daemon and waits for its answers.
+// The bounds of a client that connects to the daemon and waits for its answers.
 
-/** How often a client connects before it gives up: a daemon that leaves between our connect and its hello is replaced. */
+/** Attempts of a client to connect before it gives up: a daemon that exits between connect and hello is replaced. */
 export const CONNECT_TRIES = 5;
 
 /** How long a client waits for a daemon it started. A cold start takes 0.1 s; a busy laptop takes longer. */
@@ -14,9 +14,11 @@ export const ANSWER_WAIT_MS = 30 * SECOND_MS;
 /** How long a client waits for calls that read or copy the whole store. */
 export const LONG_WAIT_MS = 10 * MINUTE_MS;
 
-/** How long a client waits beyond the time that it asked the daemon to wait: for the daemon's own answer that there is nothing. */
+/** How much longer a client waits than it asked the daemon to wait, so that the daemon's own "nothing came" arrives. */
 export const EXTRA_WAIT_MS = 10 * SECOND_MS;
 
-/** How long a library client waits before it looks for a daemon again, and how often it looks at a program it started. */
+/** How long a library client waits before it tries to reach a daemon again. */
 export const RECONNECT_MS = 200;
-export const START_LOOK_MS = 20;
+
+/** How often a library client checks whether a program it started has its run. */
+export const START_POLL_MS = 20;

@@ -2,34 +2,34 @@ import { DAY_MS, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 // The bounds of the daemon's own life: start, end, log and retention.
 
-/** How long a daemon that leaves waits for calls under way; what it cannot finish, the next one does. */
+/** How long an exiting daemon waits for calls in progress; the next daemon finishes the rest. */
 export const DRAIN_MS_MAX = 3 * SECOND_MS;
 
-/** How long a starting daemon waits for the lock of one that leaves; shorter than its starter waits for it. */
+/** How long a starting daemon waits for the lock of an exiting one; shorter than the client waits that started it. */
 export const DAEMON_LOCK_WAIT_MS = 6 * SECOND_MS;
 
-/** How often a starting daemon tries the lock; one that systemd keeps has no starter who waits, and tries less often. */
+/** How often a starting daemon tries the lock; no client waits for a daemon under systemd, which tries less often. */
 export const DAEMON_LOCK_POLL_MS = 20;
 export const SERVICE_LOCK_POLL_MS = 500;
 
-/** The daemon leaves when nothing has needed it for so long. */
+/** How long the daemon stays without anything that needs it before it exits. */
 export const DAEMON_IDLE_EXIT_MS = 10 * MINUTE_MS;
 
-/** The daemon's log is cut in two at this size; one older half is kept. */
+/** Size at which the daemon's log is rotated; one older file is kept. */
 export const LOG_BYTES_MAX = MIB;
 
-/** How old the machine's uptime may be: the kernel's file moves in such steps, and reading it costs more than a message does. */
+/** How long a reading of the uptime is reused: the kernel counts in such steps, and a reading costs more than a message. */
 export const UPTIME_STEP_MS = 10;
 
-/** How often old rows and folders are cleared. */
+/** How often old rows and folders are deleted. */
 export const RETENTION_EVERY_MS = 10 * MINUTE_MS;
 
-/** History that is kept. The newest is; a run that still lives is never dropped. */
+/** History that is kept, the newest first; a live run is never dropped. */
 export const RUNS_KEPT_PER_WORKER = 500;
 export const EVENTS_KEPT = 100_000;
 export const RETIRED_WORKERS_KEPT_MS = 365 * DAY_MS;
 export const RETIRED_WORKERS_KEPT = 10_000;
 export const TOMBSTONES_KEPT_PER_PROJECT = 1_000;
 
-/** Run folders (exit code, notes) of ended runs that stay on disk for a look after the fact. */
+/** Folders of ended runs (exit code, notes) that stay on disk for later inspection. */
 export const RUN_FOLDERS_KEPT = 1_000;

@@ -1,4 +1,4 @@
-// Every bound of the product with its reason, by the room it bounds. Units come last in a name.
+// Every bound of the product with its reason, in one file per room. A bound's name ends in its unit.
 
 export * from "./wire.ts";
 export * from "./client.ts";

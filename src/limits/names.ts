@@ -6,18 +6,18 @@ export const NAME_CHARS_MAX = 64;
 /** Longest host part of a run id (a DNS label). */
 export const HOST_CHARS_MAX = 63;
 
-/** Projects, and workers of one project: far more than a person has, few enough for every listing. */
+/** Projects, and workers of one project: far more than a person has, few enough for one listing. */
 export const PROJECTS_MAX = 10_000;
 export const WORKERS_PER_PROJECT_MAX = 20_000;
 
-/** Epochs of names that were used; the oldest beyond this are folded into one floor. */
+/** Epochs kept of names in past use; the oldest beyond this are folded into one lower bound. */
 export const EPOCHS_KEPT = 100_000;
 
-/** Earlier runs whose context a new run is told about: after a night of crash loops the last words are still found. */
-export const EARLIER_RUNS_TOLD = 50;
+/** Earlier runs that a claim returns, so that the context of the last working run is found even after a night of crash loops. */
+export const EARLIER_RUNS_LISTED = 50;
 
-/** A context file that its run never archived is swept into the archive after so long. */
+/** Age at which a context file that its run never archived is moved to the archive. */
 export const ANCHOR_SWEEP_DAYS = 7;
 
-/** Context files asked about in one call. */
+/** Context files that one call may ask about. */
 export const ANCHORS_PER_CALL = 500;

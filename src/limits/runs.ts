@@ -3,61 +3,61 @@ import { KIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 // The bounds of starting, watching and ending one run's processes.
 
-/** How often live runs are looked at besides being watched: the longest a killed run can seem alive in `ls`. */
+/** How often live runs are polled in addition to being watched: the longest a killed run can seem alive in `ls`. */
 export const RUN_POLL_MS = SECOND_MS;
 
-/** The time after its first sighting from which no other process can have the same pid and start tick: a tick takes 10 ms. */
-export const SIGHTING_CERTAIN_MS = 500;
+/** How long after it was first seen no other process can have the same pid and start tick: a tick takes 10 ms. */
+export const PID_CONFIRM_MS = 500;
 
-/** How often, and how many times, a process is looked at after its exit file appeared, until it is gone. */
+/** How often, and how many times, a process is polled after its exit file appeared, until it is gone. */
 export const RUN_SETTLE_MS = 5;
 export const RUN_SETTLE_TRIES = 200;
 
 /**
- * Between the claim and the moment the wrapper's environment shows the run, pid and start time alone are the
- * identity. A launch takes 0.05 s; a stopped laptop resumes here later, so this is generous.
+ * How long after the claim pid and start time alone identify the process, until the wrapper's environment shows the run.
+ * A launch takes 0.05 s; the bound is generous, because a laptop may be suspended in between.
  */
 export const RUN_START_GRACE_MS = MINUTE_MS;
 
 /**
- * A library claim whose connection is gone while its process lives is freed after two of these, sleep not counted: the
- * second one is for laptops that wake up to a stalled machine.
+ * Half the time after which a library's lease is freed when its connection is gone and its process lives; sleep is not counted.
+ * The second half is for laptops that are slow after they wake up.
  */
 export const CLIENT_ABSENCE_MS = 15 * SECOND_MS;
 
-/** How long a displaced process has between TERM and KILL. Agents write their transcript in that time. */
+/** How long a displaced process has between TERM and KILL; agents write their transcript in that time. */
 export const TAKEOVER_TERM_WAIT_MS = 5 * SECOND_MS;
 
-/** How long after KILL the kernel may take before the takeover reports a time-out. */
+/** How long the kernel may take after KILL before the takeover reports a time-out. */
 export const TAKEOVER_KILL_WAIT_MS = 5 * SECOND_MS;
 
-/** How long a wrapper may take to tell and put the terminal right once its program was killed. */
+/** How long a wrapper may take to report the end and restore the terminal after its program was killed. */
 export const TAKEOVER_WRAPPER_WAIT_MS = 500;
 
-/** How often a process that is being stopped is looked at. */
+/** How often a process that is being stopped is polled. */
 export const TAKEOVER_POLL_MS = 20;
 
-/** How long `restart` waits for its answer: for TERM, for KILL, and for the start. */
+/** How long `restart` waits for its answer, which covers TERM, KILL and the start. */
 export const RESTART_ANSWER_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
 
-/** Commands and environments are stored with the worker; a runaway one is refused. */
+/** Bytes of a command and of an environment, which are stored with the worker; larger ones are refused. */
 export const COMMAND_BYTES_MAX = 128 * KIB;
 export const ENVIRONMENT_BYTES_MAX = 256 * KIB;
 
-/** A first prompt travels as one argument, of which the kernel takes 128 KB; a character has up to 3 bytes. */
+/** Characters of a first prompt: it is passed as one argument, the kernel accepts 128 kB, and a character has up to 3 bytes. */
 export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;
 
-/** Shells and loaders between a wrapper and its agent; whatever is deeper is nested, and shows nothing of the run's own. */
+/** Shells and loaders between a wrapper and its agent; a deeper process is nested, and shows no sign of the run itself. */
 export const WRAPPER_DEPTH_MAX = 4;
 
-/** Parents looked at on the way up from a process to its run: a chain of processes is seldom longer than ten. */
+/** Parents visited on the way up from a process to its run: a chain of processes is seldom longer than ten. */
 export const NESTING_DEPTH_MAX = 64;
 
-/** Processes looked at on the way from a wrapper down to its agent; an agent's own are not counted. */
+/** Processes visited on the way from a wrapper down to its agent, without the agent's own children. */
 export const NESTING_WALK_MAX = 256;
 
-/** Folders above a program in which its package may begin. */
+/** Folders above a program that are searched for the root of its package. */
 export const PACKAGE_LEVELS_MAX = 6;
 
-/** The end of a helper program's stderr that is kept to explain its failure. */
+/** Characters at the end of a helper program's stderr that are kept to explain its failure. */
 export const STDERR_CHARS_MAX = 2_000;

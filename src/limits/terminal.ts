@@ -1,25 +1,25 @@
 import { SECOND_MS } from "./units.ts";
 
-// The bounds of what verbs show and how often they look.
+// The bounds of what commands show and how often they poll.
 
-/** How often `ls --watch` looks unasked, and how long several changes wait to become one frame. */
-export const WATCH_LOOK_MS = SECOND_MS;
+/** How often `ls --watch` redraws without a change, and how long it collects changes into one redraw. */
+export const WATCH_POLL_MS = SECOND_MS;
 export const WATCH_SETTLE_MS = 40;
 
-/** Unread messages counted for the bare `perdure`: they come with their texts, and beyond this nobody counts. */
-export const UNREAD_TOLD_MAX = 20;
+/** Unread messages that the bare `perdure` counts: they are fetched with their texts, so it then says "or more". */
+export const UNREAD_COUNT_MAX = 20;
 
-/** Lines that `logs` shows unless it is asked for more. */
+/** Lines that `logs` shows by default. */
 export const LOG_LINES_DEFAULT = 200;
 
-/** How often `logs -f` looks: a terminal is read, not listened to, because what it shows changes as a whole. */
+/** How often `logs -f` reads the terminal, which is polled because its content changes as a whole. */
 export const LOG_FOLLOW_MS = 500;
 
-/** Lines of a first prompt that are shown before a fleet file is trusted. */
+/** Lines of a first prompt that are shown when a person is asked to trust a fleet file. */
 export const TRUST_PROMPT_LINES = 10;
 
-/** A takeover that takes longer than this says what it waits for. */
+/** How long a takeover may take before it prints what it waits for. */
 export const SLOW_NOTICE_MS = 400;
 
-/** How long the demo waits for anything: on a busy laptop a start takes seconds, and a demo that hangs explains nothing. */
+/** How long the demo waits for each step: a start takes seconds on a busy laptop, and a demo that hangs explains nothing. */
 export const DEMO_WAIT_MS = 20 * SECOND_MS;

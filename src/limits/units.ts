@@ -1,4 +1,4 @@
-// Units, not bounds: bounds and settings are multiples of them, as people think of them.
+// Units, of which bounds and settings are multiples.
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;

@@ -33,8 +33,8 @@ export interface WhoamiInputs {
   projectHere: () => string;
   projectConfig: () => Settings;
   userConfig: () => Settings;
-  /** Returns the name of the vendor's own session, where the vendor reports one. */
-  sessionName: () => string | null;
+  /** Returns the name that the user gave to the surrounding conversation, where the vendor stores one. */
+  conversationName: () => string | null;
   /** Returns letters, digits and `-` that stay the same for one process tree and differ from those of every other live one. */
   fingerprint: () => string;
 }
@@ -54,8 +54,8 @@ export function whoami(inputs: WhoamiInputs): Identity {
   if (fromProject) return named(inputs, fromProject, "project-config");
   const fromUser = inputs.userConfig().name;
   if (fromUser) return named(inputs, fromUser, "user-config");
-  const fromSession = inputs.sessionName();
-  if (fromSession) return named(inputs, fromSession, "session");
+  const fromConversation = inputs.conversationName();
+  if (fromConversation) return named(inputs, fromConversation, "session");
   return alias(inputs, "fallback", null);
 }
 

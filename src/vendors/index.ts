@@ -1,4 +1,6 @@
 import { own } from "../util/own.ts";
+import { nearest } from "../protocol/names.ts";
+import { PerdureError } from "../protocol/errors.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude/index.ts";
 import { codex } from "./codex/index.ts";
@@ -11,8 +13,6 @@ import { pi } from "./pi/index.ts";
 import { VENDOR_PROGRAMS } from "./programs.ts";
 import { qwen } from "./qwen/index.ts";
 import { scripted } from "./scripted/index.ts";
-import { nearest } from "../protocol/names.ts";
-import { PerdureError } from "../protocol/errors.ts";
 
 export type { Adapter, ProcessView } from "./adapter.ts";
 export { EVENT_PREFIX } from "./shared/hook-script.ts";

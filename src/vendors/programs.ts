@@ -22,10 +22,10 @@ export const VENDOR_PROGRAMS: readonly VendorProgram[] = [
   qwenProgram,
 ];
 
-/** Returns the name that its user gave to the surrounding vendor session (rule 4 of `whoami`), if it is a legal one. */
-export function sessionName(env: Environment): string | null {
+/** Returns the name that the user gave to the surrounding conversation (rule 4 of `whoami`), if it is a legal one. */
+export function surroundingConversationName(env: Environment): string | null {
   for (const program of VENDOR_PROGRAMS) {
-    const name = program.sessionName?.(env) ?? null;
+    const name = program.conversationName?.(env) ?? null;
     if (name !== null && isName(name)) return name;
   }
   return null;

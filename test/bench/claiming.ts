@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { claimWithRetry } from "../../src/client/claim.ts";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import type { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
 import { interleaveAsync, percentile } from "./sampling.ts";
@@ -12,7 +12,7 @@ const ROUNDS = 300;
 
 /** A claim is one durable commit: compared with one echo over a unix socket plus one 4 KB write and fdatasync. */
 export async function claims(home: Home): Promise<Row> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const here = { identity: home.project, root: home.project, base: "api" };
   const target = { project: null, name: "bench", here };
   const floor = await echoServer(join(home.dir, "echo.sock"), join(home.dir, "floor"));

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
 import { Home } from "../support/home.ts";
 import { sendParams } from "../support/send-params.ts";
@@ -35,7 +35,7 @@ export function benchMessage(project: string, to: string, id: string | null): Ca
 }
 
 async function latency(home: Home): Promise<Row[]> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const floor = await echoServer(join(home.dir, "echo.sock"), join(home.dir, "floor"));
   const send = async (): Promise<void> => {
     await client.call("send", benchMessage(home.project, "reader", null));
@@ -79,7 +79,7 @@ function burst(home: Home): Row {
 
 /** Ten thousand names, each with its first message: registered by mail to names that a fleet file declares. */
 async function registered(home: Home): Promise<Row[]> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const names = Array.from({ length: REGISTERED }, (_, n) => `worker-${n}`);
   const since = performance.now();
   for (let at = 0; at < names.length; at += 1_000) {
@@ -114,7 +114,7 @@ async function restarted(home: Home): Promise<Row> {
   const empty = new Home();
   try {
     await empty.perdure(["run", "reader", "--", "true"]);
-    const client = await connect({ env: home.env });
+    const client = await connectToDaemon({ env: home.env });
     for (let at = 0; at < STORED; at += 500) {
       await Promise.all(
         Array.from({ length: 500 }, (_, n) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { LONG_WAIT_MS, OFFERS_PER_CALL } from "../../src/limits/index.ts";
 import type { MessageRecord } from "../../src/protocol/records/mail.ts";
 import { campaign, seeded } from "../support/campaign.ts";
@@ -113,7 +113,7 @@ async function playRound(context: Context, share: number): Promise<void> {
 async function killAtStart({ home, random, tally }: Context): Promise<number> {
   await eventually("a daemon to start", async () => {
     if (daemonsOf(home).length > 0) return true;
-    (await connect({ env: home.env })).close(); // they were all done already
+    (await connectToDaemon({ env: home.env })).close(); // they were all done already
     return false;
   });
   await sleep(whole(random, START_MS));
@@ -128,7 +128,7 @@ async function servingAgain(home: Home, killedAtMs: number): Promise<number> {
   let tookMs: number | null = null;
   let found = "pending";
   await eventually("the daemon's own check of the store", async () => {
-    const client = await connect({ env: home.env }).catch((error: unknown) => {
+    const client = await connectToDaemon({ env: home.env }).catch((error: unknown) => {
       if (isUnavailable(error)) return null;
       throw error;
     });
@@ -143,7 +143,7 @@ async function servingAgain(home: Home, killedAtMs: number): Promise<number> {
 }
 
 async function checkWhole(home: Home, tally: { wholeChecksOk: number }): Promise<void> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const { ok, problems } = await client.call("checkStore", {}, LONG_WAIT_MS).finally(() => client.close());
   check(ok, () => `integrity_check: ${problems.join("; ")}`);
   tally.wholeChecksOk++;
@@ -151,7 +151,7 @@ async function checkWhole(home: Home, tally: { wholeChecksOk: number }): Promise
 
 /** A box nobody has open. */
 async function bornAndGone(home: Home, name: string): Promise<void> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const { run, generation, token } = await client.call("claim", clientClaim(home, name, process.pid));
   await client.call("release", { run, generation, token });
   client.close();
@@ -159,7 +159,7 @@ async function bornAndGone(home: Home, name: string): Promise<void> {
 
 /** Everything in every box, taken and acknowledged as its owner does, in the order it is handed out. */
 async function readAll(home: Home): Promise<MessageRecord[]> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const read: MessageRecord[] = [];
   for (const box of BOXES) {
     const { run, generation, token } = await client.call("claim", clientClaim(home, box, process.pid));

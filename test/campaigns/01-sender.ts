@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, type Client } from "../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import type { Admitted } from "../../src/protocol/records/mail.ts";
 import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import type { Home } from "../support/home.ts";
@@ -102,7 +102,7 @@ export class Sender {
 
   /** Connects, which starts a daemon if there is none, and tells it that the lease's owner is here. */
   async #present(): Promise<Client> {
-    const client = await connect({ env: this.#home.env });
+    const client = await connectToDaemon({ env: this.#home.env });
     if (this.#lease) client.stream("keepalive", this.#lease, () => undefined).catch(() => undefined);
     return client;
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { check, whole } from "../support/check.ts";
@@ -76,7 +76,7 @@ async function traced(home: Home, senders: number, left: number[], random: () =>
 }
 
 async function sendAll(home: Home, left: number[], random: () => number): Promise<void> {
-  const client = await connect({ env: home.env, autostart: false });
+  const client = await connectToDaemon({ env: home.env, autostart: false });
   try {
     for (let next = left.shift(); next !== undefined; next = left.shift())
       await client.call("send", sendParams(home, "coder", "x".repeat(1 + whole(random, 2_000)), { id: idOf(next) }));

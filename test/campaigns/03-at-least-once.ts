@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { connect, type Client } from "../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
@@ -26,7 +26,7 @@ export const atLeastOnce = campaign<Size>({
 });
 
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
-  const operator = await connect({ env: home.env });
+  const operator = await connectToDaemon({ env: home.env });
   for (const box of BOXES) {
     const { run, generation, token } = await operator.call("claim", clientClaim(home, box, process.pid));
     await operator.call("release", { run, generation, token });

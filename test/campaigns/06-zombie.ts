@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect, type Client } from "../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import type { CallParams } from "../../src/protocol/calls/index.ts";
 import type { ClaimGrant } from "../../src/protocol/records/launch.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
@@ -35,7 +35,7 @@ export const zombie = campaign<Size>({
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
   const random = seeded(seed);
   const tally = { refused: 0 };
-  const operator = await connect({ env: home.env });
+  const operator = await connectToDaemon({ env: home.env });
   const rows = new StoreRows(join(home.state, "perdure.db"));
   const client = new RemoteCaller(
     spawn(process.execPath, [CALLER], { env: home.env, stdio: ["pipe", "pipe", "inherit"] }),

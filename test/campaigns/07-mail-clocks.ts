@@ -136,8 +136,8 @@ export class SimulatedMail {
       ({ seq, offeredAtMs }) => offeredAtMs === null && this.#row(seq).state === "queued",
     );
     if (!letter) return;
-    const house = { db: this.#db, now: () => this.#wallMs, mail: this.#mail };
-    transition(house, this.#row(letter.seq), "offer", { run: "r", generation: 1 });
+    const services = { db: this.#db, now: () => this.#wallMs, mail: this.#mail };
+    transition(services, this.#row(letter.seq), "offer", { run: "r", generation: 1 });
     this.#mail.startOfferDeadline(letter.seq);
     letter.offeredAtMs = this.#monotonicMs;
     this.#tally.offers++;

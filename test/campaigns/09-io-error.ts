@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { asPerdureError } from "../../src/protocol/errors.ts";
 import { isAlive, processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
@@ -69,7 +69,7 @@ async function failOnce(
 ): Promise<{ refused: number; left: boolean }> {
   const { home } = context;
   const what = `${fault} ${nth}`;
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const { pid } = await client.call("status", {});
   client.close();
   const daemon = processTable().inspect(pid);
@@ -125,7 +125,7 @@ class Round {
 
   async #sendOverOne(): Promise<void> {
     const { home } = this.#context;
-    const client = await connect({ env: home.env, autostart: false });
+    const client = await connectToDaemon({ env: home.env, autostart: false });
     await this.#sendAll(async (id, body) => {
       try {
         await client.call("send", sendParams(home, "coder", body, { id }));
@@ -163,7 +163,7 @@ async function serveAgain(
   what: string,
 ): Promise<void> {
   const salt = saltOfLog(home.state);
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   checkKept(home.state, acked, `after ${what}`);
   for (const [id, body] of refused) {
     await client.call("send", sendParams(home, "coder", body, { id }));

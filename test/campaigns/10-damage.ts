@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { processTable } from "../../src/runtime/process/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
@@ -98,7 +98,7 @@ async function furnish(home: Home, messages: number): Promise<Whole> {
 }
 
 async function fill(home: Home, from: number, to: number): Promise<void> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   for (let n = from; n < to; n++) {
     const reader = n % 3 === 0 ? "planner" : "coder";
     await client.call("send", sendParams(home, reader, `message ${n} ${"x".repeat(n % 90)}`, { id: `m-${n}` }));

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
-import { connect, type Client } from "../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import { Db } from "../../src/store/db.ts";
 import { campaign } from "../support/campaign.ts";
 import { finish, type Home } from "../support/home.ts";
@@ -40,7 +40,7 @@ export const hostileBytes = campaign<Size>({
 
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
   await home.perdure(["run", "coder", "--", "true"]);
-  const healthy = new Healthy(home, await connect({ env: home.env }));
+  const healthy = new Healthy(home, await connectToDaemon({ env: home.env }));
   for (let call = 0; call < size.warmUpCalls; call++) await healthy.callOnce();
   const quietP99 = percentile(healthy.tookMs, 0.99);
   const { pid, rssBytes } = await healthy.client.call("status", {});

@@ -1,4 +1,4 @@
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { asPerdureError } from "../../src/protocol/errors.ts";
 import { fileNameOf } from "../../src/protocol/foreign-id.ts";
 import { checkName, isName, parseAddress, slugName } from "../../src/protocol/names.ts";
@@ -93,7 +93,7 @@ function checkRunId(name: string): void {
 
 /** The same names against a real daemon and the real command line: nothing but the state folder may change. */
 async function checkReal(home: Home, names: readonly string[], size: Size): Promise<Record<string, number>> {
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const before = entriesBelow(home.dir, home.state).join("\n");
   let granted = 0;
   try {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect, type Client } from "../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { StreamItems } from "../../src/protocol/calls/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
@@ -30,7 +30,7 @@ export const unforgeable = campaign<Size>({
 
 async function play(home: Home, size: Size, seed: number): Promise<Record<string, number>> {
   const random = seeded(seed);
-  const operator = await connect({ env: home.env });
+  const operator = await connectToDaemon({ env: home.env });
   const connections = new ConnectionPool(home);
   const rows = new StoreRows(join(home.state, "perdure.db"));
   try {
@@ -69,7 +69,7 @@ export class ConnectionPool {
     const known = this.#open.get(token);
     if (known) return known;
     const env = { ...this.#home.env, PERDURE_SOCKET: join(this.#home.state, "perdure.sock") };
-    const client = await connect({ env: { ...env, ...(token === null ? {} : { PERDURE_TOKEN: token }) } });
+    const client = await connectToDaemon({ env: { ...env, ...(token === null ? {} : { PERDURE_TOKEN: token }) } });
     this.#open.set(token, client);
     return client;
   }

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
 import { raceForLock } from "./20-lock-race.ts";
@@ -70,7 +70,7 @@ async function play(home: Home, size: Size, seed: number): Promise<Record<string
 /** One client alone, from its first look at the folder to the daemon's first answer. Monotonic. */
 async function timedStart(home: Home): Promise<number> {
   const startedAt = performance.now();
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   await client.call("status", {});
   const took = performance.now() - startedAt;
   client.close();

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { EventRecord } from "../../src/protocol/records/admin.ts";
 import type { RunRecord } from "../../src/protocol/records/run.ts";
 import type { SessionRecord } from "../../src/protocol/records/conversation.ts";
-import { connect } from "../../src/client/connect.ts";
+import { connectToDaemon } from "../../src/client/connect.ts";
 import type { CallName, CallParams, CallResults } from "../../src/protocol/calls/index.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { WorkerDetail } from "../../src/protocol/records/worker.ts";
@@ -101,7 +101,7 @@ export class InstalledPersona {
 
   /** Makes a call over a new connection: the daemon of the last call may be dead. */
   async call<N extends CallName>(name: N, params: CallParams<N>): Promise<CallResults[N]> {
-    const client = await connect({ env: this.home.env });
+    const client = await connectToDaemon({ env: this.home.env });
     return client.call(name, params).finally(() => client.close());
   }
 
@@ -114,7 +114,7 @@ export class InstalledPersona {
   }
 
   async events(type: string): Promise<EventRecord[]> {
-    const client = await connect({ env: this.home.env });
+    const client = await connectToDaemon({ env: this.home.env });
     const here = targetIn(this.home, "any").here;
     const params = { here, all: true, target: null, after: 0, limit: 20_000, follow: false };
     const { items } = await client.collect("events", params).finally(() => client.close());

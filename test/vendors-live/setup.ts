@@ -12,7 +12,7 @@ import type { Vendor } from "./harness/vendor.ts";
 import { VENDORS } from "./harness/vendors/index.ts";
 import type { Mode } from "./case.ts";
 import { HeadlessWorker } from "./headless-worker.ts";
-import { openStranger, type Stranger } from "./stranger.ts";
+import { openForeignProgram, type ForeignOpener } from "./foreign-opener.ts";
 import { TerminalWorker } from "./terminal-worker.ts";
 import { TRAITS, type Traits } from "./traits.ts";
 import type { CallOptions, Worker } from "./worker.ts";
@@ -85,8 +85,8 @@ export class LiveSetup {
   }
 
   /** Opens a conversation in the vendor's program by hand, so that perdure knows nothing of it. */
-  stranger(session: string, text: string, said: string): Promise<Stranger> {
-    return openStranger(this, session, text, said);
+  openForeignProgram(session: string, text: string, said: string): Promise<ForeignOpener> {
+    return openForeignProgram(this, session, text, said);
   }
 
   /** The files of all conversations, in every folder the vendor was given. */

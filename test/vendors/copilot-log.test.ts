@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../src/limits/index.ts";
+import { AGENT_LOG_BYTES_MAX, TRANSCRIPT_READ_BYTES } from "../../src/limits/index.ts";
 import { foregroundIn } from "../../src/vendors/copilot/log.ts";
 import { folder, put } from "./fixtures.ts";
 
@@ -26,10 +26,10 @@ test("the conversation that came to the front last is the current one", () => {
 });
 
 test("later lines do not hide the current conversation, wherever reading begins", () => {
-  for (const more of [0, 1, TRANSCRIPT_LOOK_BYTES - 200, TRANSCRIPT_LOOK_BYTES * 3]) {
+  for (const more of [0, 1, TRANSCRIPT_READ_BYTES - 200, TRANSCRIPT_READ_BYTES * 3]) {
     expect(told(line(A) + chatter(more))).toBe(A);
   }
-  const text = line(A) + line(B) + chatter(TRANSCRIPT_LOOK_BYTES);
+  const text = line(A) + line(B) + chatter(TRANSCRIPT_READ_BYTES);
   for (let cut = 0; cut < 150; cut++) expect(told(text.slice(0, text.length - cut))).toBe(B);
 });
 

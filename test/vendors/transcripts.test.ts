@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { TRANSCRIPT_LOOK_BYTES } from "../../src/limits/index.ts";
+import { TRANSCRIPT_READ_BYTES } from "../../src/limits/index.ts";
 import { folder, placeIn, put, transcript, unasked, VENDORS } from "./fixtures.ts";
 
 /** More than is read at either end. */
-const GIANT_BYTES = TRANSCRIPT_LOOK_BYTES + 1_000;
+const GIANT_BYTES = TRANSCRIPT_READ_BYTES + 1_000;
 
 const IN_FILES = VENDORS.filter(({ facts }) => facts.places.length > 0);
 

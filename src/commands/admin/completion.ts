@@ -1,4 +1,4 @@
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
@@ -86,7 +86,7 @@ async function argumentCandidates(verb: string, position: number): Promise<strin
 /** Lists the workers' names, only if a daemon runs: pressing a key must not start one. */
 async function workerNames(): Promise<string[]> {
   try {
-    const client = await connect({ autostart: false });
+    const client = await connectToDaemon({ autostart: false });
     const { items: workers } = await client.collect("ls", {
       here: projectRefHere(),
       project: projectOfRun(),

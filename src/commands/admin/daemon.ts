@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import { startDaemon } from "../../client/autostart.ts";
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
+import { subcommand } from "../shared/subcommand.ts";
 import { install, uninstall } from "./service.ts";
 import { stopDaemon } from "./stop-daemon.ts";
-import { subcommand } from "../shared/subcommand.ts";
 
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<number | void>>> = {
   start,
@@ -74,7 +74,7 @@ async function status({ out }: Invocation): Promise<number> {
 
 async function statusOrNull(): Promise<DaemonStatus | null> {
   try {
-    const client = await connect({ autostart: false });
+    const client = await connectToDaemon({ autostart: false });
     const now = await client.call("status", {});
     client.close();
     return now;

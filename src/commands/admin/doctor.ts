@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { connect, type Client } from "../../client/connect.ts";
+import { connectToDaemon, type Client } from "../../client/connect.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
@@ -137,7 +137,7 @@ async function checkDaemon(projectIsReadable: boolean): Promise<Diagnosis[]> {
   const paths = statePaths(process.env);
   try {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
-    const client = await connect();
+    const client = await connectToDaemon();
     const findings = [ok("state", paths.dir), ...(await daemonFindings(client))];
     if (projectIsReadable) findings.push(...(await slugFindings(client)), ...(await workerFindings(client)));
     client.close();

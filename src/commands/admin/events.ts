@@ -1,4 +1,4 @@
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { EventRecord } from "../../protocol/records/admin.ts";
 import type { Command } from "../shared/command.ts";
@@ -29,7 +29,7 @@ export const events: Command = {
       limit: wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? EVENT_ROWS_DEFAULT,
       follow: values.follow === true,
     };
-    const client = await connect();
+    const client = await connectToDaemon();
     let shown = 0;
     try {
       await client.stream("events", params, (event) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { DAEMON_START_WAIT_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { processTable } from "../../runtime/process/index.ts";
@@ -16,7 +16,7 @@ export async function stopDaemon(): Promise<number | null> {
 /** Asks the daemon to stop; one of another version, which would not understand the call, gets TERM. Null when none runs. */
 async function askToStop(): Promise<number | null> {
   try {
-    const client = await connect({ autostart: false });
+    const client = await connectToDaemon({ autostart: false });
     const { pid } = await client.call("stopDaemon", {});
     client.close();
     return pid;

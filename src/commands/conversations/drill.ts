@@ -1,4 +1,4 @@
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
@@ -20,7 +20,7 @@ export const drill: Command = {
   async run({ words, values, out }) {
     const here = projectRefHere();
     const targets = words.map((word) => targetOf(word, here));
-    const client = await connect();
+    const client = await connectToDaemon();
     const params = { here, project: projectOfRun(), all: values.all === true, targets };
     const { items, result } = await client.collect("drill", params).finally(() => client.close());
     const width = Math.max(0, ...items.map(({ address }) => address.length));

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
@@ -37,7 +37,7 @@ export async function bringDown(names: readonly string[], seconds: number | null
     killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
   };
   const items: DownItem[] = [];
-  const client = await connect();
+  const client = await connectToDaemon();
   try {
     const workers = params.targets ?? (await client.collect("ls", { here, project: params.project, all: false })).items;
     const width = Math.max(0, ...workers.map(({ name }) => name.length));

@@ -7,8 +7,8 @@ import { isErrno } from "../../state/files.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere } from "../shared/here.ts";
-import { fleetTemplate } from "./init-template.ts";
 import { printable } from "../shared/output.ts";
+import { fleetTemplate } from "./init-template.ts";
 
 export const init: Command = {
   summary: "write a commented perdure.toml for this project",

@@ -1,6 +1,6 @@
 import type { Command } from "../shared/command.ts";
-import { bringDown } from "./down.ts";
 import { wholeNumber } from "../shared/parse.ts";
+import { bringDown } from "./down.ts";
 
 export const stop: Command = {
   summary: "stop a worker wherever it runs; its name and conversation stay",

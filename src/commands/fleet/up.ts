@@ -1,4 +1,4 @@
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { checkCwd } from "../../project/fleet/cwd.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
@@ -141,7 +141,7 @@ async function bringUp(
   if (whole && first)
     throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.hint ?? undefined });
   refused.forEach(show);
-  const client = await connect();
+  const client = await connectToDaemon();
   try {
     const result = await client.stream("up", params, show);
     return { items, result: { ...result, refused: result.refused + refused.length } };

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { ASK_WAIT_MS, EXTRA_WAIT_MS, RECONNECT_MS } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
 import { rawOutput, isTerminal } from "../shared/output.ts";
+import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const askCommand: Command = {
   summary: "send mail to a worker and wait for its reply",
@@ -79,7 +79,7 @@ export const askCommand: Command = {
 async function acknowledge(nested: boolean, ids: string[]): Promise<void> {
   if (nested) return;
   try {
-    const client = await connect({ autostart: false });
+    const client = await connectToDaemon({ autostart: false });
     await client.call("ack", { as: null, nested, ids, how: "read" }).finally(() => client.close());
   } catch (error) {
     if (!isPerdureError(error)) throw error;
@@ -92,7 +92,7 @@ async function askUntilAnswered(params: CallParams<"ask">): Promise<CallResults[
   for (;;) {
     const leftMs = Math.max(0, Math.round(deadline - performance.now()));
     try {
-      const client = await connect();
+      const client = await connectToDaemon();
       const wait = leftMs + EXTRA_WAIT_MS;
       return await client.call("ask", { ...params, waitMs: leftMs }, wait).finally(() => client.close());
     } catch (error) {

@@ -1,10 +1,10 @@
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import { EXTRA_WAIT_MS, LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
-import { senderRef, mailScope, messageText } from "./mail-common.ts";
 import { duration, wholeNumber } from "../shared/parse.ts";
+import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const inbox: Command = {
   summary: "read your mail; the operator can also look at a worker's",
@@ -28,7 +28,7 @@ export const inbox: Command = {
     const target = words[0] === undefined ? null : targetOf(words[0], reader.here);
     const all = values.all === true;
     const isPeek = target !== null || all || values.peek === true;
-    const client = await connect();
+    const client = await connectToDaemon();
     try {
       const found = isPeek
         ? await client.collect("peekMail", { ...reader, target, all, limit })

@@ -1,8 +1,8 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { senderRef, messageText } from "./mail-common.ts";
 import { printable } from "../shared/output.ts";
 import { table } from "../shared/table.ts";
+import { senderRef, messageText } from "./mail-common.ts";
 
 export const mail: Command = {
   summary: "show one message and what became of it",

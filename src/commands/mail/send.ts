@@ -4,8 +4,8 @@ import { parseRecipient } from "../../protocol/names.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 import { duration } from "../shared/parse.ts";
+import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail-common.ts";
 
 export const send: Command = {
   summary: "send mail to a worker, running or not",

@@ -1,8 +1,8 @@
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
-import { watchWorkers } from "./watch.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
+import { watchWorkers } from "./watch.ts";
 
 export const ls: Command = {
   summary: "list the workers of this project and their state",

@@ -1,5 +1,5 @@
-import { connect, type Client } from "../../client/connect.ts";
-import { UNREAD_TOLD_MAX } from "../../limits/index.ts";
+import { connectToDaemon, type Client } from "../../client/connect.ts";
+import { UNREAD_COUNT_MAX } from "../../limits/index.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { readFleet, type FleetWorker } from "../../project/fleet/read.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
@@ -24,7 +24,7 @@ export const overview: Command = {
   async run({ out }) {
     const found = findProjectHere();
     const here = projectRefHere(found);
-    const client = await connect();
+    const client = await connectToDaemon();
     try {
       const project = await client.call("showProject", { here });
       const { items: workers } = await client.collect("ls", { here, project: projectOfRun(), all: false });
@@ -72,12 +72,12 @@ async function activeSavedSession(client: Client, here: ProjectRef): Promise<str
 async function unreadOperatorMail(client: Client, here: ProjectRef): Promise<number> {
   if (process.env.PERDURE_RUN) return 0;
   const mailbox = { as: null, nested: false, here, project: projectOfRun(), target: null, all: false };
-  return (await client.collect("peekMail", { ...mailbox, limit: UNREAD_TOLD_MAX })).items.length;
+  return (await client.collect("peekMail", { ...mailbox, limit: UNREAD_COUNT_MAX })).items.length;
 }
 
 function mailAttention(unread: number): AttentionItem[] {
   if (unread === 0) return [];
-  const many = unread === UNREAD_TOLD_MAX ? ` or more` : "";
+  const many = unread === UNREAD_COUNT_MAX ? ` or more` : "";
   return [
     { name: OPERATOR, why: `${unread}${many} unread message${unread === 1 ? "" : "s"}`, command: "perdure inbox" },
   ];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, type Client } from "../../client/connect.ts";
-import { WATCH_LOOK_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
+import { connectToDaemon, type Client } from "../../client/connect.ts";
+import { WATCH_POLL_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
@@ -57,7 +57,7 @@ function frame(
 /** Lists the workers after every event, and periodically besides, because an agent that becomes busy or idle is no event. */
 async function watch(params: ListParams, show: Show): Promise<never> {
   let workers: readonly WorkerSummary[] = [];
-  let client = await connect();
+  let client = await connectToDaemon();
   for (;;) {
     try {
       await follow(client, params, (current) => show((workers = current)));
@@ -79,7 +79,7 @@ async function follow(client: Client, params: ListParams, show: Show): Promise<n
     const changed = new Promise<void>((resolve) => (wake = resolve));
     show((await client.collect("ls", params)).items);
     const timer = new AbortController();
-    await Promise.race([changed, sleep(WATCH_LOOK_MS, null, { signal: timer.signal }).catch(() => null)]);
+    await Promise.race([changed, sleep(WATCH_POLL_MS, null, { signal: timer.signal }).catch(() => null)]);
     timer.abort();
     await sleep(WATCH_SETTLE_MS);
   }
@@ -88,12 +88,12 @@ async function follow(client: Client, params: ListParams, show: Show): Promise<n
 /** Waits for a daemon without starting one: watching must not undo `perdure daemon stop`. */
 async function reconnect(onUnavailable: () => void): Promise<Client> {
   for (;;) {
-    const client = await connect({ autostart: false }).catch((error: unknown) => {
+    const client = await connectToDaemon({ autostart: false }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "unavailable") return null;
       throw error;
     });
     if (client) return client;
     onUnavailable();
-    await sleep(WATCH_LOOK_MS);
+    await sleep(WATCH_POLL_MS);
   }
 }

@@ -8,7 +8,7 @@ import { processTable } from "../../runtime/process/index.ts";
 import { readIfThere } from "../../state/files.ts";
 import { statePaths, userConfigFile } from "../../state/paths.ts";
 import { readProjectsIndex } from "../../state/projects-file.ts";
-import { sessionName } from "../../vendors/programs.ts";
+import { surroundingConversationName } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere } from "../shared/here.ts";
 import { printable } from "../shared/output.ts";
@@ -36,7 +36,7 @@ export const whoamiCommand: Command = {
       projectHere: () => slugHere(found(), projectConfig()),
       projectConfig,
       userConfig: () => readUserSettings(userConfigFile(env)),
-      sessionName: () => sessionName(env),
+      conversationName: () => surroundingConversationName(env),
       fingerprint: () => fingerprint(env),
     });
     out.result(identity, () => {

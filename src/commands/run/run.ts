@@ -14,8 +14,8 @@ import { callDaemon } from "../shared/call.ts";
 import { claimForLaunch, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, projectRefHere, targetOf } from "../shared/here.ts";
-import { entryForRun } from "./entry.ts";
 import { printable, type Output } from "../shared/output.ts";
+import { entryForRun } from "./entry.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker, here, in the foreground",

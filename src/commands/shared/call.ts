@@ -1,4 +1,4 @@
-import { connect, type Collected } from "../../client/connect.ts";
+import { connectToDaemon, type Collected } from "../../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 
 /** Makes one call to the daemon on a connection of its own. */
@@ -7,7 +7,7 @@ export async function callDaemon<N extends CallName>(
   params: CallParams<N>,
   waitMs?: number,
 ): Promise<CallResults[N]> {
-  const client = await connect();
+  const client = await connectToDaemon();
   try {
     return await client.call(name, params, waitMs);
   } finally {
@@ -20,7 +20,7 @@ export async function listFromDaemon<N extends keyof StreamItems>(
   name: N,
   params: CallParams<N>,
 ): Promise<Collected<N>> {
-  const client = await connect();
+  const client = await connectToDaemon();
   try {
     return await client.collect(name, params);
   } finally {

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { claimWithRetry, type ClaimRequest } from "../../client/claim.ts";
-import { connect } from "../../client/connect.ts";
+import { connectToDaemon } from "../../client/connect.ts";
 import type { Environment } from "../../util/environment.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
@@ -12,7 +12,7 @@ type LaunchClaim = Omit<ClaimRequest, "kind" | "pid">;
 
 /** Claims a name and prepares the launch. If preparing fails, the name is released before the error is thrown. */
 export async function claimForLaunch(request: LaunchClaim, env: Environment = process.env): Promise<PreparedLaunch> {
-  const grant = await claimWithRetry(connect, { ...request, kind: "run", pid: process.pid });
+  const grant = await claimWithRetry(connectToDaemon, { ...request, kind: "run", pid: process.pid });
   const { run, generation, token } = grant;
   try {
     return await prepareLaunch(grant, env, (session) => {

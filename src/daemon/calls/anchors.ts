@@ -3,10 +3,10 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { runById, runsByIdPrefix, type Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
+import { iso } from "../../util/iso.ts";
 import type { Services } from "../services.ts";
 import { projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
-import { iso } from "../../util/iso.ts";
 
 /** Finds which of these context files belong to runs of this project, and whether those runs are alive. */
 export async function findAnchorOwnersCall(

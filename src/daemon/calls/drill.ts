@@ -2,7 +2,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { allProjects, type Project } from "../../store/projects.ts";
 import { workersOfProject } from "../../store/workers.ts";
-import { drill } from "../launch/drill.ts";
+import { drillWorker } from "../launch/drill.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
@@ -15,7 +15,7 @@ export async function drillCall(params: CallParams<"drill">, context: CallContex
   const everyone = found.length > 0 ? found : workersOf(services, params);
   let broken = 0;
   for (const { worker, address } of everyone) {
-    const result = await drill(services, address, worker);
+    const result = await drillWorker(services, address, worker);
     if (!result.ok) broken++;
     await context.send(result);
   }

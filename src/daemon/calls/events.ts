@@ -2,11 +2,11 @@ import type { EventRecord } from "../../protocol/records/admin.ts";
 import { EVENT_PAGE_ROWS } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
+import { iso } from "../../util/iso.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
-import { iso } from "../../util/iso.ts";
 
 const NO_PROJECT = -1;
 

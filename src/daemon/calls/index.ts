@@ -1,5 +1,5 @@
-import { claimCall } from "./claim.ts";
 import type { CallName, CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { claimCall } from "./claim.ts";
 import { adoptCall } from "./adopt.ts";
 import { findAnchorOwnersCall } from "./anchors.ts";
 import { bindConversationCall } from "./bind.ts";
@@ -22,7 +22,7 @@ import { trustCall, checkTrustCall } from "./trust.ts";
 import { upCall } from "./up.ts";
 import { showProjectCall, moveProjectCall, listProjectsCall } from "./projects.ts";
 import { releaseCall } from "./release.ts";
-import { restoreConversationCall } from "./restore.ts";
+import { restoreConversationCall } from "./restore-conversation.ts";
 import { forgetCall, saveCall, savedCall } from "./saved.ts";
 import { takeoverCall } from "./takeover.ts";
 

@@ -6,11 +6,11 @@ import { runById, runsOfWorker } from "../../store/runs.ts";
 import { boundConversation, conversationsOfWorker } from "../../store/conversations.ts";
 import { tombstonesOfWorker } from "../../store/tombstones.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
+import { iso } from "../../util/iso.ts";
 import { describeRun, describeConversation, describeWorker } from "../status/describe.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import type { CallContext } from "./context.ts";
-import { iso } from "../../util/iso.ts";
 
 /** Sends one item per worker, because the list of a large project would not fit into a frame. */
 export async function lsCall(params: CallParams<"ls">, context: CallContext): Promise<CallResults["ls"]> {

@@ -1,11 +1,11 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { activeSaved } from "../../store/saved.ts";
-import type { CallContext } from "./context.ts";
 import { publishProjects } from "../names/projects-index.ts";
-import { enterSaved } from "../saved/restore.ts";
+import { enterSaved } from "../saved/enter-saved.ts";
 import { assertTrusted } from "../fleet/trust.ts";
 import { nameMembers, desireMember, bringUpMember } from "../fleet/members.ts";
+import type { CallContext } from "./context.ts";
 
 /**
  * Brings a fleet up: checks the trust → makes the names workers → enters the saved session, completely or not at all →

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import {
-  CALM_LOOKS,
-  LOOKS_TOGETHER_MS,
+  POLLS_UNTIL_IDLE,
+  POLL_ALIGN_MS,
   MISMATCH_CONFIRM_MS,
-  PROOF_LOOK_MS,
-  QUIET_LOOK_MS,
+  PROOF_POLL_MS,
+  IDLE_POLL_MS,
   RUN_POLL_MS,
   SIGN_SETTLE_MS,
 } from "../../limits/index.ts";
@@ -47,7 +47,7 @@ export class Follower {
   /** A sign of another conversation before any sign of the right one, which the agent may still be about to open. */
   #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
   /** The poll interval, which grows until the first sign, up to the usual one. */
-  #waitMs = PROOF_LOOK_MS;
+  #waitMs = PROOF_POLL_MS;
   #timer: NodeJS.Timeout | null = null;
   /** The last step; steps run one at a time, because two at once would report the same change twice, or out of order. */
   #lastStep: Promise<void> = Promise.resolve();
@@ -96,7 +96,7 @@ export class Follower {
     this.#run = run;
     // Signs were searched for under another process until now; most agents have yet to start, and the watch will report it.
     this.#waitMs = RUN_POLL_MS / 2;
-    this.#pollIn(this.#isWatched() ? this.#waitMs : PROOF_LOOK_MS);
+    this.#pollIn(this.#isWatched() ? this.#waitMs : PROOF_POLL_MS);
   }
 
   /** Updates the attention with what the terminal shows, in turn with the agent's own signs. */
@@ -114,7 +114,7 @@ export class Follower {
   /** Checks for foreign openers soon, because a process has appeared that is not the run's own. */
   recheckForeignOpeners(): void {
     this.foreignOpeners.checkNow();
-    if (this.#calmPolls >= CALM_LOOKS) this.#pollIn(RUN_POLL_MS);
+    if (this.#calmPolls >= POLLS_UNTIL_IDLE) this.#pollIn(RUN_POLL_MS);
     this.#calmPolls = 0;
   }
 
@@ -141,7 +141,7 @@ export class Follower {
   #pollIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const next = (): void => this.#pollIn(this.#calmPolls >= CALM_LOOKS ? QUIET_LOOK_MS : this.#waitMs);
+    const next = (): void => this.#pollIn(this.#calmPolls >= POLLS_UNTIL_IDLE ? IDLE_POLL_MS : this.#waitMs);
     this.#timer = setTimeout(
       () => void this.#step(() => this.#poll()).finally(next),
       alignedDelay(this.#services.monotonicMs(), ms),
@@ -273,5 +273,5 @@ export class Follower {
 /** Aligns slow polls to common times: fifty polls in one wake-up cost less than fifty wake-ups. */
 function alignedDelay(nowMs: number, ms: number): number {
   if (ms < RUN_POLL_MS) return ms;
-  return Math.ceil((nowMs + ms) / LOOKS_TOGETHER_MS) * LOOKS_TOGETHER_MS - nowMs;
+  return Math.ceil((nowMs + ms) / POLL_ALIGN_MS) * POLL_ALIGN_MS - nowMs;
 }

@@ -1,12 +1,12 @@
-import { STRANGER_LOOK_MS } from "../../limits/index.ts";
+import { FOREIGN_OPENER_POLL_MS } from "../../limits/index.ts";
 import { agentChain } from "../../launch/nesting.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
+import { publishRunEvent } from "../events.ts";
 import type { ConversationServices } from "./services.ts";
 import { locationOf } from "./probe.ts";
-import { publishRunEvent } from "../events.ts";
 
 /** Finds foreign processes that have opened a run's conversation, which are flagged because the vendor does not refuse them. */
 export class ForeignOpeners {
@@ -35,7 +35,7 @@ export class ForeignOpeners {
 
   async poll(run: Run, conversation: Conversation | null, agent: ProcessInfo | null): Promise<void> {
     const now = this.#services.monotonicMs();
-    if (!conversation || now - this.#polledAtMs < STRANGER_LOOK_MS) return;
+    if (!conversation || now - this.#polledAtMs < FOREIGN_OPENER_POLL_MS) return;
     this.#polledAtMs = now;
     const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
     // Before the run's own agent is known, it would be taken for a foreign process.

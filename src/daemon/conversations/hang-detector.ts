@@ -3,8 +3,8 @@ import { startHangTimer, hungForMs, tickHangTimer, type HangTimer, type HangRule
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
-import type { ConversationServices } from "./services.ts";
 import { publishRunEvent } from "../events.ts";
+import type { ConversationServices } from "./services.ts";
 
 const RULES: HangRules = {
   everyMs: RUN_POLL_MS,

@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import { RUN_POLL_MS, STRANGER_LIST_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
+import { RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
@@ -35,7 +35,7 @@ export class ConversationTracker {
 
   constructor(services: ConversationServices) {
     this.#services = services;
-    this.#recentProcesses = recentProcesses(services.processes, STRANGER_LIST_MS, services.monotonicMs);
+    this.#recentProcesses = recentProcesses(services.processes, PROCESS_LIST_CACHE_MS, services.monotonicMs);
   }
 
   /** Sets the listener; has to be called before the first run is followed. */
@@ -61,7 +61,7 @@ export class ConversationTracker {
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#lifecycle.signed(signed, outcome);
     this.#followers.set(run.id, {
-      follower: new Follower(this.#services, run, adapter, { adopted: adopted, sources, onOutcome }),
+      follower: new Follower(this.#services, run, adapter, { adopted, sources, onOutcome }),
       folder,
     });
     if (folder !== null) this.#watch(folder);

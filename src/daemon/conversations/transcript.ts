@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { CUSTODY_BUSY_MS, STRANGER_LOOK_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../../limits/index.ts";
+import { CUSTODY_BUSY_MS, TRANSCRIPT_SEARCH_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../../limits/index.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { ConversationServices } from "./services.ts";
@@ -13,7 +13,7 @@ export class TranscriptWatch {
   #reported: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #copiedAtMs = 0;
-  #searchWaitMs = STRANGER_LOOK_MS / 2;
+  #searchWaitMs = TRANSCRIPT_SEARCH_MS;
 
   constructor(services: ConversationServices) {
     this.#services = services;
@@ -26,7 +26,7 @@ export class TranscriptWatch {
   /** Restarts the search, because an active conversation is about to write its transcript. */
   noteActivity(): void {
     this.#searchAtMs = 0;
-    this.#searchWaitMs = STRANGER_LOOK_MS / 2;
+    this.#searchWaitMs = TRANSCRIPT_SEARCH_MS;
   }
 
   /** Records and copies the transcript when it appears and between turns; also copies it now and then during a turn. */
@@ -63,8 +63,8 @@ export class TranscriptWatch {
   async #search(conversation: Conversation): Promise<void> {
     const now = this.#services.monotonicMs();
     if (now < this.#searchAtMs) return;
-    this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
     this.#searchAtMs = now + this.#searchWaitMs;
+    this.#searchWaitMs = Math.min(2 * this.#searchWaitMs, TRANSCRIPT_SEARCH_MS_MAX);
     await this.#findAndRecord(conversation);
   }
 

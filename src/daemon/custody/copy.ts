@@ -10,7 +10,7 @@ export interface Copy {
   hash: Hash;
 }
 
-export function digestOf({ hash }: Copy): string {
+export function digestOfCopy({ hash }: Copy): string {
   return hash.copy().digest("hex");
 }
 

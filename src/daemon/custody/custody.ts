@@ -18,11 +18,11 @@ import { workerById } from "../../store/workers.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
-import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
-import { appendTail, copyWhole, digestOf, hashPrefix, type Copy } from "./copy.ts";
 import { recordEvent } from "../events.ts";
 import type { BaseServices } from "../base-services.ts";
 import { askProgramOf, probeConversation } from "../conversations/probe.ts";
+import { companionsOf, freeName, namesIn, isSourceUnchanged, sizeOf } from "./files.ts";
+import { appendTail, copyWhole, digestOfCopy, hashPrefix, type Copy } from "./copy.ts";
 
 type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
 
@@ -96,7 +96,7 @@ export class Custody {
   async verifiedCopy(record: CustodyCopy): Promise<Copy | null> {
     try {
       const copy = await hashPrefix(this.#file(record.conversationId), record.bytes);
-      return copy && digestOf(copy) === record.sha256 ? copy : null;
+      return copy && digestOfCopy(copy) === record.sha256 ? copy : null;
     } catch (error) {
       if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EIO")) return null;
       throw error;
@@ -113,7 +113,7 @@ export class Custody {
     if (!thorough && isSourceUnchanged(record, found.file)) return found;
     if (found.bytes < record.bytes) return found; // a shorter file is detected by its size
     const copy = await hashPrefix(found.file, record.bytes);
-    if (copy && digestOf(copy) === record.sha256) return found;
+    if (copy && digestOfCopy(copy) === record.sha256) return found;
     const { file, bytes } = found;
     return { state: "damaged", file, bytes, why: "its beginning was changed" };
   }
@@ -172,7 +172,7 @@ export class Custody {
   /** Returns the copy from its running hash, or by reading it; null for one that is not intact and has to be made again. */
   async #intactCopy(record: CustodyCopy): Promise<Copy | null> {
     const copy = this.#copies.get(record.conversationId);
-    if (copy?.bytes === record.bytes && digestOf(copy) === record.sha256) return copy;
+    if (copy?.bytes === record.bytes && digestOfCopy(copy) === record.sha256) return copy;
     return this.verifiedCopy(record);
   }
 
@@ -208,7 +208,7 @@ export class Custody {
     const row = {
       conversationId: conversation.id,
       bytes: copy.bytes,
-      sha256: digestOf(copy),
+      sha256: digestOfCopy(copy),
       keptMs: this.#services.now(),
     };
     await this.#services.writer.write(() => {

@@ -1,4 +1,4 @@
-import { CAPTURE_LINES, PANE_LOOKS_SELDOM, PANE_LOOK_MS } from "../../limits/index.ts";
+import { CAPTURE_LINES, PANE_POLLS_PER_FULL_CHECK, PANE_POLL_MS } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
@@ -30,7 +30,7 @@ export class PanePoll {
       this.#titles.set(run, title);
       this.#services.conversations.reportActivity(run);
     });
-    this.#timer ??= setInterval(() => void this.#poll(), PANE_LOOK_MS).unref();
+    this.#timer ??= setInterval(() => void this.#poll(), PANE_POLL_MS).unref();
   }
 
   stop(): void {
@@ -49,7 +49,7 @@ export class PanePoll {
     this.#round++;
     try {
       for (const [run, title] of this.#titles) this.#services.conversations.onTitle(run, title);
-      const runs = this.#services.conversations.runsToCapture(this.#round % PANE_LOOKS_SELDOM === 0);
+      const runs = this.#services.conversations.runsToCapture(this.#round % PANE_POLLS_PER_FULL_CHECK === 0);
       if (runs.size > 0) await this.#capture(runs);
     } catch (error) {
       this.#services.log(`panes: ${String(error)}`);

@@ -1,4 +1,4 @@
-import { START_TOGETHER_MS } from "../../limits/index.ts";
+import { START_BATCH_WAIT_MS } from "../../limits/index.ts";
 import { Semaphore } from "../../util/semaphore.ts";
 
 /**
@@ -30,7 +30,7 @@ export class StartBatch {
     try {
       return await start(async () => {
         const go = new Promise<void>((resolve) => this.#waiting.push(resolve));
-        this.#timer ??= setTimeout(() => this.#releaseAll(), START_TOGETHER_MS);
+        this.#timer ??= setTimeout(() => this.#releaseAll(), START_BATCH_WAIT_MS);
         prepared();
         await go;
       });

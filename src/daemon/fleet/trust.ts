@@ -10,7 +10,7 @@ import { isFolder } from "../../state/files.ts";
 
 /** Records that the operator agrees to what the fleet file runs: to exactly this text. */
 export async function recordTrust(services: BaseServices, params: CallParams<"trust">): Promise<CallResults["trust"]> {
-  const digest = digestOf(params);
+  const digest = digestOfFleet(params);
   assertFolder(params.here.root);
   const trusted = await services.writer.write(() => {
     const project = registerProject(services, params.here);
@@ -37,12 +37,15 @@ function assertFolder(root: string): void {
 /** Tells whether exactly this text is trusted, and what was trusted before. */
 export function checkTrust(services: BaseServices, params: CallParams<"checkTrust">): CallResults["checkTrust"] {
   const known = lastTrusted(services, params);
-  return { trusted: known?.digest === digestOf(params), before: known && { text: known.text, prompts: known.prompts } };
+  return {
+    trusted: known?.digest === digestOfFleet(params),
+    before: known && { text: known.text, prompts: known.prompts },
+  };
 }
 
 export function assertTrusted(services: BaseServices, params: FleetText & Pick<CallParams<"up">, "here">): void {
   const known = lastTrusted(services, params);
-  if (known?.digest === digestOf(params)) return;
+  if (known?.digest === digestOfFleet(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
     hint: "review what it runs, then: perdure trust",
@@ -60,6 +63,6 @@ function lastTrusted(
 
 type FleetText = Pick<CallParams<"up">, "text" | "prompts">;
 
-function digestOf({ text, prompts }: FleetText): string {
+function digestOfFleet({ text, prompts }: FleetText): string {
   return sha256(`${prompts}\n${text}`);
 }

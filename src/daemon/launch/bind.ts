@@ -7,10 +7,10 @@ import { lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
+import { bindNewConversation, enterRun, recordTranscript } from "../conversations/bindings.ts";
 import type { LaunchServices } from "./services.ts";
 import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
-import { bindNewConversation, enterRun, recordTranscript } from "../conversations/bindings.ts";
 
 /** Binds the worker to the conversation that the vendor has made for this run, and returns how to start in it. */
 export async function bindMinted(

@@ -8,13 +8,13 @@ import { custodyOf } from "../../store/custody.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
+import { isFolder } from "../../state/files.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 import type { LaunchServices } from "./services.ts";
 import { bindingOf } from "./plan.ts";
-import { locationOf, probeConversation } from "../conversations/probe.ts";
-import { isFolder } from "../../state/files.ts";
 
 /** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
-export async function drill(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
+export async function drillWorker(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
   const conversation = boundConversation(services.db, worker);
   const checks = [
     ...startChecks(worker, conversation),

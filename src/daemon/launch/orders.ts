@@ -1,11 +1,11 @@
 import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { type Run } from "../../store/runs.ts";
+import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
-import { type Worker } from "../../store/workers.ts";
+import type { Worker } from "../../store/workers.ts";
 import { withoutPrivateEnv } from "../../vendors/environment.ts";
-import type { LaunchServices } from "./services.ts";
 import { locationOf } from "../conversations/probe.ts";
+import type { LaunchServices } from "./services.ts";
 import { firstPromptOf } from "./first-prompt.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
 import type { ConversationProbe } from "./probe-binding.ts";

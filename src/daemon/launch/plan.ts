@@ -7,8 +7,8 @@ import {
   type Conversation,
   boundConversation,
 } from "../../store/conversations.ts";
-import type { LaunchServices } from "./services.ts";
 import { bindNewConversation, enterRun, leaveConversation, recordTranscript } from "../conversations/bindings.ts";
+import type { LaunchServices } from "./services.ts";
 import { locationForNew } from "./spec.ts";
 import {
   type LaunchRequest,

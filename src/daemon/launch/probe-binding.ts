@@ -2,11 +2,11 @@ import type { Restored } from "../../protocol/records/launch.ts";
 import type { Holder, Transcript } from "../../protocol/records/conversation.ts";
 import { runById } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";
-import { type Conversation } from "../../store/conversations.ts";
+import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { LaunchServices } from "./services.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
+import type { LaunchServices } from "./services.ts";
 
 /** The findings, on disk and among the processes, about the conversation that a worker is bound to, before a claim. */
 export interface ConversationProbe {

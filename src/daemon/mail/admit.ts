@@ -8,7 +8,7 @@ import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
-import { digestOf } from "./integrity.ts";
+import { digestOfMessage } from "./integrity.ts";
 import { assertSameMessage } from "./message-ids.ts";
 import { mailboxKey } from "./mailbox-change.ts";
 import type { Recipient } from "./recipients.ts";
@@ -37,7 +37,7 @@ export interface MailDraft {
 export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
-  const digest = digestOf({
+  const digest = digestOfMessage({
     id: draft.id,
     from: sender.worker?.id ?? null,
     project: project.id,

@@ -17,7 +17,16 @@ interface DigestedFields {
 }
 
 /** Hashes all that the sender chose, and nothing that may differ at a retry, such as the run, the time or a new name. */
-export function digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }: DigestedFields): string {
+export function digestOfMessage({
+  id,
+  from,
+  project,
+  to,
+  body,
+  replyTo,
+  expectsReply,
+  attachments,
+}: DigestedFields): string {
   const files = attachments.map(({ name, sha256: hash }) => [name, hash]);
   return sha256(JSON.stringify([id, from, project, to, body, replyTo, expectsReply, files]));
 }
@@ -25,7 +34,7 @@ export function digestOf({ id, from, project, to, body, replyTo, expectsReply, a
 /** Throws unless the message is exactly what was admitted. */
 export function assertIntact(row: Message): void {
   const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
-  if (digestOf({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
+  if (digestOfMessage({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
   throw new DamagedRow(`message ${row.seq} is not what was admitted`);
 }
 

@@ -4,9 +4,9 @@ import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import type { Project } from "../../store/projects.ts";
 import { workerById, workerByName, workersOfProject, type Worker } from "../../store/workers.ts";
-import type { MailServices } from "./services.ts";
 import { findWorker, renamedTo, projectOf, registerProject } from "../names/lookup.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
+import type { MailServices } from "./services.ts";
 import type { Sender } from "./sender.ts";
 
 export interface Recipient {

@@ -3,11 +3,11 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
+import type { Actor } from "../permissions/actor.ts";
 import { admit } from "./admit.ts";
 import { withAttachments } from "./attachments.ts";
 import { allRecipients, recipientOf, type Recipient } from "./recipients.ts";
 import { senderOf, type Sender } from "./sender.ts";
-import type { Actor } from "../permissions/actor.ts";
 import type { MailServices } from "./services.ts";
 
 /** Sends a message to one worker, to several or to all, in one change: all of them get it or none. */

@@ -1,6 +1,6 @@
 import { nextEpoch } from "../../core/epoch.ts";
 import { claimLease, leaseStanding } from "../../core/lease.ts";
-import { EARLIER_RUNS_TOLD } from "../../limits/index.ts";
+import { EARLIER_RUNS_LISTED } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey, formatAddress } from "../../protocol/names.ts";
@@ -170,7 +170,7 @@ function claimName(
   const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
   // Read again, because recording the end of the last run may have changed the binding.
   if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
-  const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_TOLD).map((earlier) => earlier.id);
+  const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_LISTED).map((earlier) => earlier.id);
   insertRun(services.db, {
     id,
     workerId: worker.id,

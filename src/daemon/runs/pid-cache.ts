@@ -1,4 +1,4 @@
-import { SIGHTING_CERTAIN_MS } from "../../limits/index.ts";
+import { PID_CONFIRM_MS } from "../../limits/index.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 
 /**
@@ -19,7 +19,7 @@ export class PidCache {
   /** Notes that the process was just seen with its run in its environment. */
   confirm(found: ProcessInfo, nowMs: number): void {
     this.#observe(found, nowMs);
-    this.#confirmed = nowMs - this.#firstAtMs >= SIGHTING_CERTAIN_MS;
+    this.#confirmed = nowMs - this.#firstAtMs >= PID_CONFIRM_MS;
   }
 
   #observe({ pid, startedAt }: ProcessInfo, nowMs: number): void {

@@ -4,13 +4,13 @@ import { calls, hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
+import { failureError, failureKind } from "../../store/failure.ts";
+import type { CallTable } from "../../protocol/calls/entry.ts";
 import { authorise, workerActor, type Actor } from "../permissions/actor.ts";
 import { handlers } from "../calls/index.ts";
 import type { CallContext } from "../calls/context.ts";
 import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
 import { parseCall } from "./parse-call.ts";
-import { failureError, failureKind } from "../../store/failure.ts";
-import type { CallTable } from "../../protocol/calls/entry.ts";
 
 /**
  * One client: a hello, then calls, several at a time. The socket of a client with too many calls is paused, not closed.

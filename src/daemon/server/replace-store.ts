@@ -1,7 +1,7 @@
 import { cpSync, existsSync, renameSync } from "node:fs";
 import { liveRuns, processTable } from "../../runtime/process/index.ts";
 import type { StatePaths } from "../../state/paths.ts";
-import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/restore.ts";
+import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/restore-backup.ts";
 import { HighWater } from "./high-water.ts";
 
 /** Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. */

@@ -16,10 +16,10 @@ import {
 } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import type { StatusServices } from "./services.ts";
+import { iso } from "../../util/iso.ts";
 import { provedOf } from "../conversations/bindings.ts";
 import { isSuspended } from "../conversations/suspended.ts";
-import { iso } from "../../util/iso.ts";
+import type { StatusServices } from "./services.ts";
 
 export interface DescribedWorker {
   summary: WorkerSummary;

@@ -16,7 +16,7 @@ export function configError(
   message: string,
   hint = `edit ${source.file}`,
 ): PerdureError {
-  return new PerdureError("usage", `${source.file}:${lineFinder(source)(path)}: ${message}`, { hint });
+  return new PerdureError("usage", `${source.file}:${loadLineFinder(source)(path)}: ${message}`, { hint });
 }
 
 /** Runs a check whose error knows nothing of the file, and places that error at the line of a key. */
@@ -30,7 +30,7 @@ export function atLine<T>(source: ConfigSource, path: readonly string[], check: 
 }
 
 /** Finds the line that sets a key. The parser that knows is loaded for an error only: the one that reads every file keeps no positions. */
-export function lineFinder({ text }: ConfigSource): ReturnType<typeof Positions.lineFinder> {
+export function loadLineFinder({ text }: ConfigSource): ReturnType<typeof Positions.lineFinder> {
   const loaded: unknown =
     typeof PERDURE_VERSION === "string"
       ? require("./positions.ts")

@@ -5,7 +5,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { isErrno, readIfThere } from "../../state/files.ts";
 import { CONFIG_FILE, type FoundProject } from "../find.ts";
 import type * as Check from "./check.ts";
-import { configError, lineFinder, type ConfigSource } from "./errors.ts";
+import { configError, loadLineFinder, type ConfigSource } from "./errors.ts";
 import { hasPlainSettings } from "./keys.ts";
 import type { Config } from "./schema.ts";
 
@@ -73,7 +73,7 @@ function checkValues(values: Record<string, unknown>, kind: Check.FileKind, sour
       : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("./check.ts");
   const problems = (loaded as typeof Check).problemsOf(values, kind);
   if (problems.length === 0) return;
-  const lineOf = lineFinder(source);
+  const lineOf = loadLineFinder(source);
   const first = problems.reduce((best, each) => (lineOf(each.path) < lineOf(best.path) ? each : best));
   throw configError(source, first.path, first.message, first.hint ?? undefined);
 }

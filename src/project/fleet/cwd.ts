@@ -1,7 +1,7 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import type { Fleet, FleetWorker } from "./read.ts";
-import { pathInside } from "../path-inside.ts";
 import { isFolder } from "../../state/files.ts";
+import { pathInside } from "../path-inside.ts";
+import type { Fleet, FleetWorker } from "./read.ts";
 
 /** Checks a worker's folder right before a start: git may have checked out a link in its place. */
 export function checkCwd({ root, file }: Fleet, { name, cwd, worktree }: FleetWorker): void {

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { shellWords } from "../../util/shell-quote.ts";
+import { isTable } from "../../util/fields.ts";
 import { parseToml } from "../config/read.ts";
 import { CONFIG_FILE } from "../find.ts";
 import type { Fleet, FleetWorker } from "./read.ts";
-import { isTable } from "../../util/fields.ts";
 
 // The changes that a person sees before a fleet file is trusted. They are made from the parsed file, not from its text: so every
 // value of `env` is found however it is written, and no layout can deceive. The caller passes the lines through `printable`.

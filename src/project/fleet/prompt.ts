@@ -5,8 +5,8 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { own } from "../../util/own.ts";
 import { isErrno } from "../../state/files.ts";
-import { entryError, type FleetFileEntry } from "./entry.ts";
 import { pathInside } from "../path-inside.ts";
+import { entryError, type FleetFileEntry } from "./entry.ts";
 
 /** The values of the `{{…}}` placeholders in a prompt. */
 export interface PromptWords {

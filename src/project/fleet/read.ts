@@ -2,13 +2,13 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { Declared } from "../../protocol/records/conversation.ts";
 import { readConfigText, type Config } from "../config/read.ts";
 import { fleetRoot, repositoryOf, type FoundProject } from "../find.ts";
-import { entryError, programOf, variablesOf, type FleetFileEntry } from "./entry.ts";
-import { fleetNames } from "./names.ts";
-import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
 import { pathInside } from "../path-inside.ts";
 import { configError, type ConfigSource } from "../config/errors.ts";
 import { isCopyable } from "../worktree/copy.ts";
 import { worktreeBranch, worktreePath, type Worktree } from "../worktree/paths.ts";
+import { entryError, programOf, variablesOf, type FleetFileEntry } from "./entry.ts";
+import { fleetNames } from "./names.ts";
+import { readPrompt, renderPrompt, type Prompt } from "./prompt.ts";
 
 // Reads the fleet file: every worker with its defaults, its folder and its first prompt. Whether a vendor exists is checked by
 // the callers, because this room knows no vendors.

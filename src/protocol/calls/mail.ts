@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
 import type { Admitted, MailState, MailStep, MessageRecord } from "../records/mail.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
-import { attach, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
+import { attachedFiles, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
 
 const ttlMs = z.nullable(whole(1, Number.MAX_SAFE_INTEGER));
 /** Names in the project's file: they can be mailed before they ever ran. */
@@ -22,7 +22,7 @@ export const mailCalls = {
       ttlMs,
       supersedes: z.nullable(messageId),
       expectsReply: z.boolean(),
-      attach,
+      attach: attachedFiles,
       declared,
     }),
     result: typeOnly<{ messages: Admitted[] }>(),
@@ -30,7 +30,16 @@ export const mailCalls = {
     changes: true,
   },
   ask: {
-    params: z.strictObject({ ...mailbox, to: name, body, id: messageId, ttlMs, attach, declared, waitMs }),
+    params: z.strictObject({
+      ...mailbox,
+      to: name,
+      body,
+      id: messageId,
+      ttlMs,
+      attach: attachedFiles,
+      declared,
+      waitMs,
+    }),
     result: typeOnly<{ id: string; reply: MessageRecord }>(),
     agentsMay: "ask",
     changes: true,
@@ -42,7 +51,7 @@ export const mailCalls = {
       id: z.nullable(messageId),
       body,
       messageId: z.nullable(messageId),
-      attach,
+      attach: attachedFiles,
     }),
     result: typeOnly<Admitted & { replyTo: string }>(),
     agentsMay: "reply",

@@ -26,7 +26,7 @@ export const messageId = text(128).check(z.regex(MESSAGE_ID));
 export const body = z.string().check(z.maxLength(2 * MESSAGE_BYTES_MAX));
 export const waitMs = whole(0, 24 * 3_600_000);
 export const killAfterMs = whole(0, 600_000);
-export const attach = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
+export const attachedFiles = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
 
 /** A run shows that it is the one that was granted the name. */
 export const proof = { run: runId, generation, token };

@@ -1,6 +1,6 @@
 import { PerdureError } from "../../protocol/errors.ts";
-import { NESTED_PREFIX_OPTION } from "./options.ts";
 import { anyShellWords } from "../../util/shell-quote.ts";
+import { NESTED_PREFIX_OPTION } from "./options.ts";
 
 export interface AttachRequest {
   /** The caller's TMUX variable, which is set inside any tmux and tells which one. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TMUX_ANSWER_MS, TMUX_LEAVING_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
+import { TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { ControlClient, tmuxMessageOf, unansweredError } from "./control-client.ts";
@@ -81,7 +81,7 @@ export class TmuxConnection {
       } catch (error) {
         if (!isServerExiting(error) || this.#closed || performance.now() > deadline) throw error;
         if (tries === 1) this.#options.log("The fleet's tmux server is exiting; waiting for it to end.");
-        await sleep(TMUX_LEAVING_MS);
+        await sleep(TMUX_EXIT_POLL_MS);
       }
     }
   }

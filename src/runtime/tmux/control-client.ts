@@ -104,10 +104,10 @@ export class ControlClient {
     this.#fail("its control client was closed");
   }
 
-  #request(line: string, wanted: number, nonce: string | null): Promise<string[][]> {
+  #request(line: string, expected: number, nonce: string | null): Promise<string[][]> {
     if (this.#end) return Promise.reject(this.#end);
     const { promise, resolve, reject } = Promise.withResolvers<string[][]>();
-    this.#requests.push({ expected: wanted, nonce, answers: [], resolve, reject });
+    this.#requests.push({ expected, nonce, answers: [], resolve, reject });
     if (this.#unsent === "") queueMicrotask(() => this.#flush()); // all requests of one turn share one write
     this.#unsent += `${line}\n`;
     this.#resetTimeout();

@@ -10,7 +10,7 @@ export interface Pane {
   /** The exit status; null where tmux missed the end. */
   exitStatus: number | null;
   exitSignal: number | null;
-  /** The name of the session, made by sessionName(project). */
+  /** The name of the session, made by tmuxSessionName(project). */
   session: string;
   /** tmux's id of the window, such as `@3`. */
   window: string;

@@ -1,4 +1,4 @@
-import { PANES_PER_WINDOW_MAX, PANE_PLACE_TRIES } from "../../limits/index.ts";
+import { PANES_PER_WINDOW_MAX, PANE_TARGET_TRIES } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
@@ -10,7 +10,7 @@ import {
   newSessionCommands,
   newWindowCommands,
   respawnCommands,
-  sessionName,
+  tmuxSessionName,
   type StartRequest,
 } from "./start-commands.ts";
 
@@ -40,7 +40,7 @@ export class PaneStarter {
     const { project, group, workerId } = request;
     const start = (): Promise<StartedPane> =>
       this.#turns.run(`worker ${workerId}`, () => this.#startWithRetries(client, request));
-    return group === null ? start() : this.#turns.run(`group ${sessionName(project)} ${group}`, start);
+    return group === null ? start() : this.#turns.run(`group ${tmuxSessionName(project)} ${group}`, start);
   }
 
   /** Retries when the session, the pane or the index was removed or taken between listing and starting. */
@@ -49,7 +49,7 @@ export class PaneStarter {
       try {
         return await this.#startInPane(client, request);
       } catch (error) {
-        if (tries === PANE_PLACE_TRIES || !isRefusal(error, TARGET_CHANGED)) throw error;
+        if (tries === PANE_TARGET_TRIES || !isRefusal(error, TARGET_CHANGED)) throw error;
       }
     }
   }
@@ -64,7 +64,7 @@ export class PaneStarter {
         details: { pane: live.id, pid: live.pid },
       });
     }
-    const session = sessionName(request.project);
+    const session = tmuxSessionName(request.project);
     const old = own.find((pane) => pane.session === session && pane.group === request.group);
     if (old) return parseStartedPane((await client.send(...respawnCommands(request, old.id))).at(-1));
     // Old panes in another project's session or another group's window do not belong to the worker any more.
@@ -73,7 +73,7 @@ export class PaneStarter {
   }
 
   async #startInNewWindow(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
-    const session = sessionName(request.project);
+    const session = tmuxSessionName(request.project);
     const indexes = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
     const known = this.#startingSessions.get(session);
     const starting = known ?? { starts: 0, next: 0 };
@@ -102,7 +102,7 @@ export class PaneStarter {
     pane: string,
     panes: readonly Pane[],
   ): Promise<void> {
-    const session = sessionName(project);
+    const session = tmuxSessionName(project);
     const groupPanes = panes.filter((each) => each.session === session && each.group === group);
     for (const window of Map.groupBy(groupPanes, (mate) => mate.window).values()) {
       const last = window.at(-1); // panes stay in the order they were started

@@ -1,7 +1,7 @@
-import { CONTROL_SESSION } from "./start-server.ts";
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { CONTROL_SESSION } from "./start-server.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxConnection } from "./connection.ts";

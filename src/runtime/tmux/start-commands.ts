@@ -41,7 +41,7 @@ export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
 
 /** Creates a session with the worker's window, and marks it in the same line, so that no crash leaves it unmarked. */
 export function newSessionCommands(request: StartRequest): string[][] {
-  const session = sessionName(request.project);
+  const session = tmuxSessionName(request.project);
   return [
     ["new-session", "-d", "-s", session, ...windowArguments(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
@@ -53,7 +53,7 @@ export function newSessionCommands(request: StartRequest): string[][] {
 
 /** Creates a window at an index; tmux refuses one that is taken, so the right window is marked. */
 export function newWindowCommands(request: StartRequest, index: number): string[][] {
-  const target = `=${sessionName(request.project)}:${index}`;
+  const target = `=${tmuxSessionName(request.project)}:${index}`;
   return [["new-window", "-d", "-t", target, ...windowArguments(request)], ...markCommands(request, target)];
 }
 
@@ -87,8 +87,8 @@ export function respawnCommands(request: StartRequest, pane: string): string[][]
   ];
 }
 
-/** Returns the session's name of a project, unique per slug, without `.` and `:`, which have a meaning in tmux. */
-export function sessionName(project: string): string {
+/** Returns the name of a project's tmux session, unique per slug, without `.` and `:`, which have a meaning in tmux. */
+export function tmuxSessionName(project: string): string {
   const safe = project.replace(/^_|[^A-Za-z0-9._-]/gu, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
   return safe.replaceAll(".", "+") || "~";
 }

@@ -24,7 +24,7 @@ const USAGE = `perdure-scripted [--session-id ID [--fork ID]] [--resume ID] [--n
                  [-p|--print] [--json] [PROMPT]`;
 
 /** The scripted agent as itself: the simplest agent that keeps a transcript and a presence file. */
-export const scripted: Persona = {
+export const scriptedPersona: Persona = {
   name: "scripted",
   title: null,
   headless: (prompt) => ["-p", "--", prompt],

@@ -1,5 +1,5 @@
 // Applied migrations are never edited: a store out there already has this one.
-export const mail = /* sql */ `
+export const mailTables = /* sql */ `
 -- Who started it: a worker, or the operator when there is none.
 ALTER TABLE workers ADD COLUMN supervisor_id INTEGER;
 -- Its mail waits.

@@ -1,7 +1,7 @@
 import { initial } from "./001-initial.ts";
 import { sessions } from "./002-sessions.ts";
 import { custody } from "./003-custody.ts";
-import { mail } from "./004-mail.ts";
+import { mailTables } from "./004-mail.ts";
 import { eventsNoAutoincrement } from "./005-events-no-autoincrement.ts";
 import { fleet } from "./006-fleet.ts";
 import { plainWords } from "./007-plain-words.ts";
@@ -11,7 +11,7 @@ export const MIGRATIONS: readonly string[] = [
   initial,
   sessions,
   custody,
-  mail,
+  mailTables,
   eventsNoAutoincrement,
   fleet,
   plainWords,

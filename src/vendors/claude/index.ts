@@ -13,7 +13,7 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { claudeEnvironment, claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
-import { list, probe, sweepsAfterDays } from "./transcripts.ts";
+import { listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
 
 /** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
@@ -28,8 +28,8 @@ export const claude: Adapter = {
   },
   storage: {
     configDirOf,
-    probe,
-    list,
+    probe: probeClaude,
+    list: listClaude,
     sweepsAfterDays,
   },
   liveness: {

@@ -10,7 +10,7 @@ export const claudeProgram: VendorProgram = {
   program: "claude",
   chain: 1,
   package: "@anthropic-ai/claude-code",
-  sessionName,
+  conversationName,
 };
 
 export const claudeEnvironment: VendorEnvironment = {
@@ -30,7 +30,7 @@ export const claudeEnvironment: VendorEnvironment = {
 };
 
 /** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */
-function sessionName(env: Environment): string | null {
+function conversationName(env: Environment): string | null {
   if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
   const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
   // A file that claude is just writing has no name yet.

@@ -9,7 +9,7 @@ import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/
 // Transcripts are `projects/<folder it began in>/<id>.jsonl`.
 
 /** Probes the file a conversation was last seen in, or else the one of its id below any project. */
-export async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
+export async function probeClaude({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const probeFile = (file: string): Promise<Transcript> => probeLines(file, id, FORM);
   const known = lastSeen === null ? null : await probeFile(lastSeen);
   if (known !== null && known.state !== "absent") return known;
@@ -17,7 +17,7 @@ export async function probe({ id, configDir }: SessionLocation, lastSeen: string
   return file === null ? { state: "absent" } : probeFile(file);
 }
 
-export function list(configDir: string, limit: number): Promise<FoundConversation[]> {
+export function listClaude(configDir: string, limit: number): Promise<FoundConversation[]> {
   return listTranscripts({ folder: join(configDir, "projects"), depth: 1, idOf: idOfFile, form: FORM }, limit);
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { AGENT_LOG_BYTES_MAX, AGENT_LOG_OVERLAP_BYTES, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { AGENT_LOG_BYTES_MAX, AGENT_LOG_OVERLAP_BYTES, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
 import { isErrno } from "../../state/files.ts";
 
 const SAYS = "Registering foreground session: ";
@@ -15,7 +15,7 @@ export function foregroundIn(log: string): string | null {
   try {
     const { size } = fstatSync(file);
     const until = Math.max(0, size - AGENT_LOG_BYTES_MAX);
-    const buffer = Buffer.alloc(TRANSCRIPT_LOOK_BYTES);
+    const buffer = Buffer.alloc(TRANSCRIPT_READ_BYTES);
     for (let end = size; end > until;) {
       const from = Math.max(until, end - buffer.length);
       const part = buffer.subarray(0, readSync(file, buffer, 0, end - from, from));

@@ -12,7 +12,7 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { geminiHome, overlayOf } from "./overlay.ts";
 import { geminiEnvironment, geminiProgram, OVERLAY_MARK } from "./program.ts";
 import { geminiScreen } from "./screen.ts";
-import { list, probe } from "./transcripts.ts";
+import { listGemini, probeGemini } from "./transcripts.ts";
 
 /**
  * Gemini CLI takes an id of our choice, runs hooks, and shows nothing else of where it is. A loader that does not
@@ -34,8 +34,8 @@ export const gemini: Adapter = {
   },
   storage: {
     configDirOf,
-    probe,
-    list,
+    probe: probeGemini,
+    list: listGemini,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, ".gemini", "tmp"),

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfThere } from "../../state/files.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
@@ -15,7 +15,7 @@ import { readPart, probeLines, type TranscriptLine, type TranscriptForm } from "
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Probes the file a conversation was last seen in, or else any other of its id in which something was said. */
-export async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
+export async function probeGemini({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
   const known: Transcript = lastSeen === null ? { state: "absent" } : await probeFile(lastSeen, id);
   if (known.state === "good" || known.state === "damaged") return known;
   const found = await Promise.all((await filesOf(configDir, id)).map((file) => probeFile(file, id)));
@@ -44,7 +44,7 @@ async function latest(transcripts: readonly Extract<Transcript, { state: "good" 
 
 async function probeFile(file: string, id: string): Promise<Transcript> {
   const found = await probeLines(file, id, FORM);
-  if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_LOOK_BYTES) {
+  if (found.state === "empty" && (await sizeOf(file)) > TRANSCRIPT_READ_BYTES) {
     // No stub is that long: the messages are in a line that is longer than the part that is read.
     return { state: "good", file, bytes: await sizeOf(file), version: null, cwd: projectOf(file) };
   }
@@ -66,7 +66,7 @@ async function isTakenBack(file: string): Promise<boolean> {
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
-    const from = Math.max(0, size - TRANSCRIPT_LOOK_BYTES);
+    const from = Math.max(0, size - TRANSCRIPT_READ_BYTES);
     for (const text of (await readPart(handle, from, size - from)).split("\n").toReversed()) {
       const line = parseObject(text);
       if (line === null && text === "") continue;
@@ -85,7 +85,7 @@ function projectOf(file: string): string | undefined {
   return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
 }
 
-export async function list(configDir: string, limit: number): Promise<FoundConversation[]> {
+export async function listGemini(configDir: string, limit: number): Promise<FoundConversation[]> {
   const folder = join(configDir, ".gemini", "tmp");
   const found = await listTranscripts({ folder, depth: 2, idOf: shortIdOf, form: FORM }, limit);
   return found.map((each) => ({ ...each, cwd: (each.file === null ? null : projectOf(each.file)) ?? null }));

@@ -1,6 +1,6 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { LAST_WORDS_CHARS_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { EXCERPT_CHARS_MAX, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
 import type { FoundConversation } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
 import { parseLines, readPart, type TranscriptForm } from "./transcript.ts";
@@ -67,8 +67,8 @@ async function endsOf(file: string): Promise<Record<string, unknown>[]> {
   if (handle === null) return [];
   try {
     const { size } = await handle.stat();
-    const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
-    const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
+    const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_READ_BYTES));
+    const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_READ_BYTES);
     return [...parseLines(head), ...(from < size ? parseLines(await readPart(handle, from, size - from)) : [])];
   } finally {
     await handle.close();
@@ -78,7 +78,7 @@ async function endsOf(file: string): Promise<Record<string, unknown>[]> {
 /** Cuts a text down to one short line. */
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= LAST_WORDS_CHARS_MAX ? line : `${line.slice(0, LAST_WORDS_CHARS_MAX - 1)}…`;
+  return line.length <= EXCERPT_CHARS_MAX ? line : `${line.slice(0, EXCERPT_CHARS_MAX - 1)}…`;
 }
 
 /** Returns the text of a message, which is a text or a list with text parts. */

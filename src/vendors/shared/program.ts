@@ -14,10 +14,8 @@ export interface VendorProgram {
   package: string | null;
   /** Files of the package that an interpreter runs as the program, where they are not called like it. */
   scripts?: readonly string[];
-  /**
-   * Reads the name that the user gave to the session this environment belongs to, where the vendor keeps it readable.
-   */
-  sessionName?(env: Environment): string | null;
+  /** Reads the name that the user gave to the conversation this environment belongs to, where the vendor stores it readably. */
+  conversationName?(env: Environment): string | null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
-import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_LOOK_BYTES } from "../../limits/index.ts";
+import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
 import { parseObject } from "../../util/fields.ts";
@@ -52,7 +52,7 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   const { size } = await handle.stat();
   if (size === 0) return { state: "empty", file };
   const head = await headOf(handle, size, form.header);
-  const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_LOOK_BYTES);
+  const from = Math.max(Buffer.byteLength(head), size - TRANSCRIPT_READ_BYTES);
   const tail = from < size ? await readPart(handle, from, size - from) : "";
   const damaged = (why: string): Transcript => ({ state: "damaged", file, bytes: size, why });
   const lines = [...parseLines(head), ...parseLines(tail)].map((line) => form.read(line));
@@ -86,8 +86,8 @@ function isHeader(head: string, session: string, form: TranscriptForm): boolean 
 
 /** Reads the beginning of the file; more than usual only if the header is longer than that. */
 async function headOf(handle: FileHandle, size: number, header: boolean): Promise<string> {
-  const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_LOOK_BYTES));
-  if (!header || head.includes("\n") || size <= TRANSCRIPT_LOOK_BYTES) return head;
+  const head = await readPart(handle, 0, Math.min(size, TRANSCRIPT_READ_BYTES));
+  if (!header || head.includes("\n") || size <= TRANSCRIPT_READ_BYTES) return head;
   return readPart(handle, 0, Math.min(size, TRANSCRIPT_FIRST_LINE_BYTES_MAX));
 }
 

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { connect, type Client } from "../../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../../src/client/connect.ts";
 import type { CallName } from "../../../src/protocol/calls/index.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import { statePaths } from "../../../src/state/paths.ts";
@@ -56,7 +56,7 @@ async function connection(token: string | null): Promise<Client> {
     (await client).close();
   }
   const socket = statePaths(process.env).socket;
-  const opened = connect({
+  const opened = connectToDaemon({
     env: { ...process.env, PERDURE_SOCKET: socket, PERDURE_TOKEN: token ?? "" },
     autostart: false,
   });

@@ -1,4 +1,4 @@
-import { connect, type Client } from "../../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../../src/client/connect.ts";
 import { asPerdureError } from "../../../src/protocol/errors.ts";
 import type { Home } from "../../support/home.ts";
 import { check, pick, whole, within } from "../../support/check.ts";
@@ -39,7 +39,7 @@ export class DiskSender {
   }
 
   async send(): Promise<void> {
-    const client = await connect({ env: this.#home.env, autostart: false });
+    const client = await connectToDaemon({ env: this.#home.env, autostart: false });
     for (let number = 0; !this.#finished; number++) {
       const id = `${this.#name}-${number}`;
       const body = `${id} ${"x".repeat(whole(this.#random, pick(this.#random, BODIES_CHARS)))}`;

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { connect, type Client } from "../../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../../src/client/connect.ts";
 import type { ErrorBody } from "../../../src/protocol/errors.ts";
 import { isErrno } from "../../../src/state/files.ts";
 import { seeded } from "../../support/campaign.ts";
@@ -49,7 +49,7 @@ async function play(home: Home): Promise<Record<string, number>> {
   const pid = home.daemonPid();
   const file = join(home.dir, "plan.md");
   writeFileSync(file, "the plan\n".repeat(1_000));
-  const reader = await connect({ env: home.env });
+  const reader = await connectToDaemon({ env: home.env });
   const senders = Array.from({ length: SENDERS }, (_, n) => new DiskSender(home, `s${n}`, file, seeded(seed + n + 1)));
   const sending = Promise.all(senders.map((sender) => sender.send()));
   const tally = { reads: 0, commandsRefused: 0 };
@@ -117,7 +117,7 @@ async function readWhileFull(
   const seen = new Set(items.map(({ id }) => id));
   const missing = acked.find((id) => !seen.has(id));
   check(missing === undefined, `round ${round}: ${missing} was acknowledged and is not in the box of a full disk`);
-  const newcomer = await connect({ env: home.env, autostart: false });
+  const newcomer = await connectToDaemon({ env: home.env, autostart: false });
   const { message } = await newcomer.call("showMail", { as: null, nested: false, id: pick(random, acked) });
   check(message.state === "queued", `round ${round}: ${message.id} is ${message.state}`);
   const { items: workers } = await newcomer.collect("ls", { here, project: null, all: true });

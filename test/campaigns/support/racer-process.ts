@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { newToken } from "../../../src/client/claim.ts";
 import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
-import { connect } from "../../../src/client/connect.ts";
+import { connectToDaemon } from "../../../src/client/connect.ts";
 import type { CallParams } from "../../../src/protocol/calls/index.ts";
 import { PerdureError } from "../../../src/protocol/errors.ts";
 import { seeded } from "../../support/campaign.ts";
@@ -24,7 +24,7 @@ const STDOUT = 1;
 const stop = new AbortController();
 process.stdin.resume().once("end", () => stop.abort());
 
-const client = await connect();
+const client = await connectToDaemon();
 while (!stop.signal.aborted) {
   const grant = await claimOrNull();
   if (grant === null) continue;

@@ -44,8 +44,8 @@ function watchOf(vendor: string): AttentionWatch {
     commits++;
     return Promise.resolve(change());
   };
-  const house = { db, writer: { write }, now: () => 0, monotonicMs: () => nowMs };
-  return new AttentionWatch(house as never, run, adapterOf(vendor) as Adapter);
+  const services = { db, writer: { write }, now: () => 0, monotonicMs: () => nowMs };
+  return new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter);
 }
 
 function events(): unknown[] {

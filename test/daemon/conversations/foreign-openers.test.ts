@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { STRANGER_LOOK_MS } from "../../../src/limits/index.ts";
+import { FOREIGN_OPENER_POLL_MS } from "../../../src/limits/index.ts";
 import { type Vendor, VENDORS } from "../../support/persona-facts.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { eventually } from "../../support/check.ts";
@@ -110,7 +110,7 @@ it("does not take itself for a stranger when it shows up in the middle of a look
   }
   await persona.home.perdure(["daemon", "start"]);
   const looksForStrangers = async (): Promise<boolean> =>
-    (await persona.call("status", {})).uptimeMs > STRANGER_LOOK_MS;
+    (await persona.call("status", {})).uptimeMs > FOREIGN_OPENER_POLL_MS;
   await eventually("the daemon to look for strangers", looksForStrangers);
   await persona.begin("coder");
   expect((await persona.untilProved("coder")).attention).toBeNull();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach } from "vitest";
-import { connect, type Client } from "../../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../../src/client/connect.ts";
 import { claimWithRetry } from "../../../src/client/claim.ts";
 import type { CallParams, CallResults } from "../../../src/protocol/calls/index.ts";
 import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
@@ -39,7 +39,7 @@ export class MailHome {
   }
 
   async client(): Promise<Client> {
-    const client = await connect({ env: this.home.env });
+    const client = await connectToDaemon({ env: this.home.env });
     this.#clients.push(client);
     return client;
   }

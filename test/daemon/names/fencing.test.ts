@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimWithRetry, newToken } from "../../../src/client/claim.ts";
-import { connect, type Client } from "../../../src/client/connect.ts";
+import { connectToDaemon, type Client } from "../../../src/client/connect.ts";
 import type { ClaimGrant } from "../../../src/protocol/records/launch.ts";
 import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import type { History } from "../../../src/protocol/records/run.ts";
@@ -11,7 +11,7 @@ let home: Home;
 let operator: Client;
 beforeEach(async () => {
   home = new Home();
-  operator = await connect({ env: home.env });
+  operator = await connectToDaemon({ env: home.env });
 });
 afterEach(async () => {
   operator.close();
@@ -32,7 +32,9 @@ test("a claim that races with the takeover of its claimer is made before it or n
   const rounds = 50;
   for (let round = 0; round < rounds; round++) {
     const grant = await own(`z${round}`);
-    const zombie = await connect({ env: { ...home.env, PERDURE_SOCKET: grant.socket, PERDURE_TOKEN: grant.token } });
+    const zombie = await connectToDaemon({
+      env: { ...home.env, PERDURE_SOCKET: grant.socket, PERDURE_TOKEN: grant.token },
+    });
     const target = request(`z${round}`).target;
     // Both are on their way before either is answered: whatever is decided is decided in the change itself.
     await Promise.allSettled([
@@ -65,7 +67,7 @@ test("a claim whose answer was lost is the same grant when it is asked again", a
 test("a client is away only when its last connection is", async () => {
   const grant = await own("coder");
   const proof = { run: grant.run, generation: grant.generation, token: grant.token };
-  const second = await connect({ env: home.env });
+  const second = await connectToDaemon({ env: home.env });
   void second.stream("keepalive", proof, () => undefined).catch(() => undefined);
   await second.call("status", {});
   second.close();

@@ -155,9 +155,9 @@ test("a store of a newer schema is refused with exit 7 and left exactly as it is
 });
 
 test("a stale generation changes nothing: every write is fenced", async () => {
-  const { connect } = await import("../../../src/client/connect.ts");
+  const { connectToDaemon } = await import("../../../src/client/connect.ts");
   const { worker } = await home.start("coder", ["sleep", "600"]);
-  const client = await connect({ env: home.env });
+  const client = await connectToDaemon({ env: home.env });
   const run = worker.run?.id ?? "";
   const token = "x".repeat(43);
   await expect(client.call("release", { run, generation: 0, token })).rejects.toMatchObject({ code: "stale" });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ControlClient } from "../../../src/runtime/tmux/control-client.ts";
 import { quoteWord } from "../../../src/runtime/tmux/quote.ts";
 import { ReplyReader } from "../../../src/runtime/tmux/reply-reader.ts";
-import { sessionName } from "../../../src/runtime/tmux/start-commands.ts";
+import { tmuxSessionName } from "../../../src/runtime/tmux/start-commands.ts";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, SLEEP } from "./tmux-fixture.ts";
 
@@ -129,7 +129,7 @@ test("names and titles of all kinds change nothing but themselves", async () => 
     expect(pane).toMatchObject({
       workerId: `id${index}`,
       run: name,
-      session: sessionName(name),
+      session: tmuxSessionName(name),
       title: `${name}|%99|1`,
     });
   }
@@ -157,8 +157,8 @@ test("a title without end is cut", async () => {
 
 test("two projects never share a session", () => {
   const names = ["a.b", "a_b", "a+b", "a-b", "a:b", "_perdure", "", "~", "a~2e~b", "é", "e"];
-  expect(new Set(names.map((name) => sessionName(name))).size).toBe(names.length);
-  expect(names.map((name) => sessionName(name)).join("")).not.toMatch(/[.:]|^_/);
+  expect(new Set(names.map((name) => tmuxSessionName(name))).size).toBe(names.length);
+  expect(names.map((name) => tmuxSessionName(name)).join("")).not.toMatch(/[.:]|^_/);
 });
 
 test("a NUL byte is refused", () => {

@@ -17,7 +17,7 @@ import { provider } from "./o-provider.ts";
 import { endedMidTurn } from "./p-ended-mid-turn.ts";
 import { ownFolder } from "./q-own-folder.ts";
 import { bothModes } from "./r-both-modes.ts";
-import { stranger } from "./u-stranger.ts";
+import { foreignOpener } from "./u-foreign-opener.ts";
 import { custody } from "./w-custody.ts";
 import { attention } from "./y-attention.ts";
 import { forkedConversation } from "./x-fork.ts";
@@ -47,7 +47,7 @@ export const CASES: readonly Case[] = [
   bothModes,
   resumedMinutesLater,
   signalsEndAll,
-  stranger,
+  foreignOpener,
   turnBehindRotation,
   custody,
   forkedConversation,

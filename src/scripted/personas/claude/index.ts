@@ -12,11 +12,11 @@ import {
 import { ownStart, registryFile } from "../../presence-file.ts";
 import { isUuid } from "../../uuid.ts";
 import { hookListener } from "./hooks.ts";
-import { conversationsIn, VERSION } from "./transcripts.ts";
+import { conversationsIn, CLAUDE_VERSION } from "./transcripts.ts";
 import { outputFor } from "./output.ts";
 
 /** Claude Code, as seen with version 2.1.325. */
-export const claude: Persona = {
+export const claudePersona: Persona = {
   name: "claude",
   title: "claude",
   headless: (prompt) => ["-p", "--", prompt],
@@ -77,7 +77,7 @@ function registry(folder: string, entrypoint: string): PresenceFile {
     cwd,
     startedAt,
     procStart: ownStart(),
-    version: VERSION,
+    version: CLAUDE_VERSION,
     kind: "interactive",
     entrypoint,
     // One is made up from the folder where none was given: a name here need not be anybody's choice.

@@ -1,7 +1,7 @@
 import { PersonaRefusal, type AgentSnapshot, type AgentOutput } from "../../persona.ts";
 import { plainOutput } from "../../outputs.ts";
 import { printError, printJson } from "../../print.ts";
-import { VERSION } from "./transcripts.ts";
+import { CLAUDE_VERSION } from "./transcripts.ts";
 
 /** The output of a headless run in the format of `--output-format`. */
 export function outputFor(format: string, verbose: boolean, permissionMode: string): AgentOutput {
@@ -39,7 +39,7 @@ function streamOutput(verbose: boolean, permissionMode: string): AgentOutput {
         printJson({ type: "system", subtype: "session_title_changed", title: name, session_id: session });
       }
       const about = { cwd, session_id: session, tools: [], mcp_servers: [], model, permissionMode };
-      printJson({ type: "system", subtype: "init", ...about, claude_code_version: VERSION });
+      printJson({ type: "system", subtype: "init", ...about, claude_code_version: CLAUDE_VERSION });
     },
     ready: () => undefined,
     answer(text, { session, model }) {

@@ -5,7 +5,7 @@ import { PersonaRefusal, type OpenConversation, type ConversationStore, type Con
 import { asObject, readLines, TranscriptFile, type TranscriptFormat } from "../../transcript-file.ts";
 import { uuid } from "../../uuid.ts";
 
-export const VERSION = "2.1.325";
+export const CLAUDE_VERSION = "2.1.325";
 
 /** Conversations in `projects/<slug>/<uuid>.jsonl`. One is found by its id in any slug, and continued there. */
 export function conversationsIn(projects: string, name: string | null): ConversationStore {
@@ -63,7 +63,7 @@ function formatOf(id: string, name: string | null, leaf: string | null): Transcr
         timestamp: new Date().toISOString(),
         cwd,
         sessionId: id,
-        version: VERSION,
+        version: CLAUDE_VERSION,
       };
       parentUuid = line.uuid;
       return line;

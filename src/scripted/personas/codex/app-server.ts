@@ -1,7 +1,7 @@
 import type { StdinServer } from "../../persona.ts";
 import { asObject, parseLine, type TranscriptFile } from "../../transcript-file.ts";
 import { printJson } from "../../print.ts";
-import { VERSION, type Rollouts } from "./rollouts.ts";
+import { CODEX_VERSION, type Rollouts } from "./rollouts.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -40,7 +40,7 @@ class AppServer {
   initialize(id: unknown): void {
     this.#initialized = true;
     const about = { codexHome: this.#home, platformFamily: "unix", platformOs: process.platform };
-    printJson({ id, result: { userAgent: `scripted/${VERSION}`, ...about } });
+    printJson({ id, result: { userAgent: `scripted/${CODEX_VERSION}`, ...about } });
     // Word of something else comes between the calls: whoever asks must look for its own answer.
     notify("remoteControl/status/changed", { status: "disabled", environmentId: null });
   }
@@ -81,7 +81,7 @@ function describe(thread: TranscriptFile, cwd: string, name: string | null): obj
     ...about,
     path: thread.file,
     cwd,
-    cliVersion: VERSION,
+    cliVersion: CODEX_VERSION,
     name,
     turns: [],
   };

@@ -15,7 +15,7 @@ import { Rollouts } from "./rollouts.ts";
 import { eventOutput, execOutput } from "./output.ts";
 
 /** Codex, as seen with version 0.166.0. */
-export const codex: Persona = {
+export const codexPersona: Persona = {
   name: "codex",
   title: "codex",
   headless: (prompt) => ["exec", "--", prompt],

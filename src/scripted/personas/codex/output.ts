@@ -1,11 +1,11 @@
 import type { AgentOutput } from "../../persona.ts";
 import { print, printError, printJson } from "../../print.ts";
-import { VERSION } from "./rollouts.ts";
+import { CODEX_VERSION } from "./rollouts.ts";
 
 /** `exec`: notices on stderr, the answer on stdout. */
 export const execOutput: AgentOutput = {
   session({ session, cwd, model }) {
-    printError(`OpenAI Codex v${VERSION} (scripted)\nworkdir: ${cwd}\nmodel: ${model}\nsession id: ${session}`);
+    printError(`OpenAI Codex v${CODEX_VERSION} (scripted)\nworkdir: ${cwd}\nmodel: ${model}\nsession id: ${session}`);
   },
   ready: () => undefined,
   answer: print,

@@ -6,7 +6,7 @@ import { asObject, parseLine, readLines, TranscriptFile, type TranscriptFormat }
 import { isUuid, timedUuid } from "../../uuid.ts";
 import type { WriterLocks } from "./locks.ts";
 
-export const VERSION = "0.166.0";
+export const CODEX_VERSION = "0.166.0";
 
 /** Conversations in `sessions/YYYY/MM/DD/rollout-<local time>-<uuid>.jsonl`, one writer each; an index file has their names. */
 export class Rollouts implements ConversationStore {
@@ -85,7 +85,12 @@ function formatOf(id: string, cwd: string): TranscriptFormat {
   const stamped = (type: string, payload: object): object => ({ timestamp: new Date().toISOString(), type, payload });
   return {
     opening: () => {
-      const about = { originator: "codex_scripted", cli_version: VERSION, source: "cli", model_provider: "scripted" };
+      const about = {
+        originator: "codex_scripted",
+        cli_version: CODEX_VERSION,
+        source: "cli",
+        model_provider: "scripted",
+      };
       return [stamped("session_meta", { id, session_id: id, timestamp: new Date().toISOString(), cwd, ...about })];
     },
     line: ({ role, text }) => {

@@ -5,20 +5,25 @@ import { headlessCommand, interactiveCommand } from "./harness/commands.ts";
 import { killMarked } from "./harness/marked-processes.ts";
 import type { LiveSetup } from "./setup.ts";
 
-const MARK = "PERDURE_BED_STRANGER";
+const MARK = "PERDURE_BED_FOREIGN_OPENER";
 
-export interface Stranger {
-  /** False when the program itself would not open a conversation that is open. */
+export interface ForeignOpener {
+  /** False when the program itself refuses to open a conversation that is already open. */
   admitted: boolean;
   leave(): Promise<void>;
 }
 
-/** The bare program, on a conversation: in a terminal, idle; without one in the middle of a turn. */
-export async function openStranger(setup: LiveSetup, session: string, text: string, said: string): Promise<Stranger> {
+/** Opens a conversation with the bare program: idle in a terminal, else in the middle of a turn. */
+export async function openForeignProgram(
+  setup: LiveSetup,
+  session: string,
+  text: string,
+  said: string,
+): Promise<ForeignOpener> {
   return setup.mode === "tui" ? inTerminal(setup, session, said) : headless(setup, session, text);
 }
 
-async function inTerminal(setup: LiveSetup, session: string, said: string): Promise<Stranger> {
+async function inTerminal(setup: LiveSetup, session: string, said: string): Promise<ForeignOpener> {
   const { vendor, traits } = setup;
   const terminal = await setup.terminal(interactiveCommand(vendor, vendor.session.resume(session)));
   // Before the conversation is on the screen, nothing else there means anything.
@@ -36,7 +41,7 @@ async function inTerminal(setup: LiveSetup, session: string, said: string): Prom
   return { admitted: !refuses, leave: () => terminal.kill() };
 }
 
-async function headless(setup: LiveSetup, session: string, text: string): Promise<Stranger> {
+async function headless(setup: LiveSetup, session: string, text: string): Promise<ForeignOpener> {
   const { vendor, traits, home, model } = setup;
   const mark = randomUUID();
   const held = `${text} [[hold]]`;
@@ -49,7 +54,7 @@ async function headless(setup: LiveSetup, session: string, text: string): Promis
   const finished = finish(child);
   const ended = finished.then(({ stdout, stderr }) => {
     if (traits.refusesSecond?.test(stdout + stderr)) return false;
-    throw new Error(`the stranger ended: ${stdout}${stderr}`);
+    throw new Error(`the foreign program ended: ${stdout}${stderr}`);
   });
   const asks = model.until(({ turns }) => turns.at(-1) === held).then(() => true);
   const admitted = await Promise.race([asks, ended]);

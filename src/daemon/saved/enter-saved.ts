@@ -14,12 +14,12 @@ import {
 } from "../../store/saved.ts";
 import { conversationById } from "../../store/conversations.ts";
 import type { Worker } from "../../store/workers.ts";
-import { drill } from "../launch/drill.ts";
+import { drillWorker } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
 import { bindWorker } from "../conversations/bindings.ts";
-import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 import type { FleetMember } from "../fleet/members.ts";
+import { findOrCreateSaved, unknownSavedError } from "./saved.ts";
 
 type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
 
@@ -133,7 +133,7 @@ async function faultOf(
     return fault(`its conversation in ${name} belongs to another vendor`, `--allow-fresh ${worker.name}`);
   }
   const asIfStopped = { ...worker, conversationId, ...launchOf(entry) };
-  const { ok, reason, hint } = await drill(services, formatAddress(project.slug, worker.name), asIfStopped);
+  const { ok, reason, hint } = await drillWorker(services, formatAddress(project.slug, worker.name), asIfStopped);
   return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
 }
 

@@ -7,7 +7,7 @@ import type { Worker } from "../worker.ts";
 
 const FLAGGED_WITHIN_MS = 5_000;
 
-export const stranger: Case = {
+export const foreignOpener: Case = {
   letter: "u",
   title: "open in a process perdure did not start: refused, flagged",
   modes: ["headless", "tui"],
@@ -17,7 +17,7 @@ export const stranger: Case = {
     const session = await expectTold(setup, worker, await worker.say("one"), ["one"]);
     await worker.kill();
 
-    const before = await setup.stranger(session, "a stranger's", "one");
+    const before = await setup.openForeignProgram(session, "a foreign turn", "one");
     assert.ok(before.admitted, "nobody else has it open");
     const { text } = await expectRefused(setup, worker, { code: 5, says: ["is open in another process", session] });
     expectPid(text, session);
@@ -29,7 +29,7 @@ export const stranger: Case = {
   },
 };
 
-/** The pid it names is the stranger's: a live process on this conversation that is none of ours. */
+/** Checks that the text names the pid of the foreign opener: a live process in this conversation that carries no run. */
 function expectPid(text: string, session: string): void {
   const pid = Number(/pid (\d+)/.exec(text)?.[1]);
   const table = processTable();
@@ -38,7 +38,7 @@ function expectPid(text: string, session: string): void {
 }
 
 async function expectFlag(setup: LiveSetup, worker: Worker, session: string): Promise<void> {
-  const other = await setup.stranger(session, "one more stranger's", "one");
+  const other = await setup.openForeignProgram(session, "another foreign turn", "one");
   const since = performance.now();
   if (other.admitted) {
     const { attention } = await worker.until("flagged", (each) => each.attention !== null);

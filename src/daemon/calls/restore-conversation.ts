@@ -2,11 +2,11 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { boundConversation, conversationById } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
+import { adapterOf } from "../../vendors/index.ts";
 import { describeConversation } from "../status/describe.ts";
 import { assertStopped } from "../names/claim-refusals.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
-import { adapterOf } from "../../vendors/index.ts";
 import type { CallContext } from "./context.ts";
 
 /** Restores the copy of a conversation because the operator asked for it; the vendor's file is set aside, not deleted. */
