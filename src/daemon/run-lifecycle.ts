@@ -6,7 +6,7 @@ import type { SignOutcome } from "./conversations/bindings.ts";
 import { isHeadless } from "./conversations/proof.ts";
 import { SuspendedWatch } from "./conversations/suspended.ts";
 import type { RunSignListener } from "./conversations/tracker.ts";
-import { returnOffers } from "./mail/transition.ts";
+import { returnOffers } from "./mail/offer.ts";
 import { displaceRun } from "./runs/takeover.ts";
 import type { RunListener } from "./runs/watch.ts";
 import type { Services } from "./services.ts";

@@ -3,7 +3,7 @@ import type { MessageRecord } from "../../protocol/records/mail.ts";
 import { messageById, offersOfRun, queuedMessages } from "../../store/messages.ts";
 import { describeMessage } from "./describe.ts";
 import type { MailServices } from "./services.ts";
-import { transition } from "./transition.ts";
+import { transition, type TransitionServices } from "./transition.ts";
 
 /** A mailbox and the run that reads it. */
 export interface MailboxReader {
@@ -54,4 +54,13 @@ export function returnUnarrived(services: MailServices, reader: MailboxReader, i
 
 function bytesOnTheWire(message: MessageRecord): number {
   return Buffer.byteLength(JSON.stringify(message));
+}
+
+/** Returns the messages that were offered to a run which ended or lost its name, so that the next run gets them. */
+export function returnOffers(services: TransitionServices, runId: string): void {
+  for (const message of offersOfRun(services.db, runId)) {
+    // A message that the model has seen is not offered again, because the model may have acted on it.
+    if (message.state === "injected") transition(services, message, "read", { run: runId, reason: "its run ended" });
+    else transition(services, message, "return", { run: runId, reason: "its run ended first" });
+  }
 }

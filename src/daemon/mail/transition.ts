@@ -3,7 +3,6 @@ import { ON_THE_WAY, type MailState } from "../../protocol/records/mail.ts";
 import {
   resetDelivery,
   changeMessage,
-  offersOfRun,
   messagesOnTheWay,
   unansweredMessages,
   type Message,
@@ -13,7 +12,7 @@ import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { askKey, mailboxKey } from "./mailbox-change.ts";
 
-interface TransitionServices extends ChangeServices {
+export interface TransitionServices extends ChangeServices {
   readonly mail: {
     /** The clock by which mail expires. */
     now(): number;
@@ -65,15 +64,6 @@ function updateCounters(
 ): void {
   const change = Number(ON_THE_WAY.has(now)) - Number(ON_THE_WAY.has(before));
   if (change !== 0) services.db.mailboxCounters.add(project, to, change, change * Buffer.byteLength(body));
-}
-
-/** Returns the messages that were offered to a run which ended or lost its name, so that the next run gets them. */
-export function returnOffers(services: TransitionServices, runId: string): void {
-  for (const message of offersOfRun(services.db, runId)) {
-    // A message that the model has seen is not offered again, because the model may have acted on it.
-    if (message.state === "injected") transition(services, message, "read", { run: runId, reason: "its run ended" });
-    else transition(services, message, "return", { run: runId, reason: "its run ended first" });
-  }
 }
 
 /** Marks the messages to a worker that was retired as dead. */
