@@ -134,7 +134,7 @@ const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)
 const VENDORS = readdirSync("src/vendors", { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "shared")
   .map(({ name }) => name);
-/** Not "custom", which other things are called, too. */
+/** The vendors' names except "custom", which is also an ordinary word. */
 const COMPARED = VENDORS.filter((vendor) => vendor !== "custom");
 const VENDOR = new RegExp(`(?:[!=]==?|\\bcase)\\s*["'](?:${COMPARED.join("|")})["']`);
 const LINES_MAX = 400;

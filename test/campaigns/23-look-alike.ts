@@ -12,7 +12,7 @@ const LAUNCH_MS = 400;
 /** The things that the workers of one folder share. */
 export interface Folder {
   tally: Tally;
-  /** Whose each conversation is. */
+  /** The worker of each conversation. */
   owners: Map<string, string>;
 }
 

@@ -13,7 +13,7 @@ test.each([
   expect(observe({ session: "a", proved }, session)).toEqual({ kind });
 });
 
-/** What a finding means for the run and its worker. */
+/** Applies the consequence of a finding to the state of a run. */
 function follow(standing: ProofState, session: string, { kind }: ProofFinding): ProofState {
   if (kind === "known") return standing;
   if (kind === "mismatch") return { ...standing, proved: false };

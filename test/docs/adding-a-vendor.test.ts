@@ -128,7 +128,7 @@ test("recorded by up, it reaches a later start, which has nothing else to take i
   expect(await perdure(["down"])).toMatchObject({ code: 0 });
 });
 
-/** What the live processes of a worker's run say about themselves. */
+/** Lists what the live processes of a worker's run report about themselves. */
 function voices(worker: WorkerSummary | undefined): unknown[] {
   const live = join(home.dir, ".toy", "live");
   const pids = worker?.run ? home.processesOf(worker.run.id).map(({ pid }) => pid) : [];

@@ -1,14 +1,14 @@
-// Keeps a store of the version before as a fixture, test/upgrade/fixtures/store-0.1.sql: the whole scene, as a real daemon of that
+// Records a store of the old version as a fixture, test/upgrade/fixtures/store-0.1.sql: all its workers, as a real daemon of that
 // version wrote it and left it when it was killed. Run it once per released version, after scripts/record-version.js has kept
-// that version's program and scene.ts plays it:
+// that version's program and old-workers.ts starts it:
 //
 //   node test/upgrade/record-store.ts
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import { newStage, playBefore } from "./scene.ts";
-import type { UpgradeHome } from "./stage.ts";
+import { newUpgradeHome, startOldWorkers } from "./old-workers.ts";
+import type { UpgradeHome } from "./upgrade-home.ts";
 
 const FIXTURE = resolve(import.meta.dirname, "fixtures/store-0.1.sql");
 
@@ -16,20 +16,20 @@ if (existsSync(FIXTURE)) {
   console.error(`${FIXTURE} is there already: a version is recorded once.\n  → to record it anew, remove it first`);
   process.exit(5);
 }
-const stage = newStage();
+const recorded = newUpgradeHome();
 try {
-  await playBefore(stage);
-  await displace(stage);
-  await stage.killDaemon();
-  const sql = anonymous(dump(copyOf(stage)));
+  await startOldWorkers(recorded);
+  await displace(recorded);
+  await recorded.killDaemon();
+  const sql = anonymous(dump(copyOf(recorded)));
   writeFileSync(FIXTURE, `-- A store of perdure 0.1, kept by test/upgrade/record-store.ts.\n${sql}`);
   console.log(FIXTURE);
 } finally {
-  await stage.clear();
+  await recorded.clear();
 }
 process.exit(0); // what the killed clients have asked is never answered
 
-/** Leaves a takeover half done: its worker does not hear the first signal, and the second one is a minute away. */
+/** Leaves a takeover half done: its worker ignores the first signal, and the second one is a minute away. */
 async function displace(home: UpgradeHome): Promise<void> {
   const script = "trap '' TERM; echo deaf; while :; do sleep 0.2; done";
   const { child } = await home.start("deaf", ["sh", "-c", script]);
@@ -38,7 +38,7 @@ async function displace(home: UpgradeHome): Promise<void> {
   await home.until("deaf", ({ state }) => state === "displaced");
 }
 
-/** With its log, aside: nobody else opens it. */
+/** Opens a copy of the store, with its log, that no other process opens. */
 function copyOf(home: UpgradeHome): DatabaseSync {
   const folder = join(home.dir, "copy");
   mkdirSync(folder);
@@ -47,7 +47,7 @@ function copyOf(home: UpgradeHome): DatabaseSync {
   return new DatabaseSync(join(folder, "perdure.db"));
 }
 
-/** As SQL, in one transaction: tables, their rows in the order of their keys, then indexes. */
+/** Dumps the store as SQL, in one transaction: tables, their rows in the order of their keys, then indexes. */
 function dump(database: DatabaseSync): string {
   const made = database
     .prepare(
@@ -75,7 +75,9 @@ function literal(value: SQLOutputValue): string {
   throw new Error("there are no blobs in a store");
 }
 
-/** Nobody's home and nobody's programs: the rest is as it was written. */
+/** Replaces the paths of this machine: its PATH and the temporary home. */
 function anonymous(sql: string): string {
-  return sql.replaceAll(process.env.PATH ?? "/usr/bin:/bin", "/usr/bin:/bin").replaceAll(stage.dir, "/home/somebody");
+  return sql
+    .replaceAll(process.env.PATH ?? "/usr/bin:/bin", "/usr/bin:/bin")
+    .replaceAll(recorded.dir, "/home/somebody");
 }

@@ -1,20 +1,20 @@
-import { listOf, WORKERS } from "./scene.ts";
-import type { UpgradeHome } from "./stage.ts";
+import { listOf, WORKERS } from "./old-workers.ts";
+import type { UpgradeHome } from "./upgrade-home.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 
-/** What `--json` prints, by command: an error, too. */
+/** The JSON output of each command, which may be an error. */
 export type Snapshot = Record<string, Json>;
 
-/** Of whom there is more to tell than `show` does: several runs or conversations, a proof, a client. */
-const WITH_A_PAST = listOf("coder claudius codette sleeper reader looper guest");
+/** Workers with more history than `show` prints: several runs or conversations, a proof, a client. */
+const WORKERS_WITH_HISTORY = listOf("coder claudius codette sleeper reader looper guest");
 
 const WITH_MAIL = listOf("sleeper napper shell artist reader guest");
 
-/** What became of each is told by `mail` alone. */
-const MESSAGES_WITH_A_PAST = listOf("queued-2 kept injected read question dead cancelled plan-1 expired");
+/** Messages whose steps only `mail` prints. */
+const MESSAGES_WITH_STEPS = listOf("queued-2 kept injected read question dead cancelled plan-1 expired");
 
-/** Everything that can be asked about the scene. Leaver, which ends in between, is left out. */
+/** Runs every command that reads state, without the worker leaver, which ends between the two daemons. */
 export async function takeSnapshot(stage: UpgradeHome): Promise<Snapshot> {
   const commands = [
     ["ls"],
@@ -23,9 +23,9 @@ export async function takeSnapshot(stage: UpgradeHome): Promise<Snapshot> {
     ["pending"],
     ["inbox", "--all"],
     ...WORKERS.map((name) => ["show", name]),
-    ...WITH_A_PAST.map((name) => ["history", name]),
+    ...WORKERS_WITH_HISTORY.map((name) => ["history", name]),
     ...WITH_MAIL.map((name) => ["inbox", name, "--all"]),
-    ...MESSAGES_WITH_A_PAST.map((id) => ["mail", id]),
+    ...MESSAGES_WITH_STEPS.map((id) => ["mail", id]),
   ];
   const snapshot: Snapshot = {};
   const next = async (): Promise<void> => {
@@ -38,7 +38,7 @@ export async function takeSnapshot(stage: UpgradeHome): Promise<Snapshot> {
   return snapshot;
 }
 
-/** All that ever happened, leaver's part left out. */
+/** Lists all events except those of the worker leaver. */
 async function eventsOf(stage: UpgradeHome): Promise<Json[]> {
   const { stdout } = await stage.perdure(["events", "--after", "0", "--limit", "20000", "--json"]);
   const events = stdout.split("\n").filter(Boolean);

@@ -7,7 +7,7 @@ import type { Db } from "../../src/store/db.ts";
 import { schemaVersion } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations/index.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
-import { listOf } from "./scene.ts";
+import { listOf } from "./old-workers.ts";
 import { differences, type Json } from "./snapshot.ts";
 
 const RECORDED = readFileSync(resolve(import.meta.dirname, "fixtures/store-0.1.sql"), "utf8");

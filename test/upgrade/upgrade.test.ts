@@ -11,21 +11,21 @@ import { readBanner } from "../support/persona.ts";
 import { eventually } from "../support/check.ts";
 import { byName } from "../support/fleet-home.ts";
 import { BIN } from "../support/home.ts";
-import { listOf, newStage, playBefore, said, type Scene } from "./scene.ts";
+import { listOf, newUpgradeHome, startOldWorkers, perdureJson, type OldWorkers } from "./old-workers.ts";
 import { differences, takeSnapshot, type Json, type Snapshot } from "./snapshot.ts";
-import { NEW_DAEMON, type UpgradeHome } from "./stage.ts";
+import { NEW_DAEMON, type UpgradeHome } from "./upgrade-home.ts";
 
 // The version before and this one, one after the other in one home: nothing that runs may notice, and nothing may be lost.
 
-/** Of the scene, whatever runs when the daemon is replaced. */
+/** Workers that run when the daemon is replaced. */
 const RUNNING = ["coder", "planner", "speaker", "claudius", "codette", "shell", "builder", "guest", "lodger"];
 
-/** What 0.1 knows a worker to be; its table has no sign for anything else. */
+/** States of a worker in 0.1, whose table has no sign for any other. */
 const STATES_BEFORE = new Set(
   listOf("stopped starting idle busy blocked backing-off crash-looping held paused displaced unresumable"),
 );
 
-/** What 0.1 says on the socket, all of it but `stop`. */
+/** Calls of 0.1 on the socket, except `stop`. */
 const CALLS_BEFORE = listOf(`claim bind adopt restore fork conversations save saved forget drill
   send ask reply receive ack inbox pending mail cancel redeliver pause
   trust trusted up down restart pane screen release hold ls show history
@@ -36,23 +36,23 @@ const SCHEMA_BEFORE = 6;
 
 describe.each(["killed", "stopped"] as const)("the daemon of the version before is %s, and this one comes", (how) => {
   let stage: UpgradeHome;
-  let scene: Scene;
+  let scene: OldWorkers;
   let before: Snapshot;
   let after: Snapshot;
   let scriptBefore: string;
 
   beforeAll(async () => {
-    stage = newStage();
-    scene = await playBefore(stage);
+    stage = newUpgradeHome();
+    scene = await startOldWorkers(stage);
     before = await takeSnapshot(stage);
     scriptBefore = stage.daemonScript();
     stage.install();
     await (how === "killed" ? stage.killDaemon() : stage.stopDaemon());
-    scene.letGo();
-    await said(stage, ["daemon", "start"]);
+    scene.endLeaver();
+    await perdureJson(stage, ["daemon", "start"]);
     // An agent is looked at before it is known again what it does. What never is as it was, the comparison tells.
     const isAsBefore = async (): Promise<boolean> => {
-      const now = byName((await said<{ workers: WorkerSummary[] }>(stage, ["ls"])).workers);
+      const now = byName((await perdureJson<{ workers: WorkerSummary[] }>(stage, ["ls"])).workers);
       return RUNNING.every((name) => now[name]?.state === workerBefore(name).state);
     };
     await eventually("every worker to be as it was", isAsBefore, 5_000).catch(() => undefined);
@@ -66,7 +66,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
   }
 
   async function mail(id: string): Promise<{ message: MessageRecord; steps: MailStep[] }> {
-    return said(stage, ["mail", id]);
+    return perdureJson(stage, ["mail", id]);
   }
 
   it("is the program of this checkout, on the store of the version before", async () => {
@@ -126,11 +126,11 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
     const refused = await stage.json(["run", "guest", "--", "true"]);
     expect(refused).toMatchObject({ error: { code: "held", details: { run, pid } } });
     expect(await stage.show("guest")).toMatchObject({ generation, run: { id: run, pid }, mode: "client" });
-    expect(scene.guest.client.told.filter(({ kind }) => ["displaced", "failed", "over"].includes(kind))).toEqual([]);
+    expect(scene.guest.client.reports.filter(({ kind }) => ["displaced", "failed", "over"].includes(kind))).toEqual([]);
   });
 
   it("brings an old client and an old command line the answers they wait for", async () => {
-    await said(stage, ["reply", "ask-operator", "you may"]);
+    await perdureJson(stage, ["reply", "ask-operator", "you may"]);
     expect(await scene.guest.client.until("answer", "ask-operator")).toMatchObject({
       from: "operator",
       body: "you may",
@@ -145,7 +145,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
 
   it("brings an old client its mail, takes what it acknowledges, and delivers what it sends", async () => {
     const { client, lease } = scene.guest;
-    await said(stage, ["send", "guest", "from the new one", "--id", "to-guest"]);
+    await perdureJson(stage, ["send", "guest", "from the new one", "--id", "to-guest"]);
     expect(await client.until("mail", "to-guest")).toMatchObject({ from: "operator", attempt: 1 });
     expect((await mail("to-guest")).steps).toMatchObject([
       { state: "queued" },
@@ -160,7 +160,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
 
     client.order({ do: "send", to: "sleeper", body: "from the old one", id: "from-guest" });
     await client.until("sent", "from-guest");
-    const { messages } = await said<{ messages: MessageRecord[] }>(stage, ["inbox", "sleeper"]);
+    const { messages } = await perdureJson<{ messages: MessageRecord[] }>(stage, ["inbox", "sleeper"]);
     expect(messages.map(({ id }) => id)).toEqual(["queued-1", "queued-2", "queued-3", "plan-2", "from-guest"]);
     expect(messages.at(-1)).toMatchObject({ from: "api/guest", body: "from the old one" });
     const [file] = messages[1]?.attachments ?? [];
@@ -204,13 +204,15 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
         { id, current: false },
       ],
     });
-    const { saved } = await said<{ saved: { workers: { name: string; sessionId: string }[] }[] }>(stage, ["saved"]);
+    const { saved } = await perdureJson<{ saved: { workers: { name: string; sessionId: string }[] }[] }>(stage, [
+      "saved",
+    ]);
     expect(byName(saved[0]?.workers ?? []).claudius?.sessionId).toBe(session?.id);
   });
 
   it("answers the command line of the version before", async () => {
     const document = async (args: string[]): Promise<Json> => {
-      const { code, stdout, stderr } = await stage.old([...args, "--json"]);
+      const { code, stdout, stderr } = await stage.runOld([...args, "--json"]);
       expect({ args, code, stderr, stdout }).toMatchObject({ code: 0 });
       return JSON.parse(stdout) as Json;
     };
@@ -226,11 +228,11 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
     expect(await document(["history", "sleeper"])).toMatchObject({ address: "api/sleeper" });
     expect(await document(["saved"])).toMatchObject({ saved: [{ name: "friday" }] });
     expect(await document(["daemon", "status"])).toMatchObject({ pid: stage.daemonPid() });
-    expect((await stage.old(["run", "by-old", "--", "sh", "-c", "exit 9"])).code).toBe(9);
+    expect((await stage.runOld(["run", "by-old", "--", "sh", "-c", "exit 9"])).code).toBe(9);
     expect(await stage.json(["history", "by-old"])).toMatchObject({ runs: [{ exit: 9, reason: "exited" }] });
     // Its table has no sign for a state that it has never heard of, and falls over it; as JSON it hands on what it is told.
     const drawable = workers.every(({ state }) => STATES_BEFORE.has(state));
-    expect((await stage.old(["ls"])).code).toBe(drawable ? 0 : 1);
+    expect((await stage.runOld(["ls"])).code).toBe(drawable ? 0 : 1);
   });
 
   it("stops what the version before started, in a terminal and in a pane, and writes down how it ended", async () => {
@@ -299,14 +301,14 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
   });
 
   it("knows the old name of a renamed worker", async () => {
-    const sent = await said(stage, ["send", "painter", "still for you", "--id", "after-rename"]);
+    const sent = await perdureJson(stage, ["send", "painter", "still for you", "--id", "after-rename"]);
     expect(sent).toMatchObject({ to: "api/artist", renamedFrom: "painter" });
-    const { messages } = await said<{ messages: MessageRecord[] }>(stage, ["inbox", "artist"]);
+    const { messages } = await perdureJson<{ messages: MessageRecord[] }>(stage, ["inbox", "artist"]);
     expect(messages.map(({ id }) => id)).toEqual(["before-rename", "after-rename"]);
   });
 
   it("knows every call of the version before under its old name", async () => {
-    const raw = await stage.greet();
+    const raw = await stage.connectAsOldClient();
     CALLS_BEFORE.forEach((call, at) => raw.send({ id: at + 1, call, params: {} }));
     const answers = await raw.take(CALLS_BEFORE.length);
     raw.send({ id: 1_000, call: "no-such-call", params: {} });
@@ -318,7 +320,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
   });
 
   it("tells an old client that it was displaced", async () => {
-    await said(stage, ["takeover", "lodger"]);
+    await perdureJson(stage, ["takeover", "lodger"]);
     expect(await scene.lodger.client.until("displaced")).toMatchObject({
       by: expect.stringMatching(/^operator /) as string,
     });
@@ -341,7 +343,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
     const { user_version: schema } = database.prepare("PRAGMA user_version").get() as { user_version: number };
     database.close();
     const bytes = readFileSync(file);
-    const { code, stdout } = await stage.old(["ls", "--json"]);
+    const { code, stdout } = await stage.runOld(["ls", "--json"]);
     const isNewer = schema > SCHEMA_BEFORE;
     expect(code).toBe(isNewer ? 7 : 0);
     expect((JSON.parse(stdout) as { error?: { code: string } }).error?.code).toBe(isNewer ? "version" : undefined);
@@ -349,7 +351,7 @@ describe.each(["killed", "stopped"] as const)("the daemon of the version before 
   });
 });
 
-/** Of `inbox` and `mail`. */
+/** Returns the messages in a document of `inbox` or `mail`. */
 function messagesIn(document: Json): MessageRecord[] {
   const { messages, message } = document as unknown as { messages?: MessageRecord[]; message?: MessageRecord };
   return messages ?? (message ? [message] : []);

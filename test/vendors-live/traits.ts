@@ -72,8 +72,8 @@ export interface Traits {
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
   /**
-   * It takes long to start: the cases that run in a terminal without --all, those of them that do not under --quick, and those
-   * without a terminal that do.
+   * Cases of a vendor that is slow to start: those that run in a terminal without --all, those of them that --quick leaves out,
+   * and those without a terminal that --quick runs.
    */
   readonly slow?: { readonly inTerminal: string; readonly unhurried: string; readonly quick: string };
   /** Letters, or letters and modes ("d tui"), of what cannot be done with this vendor, with the reason. */

@@ -32,7 +32,7 @@ interface Facts {
   config: { env: Environment; dir: string; variables: Variables }[];
   /** Variables without which its program would not work at a later start: keys, endpoints, folders. */
   recordedVariables: string[];
-  /** What its tools find in their environment about the one process and conversation they belong to. */
+  /** Variables that a vendor's tools find in their environment about the process and conversation they belong to. */
   toolVariables: string[];
   /** Variables by each of which a hook knows that a nested agent calls it. */
   nested?: Record<string, string>;
@@ -137,7 +137,7 @@ export function filled(template: string, values: object): string {
   });
 }
 
-/** Not every program shows something in its terminal that is read. */
+/** Reads a fixture that only some vendors have; the others get an empty list. */
 function recorded(vendor: string, file: string): unknown {
   return existsSync(join(VENDORS_FOLDER, vendor, "fixtures", file)) ? JSON.parse(text(vendor, file)) : [];
 }

@@ -85,7 +85,7 @@ const error = (code: string, message: RegExp): unknown =>
     error: expect.objectContaining({ code, message: expect.stringMatching(message) as unknown }) as unknown,
   });
 
-/** What each call was answered with under its old name, before it was renamed. */
+/** The answer of each call under its old name, recorded before the rename. */
 const CASES: Record<Renamed, Case> = {
   keepalive: {
     params: async () => {

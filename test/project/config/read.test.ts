@@ -98,7 +98,7 @@ test("who reads the settings only is told the same, but for values of workers", 
   }
 });
 
-/** What a search for lines that look like the key would misplace. */
+/** Texts in which a search for lines that look like the key would find the wrong line. */
 const HARD_TO_PLACE: typeof WRONG = [
   ["a key after a text that looks like it", 'prompt = """\nvendr = 1\n"""\nvendr = "x"\n', 5, /a\.vendr/, /vendor/],
   ["a key after a list that looks like a table", 'args = [\n["x"],\n]\n', 3, /args must be a list of texts/, /edit/],

@@ -4,17 +4,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { within } from "../support/check.ts";
-import type { UpgradeHome } from "./stage.ts";
+import type { UpgradeHome } from "./upgrade-home.ts";
 
 /**
- * What the client does: it owns a name, reads its mail, and does what it is told line by line. Mail that begins with "keep" is
- * not acknowledged before it is told to.
+ * The client's program: it claims a name, reads its mail, and executes the orders on its stdin, one per line. Mail that begins
+ * with "keep" is acknowledged only when an order says so.
  */
 const SOURCE = `
 import { createInterface } from "node:readline";
 import { connect } from "perdure";
 
-const say = (kind, told) => console.log(JSON.stringify({ kind, ...told }));
+const say = (kind, fields) => console.log(JSON.stringify({ kind, ...fields }));
 const failed = (id) => (error) => say("failed", { id, code: error.code ?? String(error) });
 const perdure = await connect();
 const lease = await perdure.claim(process.argv[2]);
@@ -48,11 +48,11 @@ try {
 
 type Order =
   | { do: "send" | "ask"; to: string; body: string; id: string }
-  /** Acknowledges what it kept. */
+  /** Acknowledges a message that the client kept. */
   | { do: "ack"; id: string };
 
-/** One thing that the client has said. */
-interface Told {
+/** One line that the client has printed. */
+interface ClientReport {
   kind: "lease" | "mail" | "sent" | "answer" | "acked" | "displaced" | "failed" | "over";
   id?: string;
   [field: string]: unknown;
@@ -65,30 +65,30 @@ export interface ClientLease {
   pid: number;
 }
 
-/** A process that has imported the library of the version before, and goes on running while that is replaced. */
+/** A process that has imported the old version's library and keeps running while the package is replaced. */
 export class LibraryClient {
   readonly child: ChildProcess;
-  readonly told: Told[] = [];
-  readonly #news = new EventEmitter();
+  readonly reports: ClientReport[] = [];
+  readonly #reportEvents = new EventEmitter();
   #errors = "";
 
   private constructor(child: ChildProcess) {
     this.child = child;
-    child.stdin?.on("error", () => undefined); // its end is what a test waits for
+    child.stdin?.on("error", () => undefined); // a test waits for its end instead
     child.stderr?.on("data", (chunk: Buffer) => (this.#errors += chunk.toString()));
     if (child.stdout) {
       createInterface({ input: child.stdout }).on("line", (line) => {
-        this.told.push(JSON.parse(line) as Told);
-        this.#news.emit("told");
+        this.reports.push(JSON.parse(line) as ClientReport);
+        this.#reportEvents.emit("report");
       });
     }
-    child.once("close", () => this.#news.emit("told"));
+    child.once("close", () => this.#reportEvents.emit("report"));
   }
 
-  static async start(stage: UpgradeHome, name: string): Promise<{ client: LibraryClient; lease: ClientLease }> {
-    const file = join(stage.project, "client.mjs");
+  static async start(home: UpgradeHome, name: string): Promise<{ client: LibraryClient; lease: ClientLease }> {
+    const file = join(home.project, "client.mjs");
     writeFileSync(file, SOURCE);
-    const options = { cwd: stage.project, env: stage.env, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
+    const options = { cwd: home.project, env: home.env, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
     const client = new LibraryClient(spawn(process.execPath, [file, name], options));
     const { run, generation, token, pid } = await client.until("lease");
     return { client, lease: { run, generation, token, pid } as ClientLease };
@@ -98,11 +98,11 @@ export class LibraryClient {
     this.child.stdin?.write(`${JSON.stringify(order)}\n`);
   }
 
-  /** What it said of this kind, and of this message where one is named; waits until it has. */
-  until(kind: Told["kind"], id?: string): Promise<Told> {
+  /** Waits for a report of this kind, and about this message where an id is given. */
+  until(kind: ClientReport["kind"], id?: string): Promise<ClientReport> {
     const what = `the client to say ${kind} ${id ?? ""}`;
     return within(what, this.#until(kind, id), 20_000).catch((error: unknown) => {
-      throw new Error(`${String(error)}; it said ${JSON.stringify(this.told)} ${this.#errors}`, { cause: error });
+      throw new Error(`${String(error)}; it said ${JSON.stringify(this.reports)} ${this.#errors}`, { cause: error });
     });
   }
 
@@ -112,12 +112,12 @@ export class LibraryClient {
     await closed;
   }
 
-  async #until(kind: Told["kind"], id: string | undefined): Promise<Told> {
+  async #until(kind: ClientReport["kind"], id: string | undefined): Promise<ClientReport> {
     for (;;) {
-      const found = this.told.find((each) => each.kind === kind && (id === undefined || each.id === id));
+      const found = this.reports.find((each) => each.kind === kind && (id === undefined || each.id === id));
       if (found) return found;
       if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error("the client has ended");
-      await once(this.#news, "told");
+      await once(this.#reportEvents, "report");
     }
   }
 }

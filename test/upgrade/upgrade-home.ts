@@ -12,51 +12,51 @@ import { finish, type Finished } from "../support/home.ts";
 
 const CHECKOUT = resolve(import.meta.dirname, "../..");
 
-/** The version before, as scripts/record-version.js has kept it. */
+/** The package of the old version, recorded by scripts/record-version.js. */
 const PACKED = resolve(import.meta.dirname, "fixtures/perdure-0.1.tar.gz");
 
 /**
- * A home in which the version before is installed as a package. It is replaced under everything that runs, as npm would do it:
- * whoever starts a daemon from there afterwards, an old client too, starts the new one.
+ * A home in which the old version is installed as a package. `install` replaces it while everything runs, as npm would: a
+ * daemon that is started from there afterwards, even by an old client, is the new one.
  */
 export class UpgradeHome extends FleetHome {
-  /** What `perdure` is in this home. */
+  /** The folder of the package that `perdure` means in this home. */
   readonly installed = join(this.dir, "node_modules", "perdure");
-  /** The version before once more, where nobody replaces it: for an old command line after the upgrade, and for vendors. */
-  readonly kept = join(this.dir, "perdure-0.1");
+  /** A second copy of the old version that is never replaced: for an old command line after the upgrade, and for vendors. */
+  readonly oldPackage = join(this.dir, "perdure-0.1");
   readonly #children: ChildProcess[] = [];
   #upgraded = false;
 
   constructor(toml: string, env: Record<string, string> = {}) {
     super(toml, env);
-    mkdirSync(this.kept);
-    execFileSync("tar", ["-xzf", PACKED, "-C", this.kept, "--strip-components=1"]);
-    mkdirSync(join(this.kept, "node_modules"));
-    symlinkSync(realpathSync(join(CHECKOUT, "node_modules/node")), join(this.kept, "node_modules/node"));
-    cpSync(this.kept, this.installed, { recursive: true, verbatimSymlinks: true });
-    this.#dress("claude");
-    this.#dress("codex");
+    mkdirSync(this.oldPackage);
+    execFileSync("tar", ["-xzf", PACKED, "-C", this.oldPackage, "--strip-components=1"]);
+    mkdirSync(join(this.oldPackage, "node_modules"));
+    symlinkSync(realpathSync(join(CHECKOUT, "node_modules/node")), join(this.oldPackage, "node_modules/node"));
+    cpSync(this.oldPackage, this.installed, { recursive: true, verbatimSymlinks: true });
+    this.#installVendor("claude");
+    this.#installVendor("codex");
   }
 
-  /** With the version before until the upgrade, with this checkout's after it. */
+  /** Runs the old version until the upgrade, and this checkout's after it. */
   override spawn(args: string[], options: SpawnOptions = {}): ChildProcess {
     return this.#upgraded ? super.spawn(args, options) : this.#spawnFrom(this.installed, args, options);
   }
 
-  /** The command line of the version before, whoever serves. */
-  async old(args: string[], options: SpawnOptions = {}): Promise<Finished> {
-    return finish(this.#spawnFrom(this.kept, args, options));
+  /** Runs the command line of the old version, whichever daemon serves. */
+  async runOld(args: string[], options: SpawnOptions = {}): Promise<Finished> {
+    return finish(this.#spawnFrom(this.oldPackage, args, options));
   }
 
-  /** `perdure run`, as a person would, over a pipe. */
+  /** Starts `perdure run`, as a person would, over a pipe. */
   talk(name: string, words: string[] = []): Talk {
     const child = this.spawn(["run", name, ...words], { stdio: ["pipe", "pipe", "pipe"] });
-    child.stdin?.on("error", () => undefined); // one that ended early shows in its exit code
+    child.stdin?.on("error", () => undefined); // an early end shows in the exit code
     return new Talk(child);
   }
 
-  /** A connection whose hello is word for word that of the version before. */
-  async greet(): Promise<RawClient> {
+  /** Connects with exactly the hello of the old version. */
+  async connectAsOldClient(): Promise<RawClient> {
     const raw = await RawClient.open(join(this.state, "perdure.sock"));
     raw.send({ protocol: 4, version: "0.1.0", token: null });
     const welcome = await raw.next();
@@ -64,61 +64,61 @@ export class UpgradeHome extends FleetHome {
     return raw;
   }
 
-  /** One call in the words of the version before, which every daemon here understands. Null when it is refused. */
+  /** Makes one call with the protocol of the old version, which both daemons understand. Returns null when it is refused. */
   async call<T>(name: string, params: object): Promise<T | null> {
-    const raw = await this.greet();
+    const raw = await this.connectAsOldClient();
     raw.send({ id: 1, call: name, params });
     const [answer] = await raw.take(1);
     raw.close();
     return (answer?.result as T | undefined) ?? null;
   }
 
-  /** Over the socket: what is looked at again and again need not cost a process each time. */
+  /** Asks over the socket, because starting a process for each poll would be slow. */
   override async show(name: string): Promise<WorkerDetail> {
-    const found = await this.#look(name);
+    const found = await this.#find(name);
     if (found === null) throw new Error(`there is no ${name}`);
     return found;
   }
 
-  override async until(name: string, wanted: (worker: WorkerSummary) => boolean): Promise<WorkerSummary> {
+  override async until(name: string, isReached: (worker: WorkerSummary) => boolean): Promise<WorkerSummary> {
     let last: WorkerDetail | null = null;
-    const isReached = async (): Promise<boolean> => {
-      last = await this.#look(name);
-      return last !== null && wanted(last);
+    const poll = async (): Promise<boolean> => {
+      last = await this.#find(name);
+      return last !== null && isReached(last);
     };
-    await eventually(`${name} to be as wanted`, isReached, 20_000).catch((error: unknown) => {
+    await eventually(`${name} to reach the state`, poll, 20_000).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${JSON.stringify(last)}`, { cause: error });
     });
     return last ?? this.show(name);
   }
 
-  #look(name: string): Promise<WorkerDetail | null> {
+  #find(name: string): Promise<WorkerDetail | null> {
     return this.call("show", { target: { project: null, name, here: projectRefOf(this) } });
   }
 
-  /** Replaces the installed package; what runs goes on from what it has read. */
+  /** Replaces the installed package; running processes keep the code they have loaded. */
   install(): void {
     renameSync(this.installed, `${this.installed}.replaced`);
     symlinkSync(CHECKOUT, this.installed);
     this.#upgraded = true;
   }
 
-  /** A crash, in the middle of whatever it does. */
+  /** Kills the daemon, whatever it is doing. */
   async killDaemon(): Promise<void> {
     const pid = this.#daemon();
     process.kill(pid, "SIGKILL");
-    await gone(pid);
+    await untilGone(pid);
   }
 
-  /** As docs/operating.md tells whoever upgrades. */
+  /** Stops the daemon, as docs/operating.md says for an upgrade. */
   async stopDaemon(): Promise<void> {
     const pid = this.#daemon();
     const { code, stderr } = await this.perdure(["daemon", "stop"]);
     if (code !== 0) throw new Error(`daemon stop: ${code} ${stderr}`);
-    await gone(pid);
+    await untilGone(pid);
   }
 
-  /** Which program the daemon runs: the real path of its script. */
+  /** Returns the real path of the script that the daemon runs. */
   daemonScript(): string {
     const script = processTable()
       .argv(this.#daemon())
@@ -126,7 +126,7 @@ export class UpgradeHome extends FleetHome {
     return script === undefined ? "none" : realpathSync(script);
   }
 
-  /** SIGKILL to all that was started here: by pid, found by this home alone. */
+  /** Kills everything that was started in this home, by pid. */
   override async clear(): Promise<void> {
     await this.killEverything();
     for (const child of this.#children) child.stdin?.destroy();
@@ -146,11 +146,11 @@ export class UpgradeHome extends FleetHome {
     return child;
   }
 
-  /** Puts the old small agent on PATH under a vendor's name: a vendor's program stays what it is when perdure is upgraded. */
-  #dress(vendor: "claude" | "codex"): void {
+  /** Puts the old scripted agent on PATH under a vendor's name: an upgrade of perdure does not change a vendor's program. */
+  #installVendor(vendor: "claude" | "codex"): void {
     const bin = join(this.dir, "bin");
     mkdirSync(bin, { recursive: true });
-    const agent = join(this.kept, "bin/perdure-scripted.js");
+    const agent = join(this.oldPackage, "bin/perdure-scripted.js");
     const script = `#!/bin/sh
 if [ "$1" = --version ]; then echo '${vendor} persona'; exit; fi
 PERDURE_SCRIPTED_LAYOUT=${vendor} PERDURE_SCRIPTED_PERSONA=${vendor} exec '${agent}' "$@"
@@ -160,9 +160,9 @@ PERDURE_SCRIPTED_LAYOUT=${vendor} PERDURE_SCRIPTED_PERSONA=${vendor} exec '${age
   }
 }
 
-/** The daemon of this checkout, as `daemonScript` tells it. */
+/** The script of this checkout's daemon, as `daemonScript` returns it. */
 export const NEW_DAEMON = join(realpathSync(CHECKOUT), "dist/daemon.cjs");
 
-function gone(pid: number): Promise<void> {
+function untilGone(pid: number): Promise<void> {
   return eventually(`the end of daemon ${pid}`, () => processTable().inspect(pid) === null);
 }
