@@ -1,6 +1,7 @@
 // Every bound of the product with its reason, by the room it bounds. Units come last in a name.
 
 export * from "./wire.ts";
+export * from "./files.ts";
 export * from "./client.ts";
 export * from "./daemon.ts";
 export * from "./store.ts";
