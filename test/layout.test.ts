@@ -129,6 +129,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 };
 const PURE = new Set(["limits", "protocol", "core", "util"]);
 
+/** Rooms whose files are other people's: a plain read there may wait for a fifo, or never end. Run folders are ours. */
+const READS_FOREIGN = new Set(["project", "vendors", "launch"]);
+const PLAIN_READ = /\b(?:readIfThere|readFile(?:Sync)?|openSync|createReadStream)\(|\bawait open\([^)]*"r"/;
+const READS_RUN_FOLDERS = new Set(["vendors/opencode/listen.ts"]);
+
 const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)/;
 /** Each vendor is a folder of src/vendors. */
 const VENDORS = readdirSync("src/vendors", { withFileTypes: true })
@@ -203,6 +208,8 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
     'import { claude } from "../claude/index.ts";',
     /vendors\/shared must not import vendors\/claude/,
   ],
+  ["a plain read of a project's file", "project/x.ts", "const text = readIfThere(file);", /is read by state/],
+  ["a plain open of a vendor's file", "vendors/x.ts", 'const handle = await open(file, "r");', /is read by state/],
   ["I/O in the core", "core/x.ts", 'import { readFileSync } from "node:fs";', /core\/x\.ts must not use node:fs/],
   ["I/O in the core by the back door", "core/x.ts", 'process.getBuiltinModule("node:fs");', /must not use node:fs/],
   [
@@ -290,6 +297,9 @@ function offences(file: string, text: string): string[] {
   if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
+  if (READS_FOREIGN.has(room) && !READS_RUN_FOLDERS.has(file) && PLAIN_READ.test(text)) {
+    found.push(`${file}: a file that is not ours is read by state/bounded-read.ts or state/open-regular.ts`);
+  }
   for (const [, name = ""] of room === "limits" ? [] : text.matchAll(BOUND)) {
     if (BOUNDS_ELSEWHERE[name] !== file) found.push(`${file}: ${name} is a bound, and belongs in limits/`);
   }

@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { PACKAGE_LEVELS_MAX } from "../limits/index.ts";
-import { isErrno, readIfThere } from "../state/files.ts";
+import { PACKAGE_FILE_BYTES_MAX, PACKAGE_LEVELS_MAX } from "../limits/index.ts";
+import { readIfReadable } from "../state/bounded-read.ts";
+import { isErrno } from "../state/files.ts";
 
 /** Reads the version of an installed program from its path or package, without starting it; null when neither tells. */
 export function installedVersion(program: string): string | null {
@@ -16,7 +17,7 @@ export function installedVersion(program: string): string | null {
     level < PACKAGE_LEVELS_MAX && basename(folder) !== "node_modules" && folder !== dirname(folder);
     level++
   ) {
-    const version = packageVersion(readIfThere(join(folder, "package.json")) ?? "");
+    const version = packageVersion(readIfReadable(join(folder, "package.json"), PACKAGE_FILE_BYTES_MAX));
     if (version !== null) return version;
     folder = dirname(folder);
   }

@@ -1,6 +1,7 @@
 // Every bound of the product with its reason, in one file per room. A bound's name ends in its unit.
 
 export * from "./wire.ts";
+export * from "./files.ts";
 export * from "./client.ts";
 export * from "./daemon.ts";
 export * from "./store.ts";

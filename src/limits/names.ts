@@ -1,3 +1,5 @@
+import { MIB } from "./units.ts";
+
 // The bounds of projects, workers, their names and their context files.
 
 /** Longest worker or project name: four of them and an epoch still fit a file name of 255 bytes. */
@@ -18,6 +20,9 @@ export const EARLIER_RUNS_LISTED = 50;
 
 /** Age at which a context file that its run never archived is moved to the archive. */
 export const ANCHOR_SWEEP_DAYS = 7;
+
+/** Bytes of one entry of a context file from standard input: it is appended with one write, and a person reads it. */
+export const CONTEXT_ENTRY_BYTES_MAX = MIB;
 
 /** Context files that one call may ask about. */
 export const ANCHORS_PER_CALL = 500;

@@ -1,7 +1,9 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { GIT_FILE_BYTES_MAX } from "../limits/index.ts";
 import { slugName } from "../protocol/names.ts";
-import { isErrno, readIfThere } from "../state/files.ts";
+import { readBounded } from "../state/bounded-read.ts";
+import { isErrno } from "../state/files.ts";
 
 /** The folder a command was called from, as a project. */
 export interface FoundProject {
@@ -37,7 +39,7 @@ export function repositoryOf({ kind, identity, root }: FoundProject): string {
 export function workingTrees({ kind, identity, root, here }: FoundProject): string[] {
   if (kind === "folder") return [root];
   const links = join(identity, "worktrees");
-  const linked = (exists(links) ? readdirSync(links) : []).map((name) => readIfThere(join(links, name, "gitdir")));
+  const linked = (exists(links) ? readdirSync(links) : []).map((name) => readGitFile(join(links, name, "gitdir")));
   const trees = linked.flatMap((pointer) => (pointer === null ? [] : [dirname(pointer.trim())]));
   return [...new Set([root, here, ...trees.filter(exists).map((tree) => realpathSync(tree))])];
 }
@@ -83,19 +85,24 @@ function rootOf(identity: string, here: string, shared: boolean): string {
 
 /** Reads the main tree of a submodule from its git dir, which is the only place that tells its linked worktrees. */
 function submoduleTree(identity: string): string | null {
-  const tree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readIfThere(join(identity, "config")) ?? "")?.[1];
+  const tree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readGitFile(join(identity, "config")) ?? "")?.[1];
   if (tree === undefined) return null;
   const folder = resolve(identity, tree);
   return exists(folder) ? realpathSync(folder) : null;
 }
 
 function linkedDirs(folder: string, dotGit: string): GitDirs | null {
-  const pointer = /^gitdir: (.+)$/m.exec(readIfThere(dotGit) ?? "")?.[1];
+  const pointer = /^gitdir: (.+)$/m.exec(readGitFile(dotGit) ?? "")?.[1];
   if (pointer === undefined) return null;
   const gitDir = resolve(folder, pointer.trim());
   if (!exists(join(gitDir, "HEAD"))) return null;
-  const common = readIfThere(join(gitDir, "commondir"));
+  const common = readGitFile(join(gitDir, "commondir"));
   return common === null ? { common: gitDir, shared: false } : { common: resolve(gitDir, common.trim()), shared: true };
+}
+
+/** Reads one of git's own small files; null for one that does not exist. */
+export function readGitFile(file: string): string | null {
+  return readBounded(file, GIT_FILE_BYTES_MAX);
 }
 
 function isBareRepository(folder: string): boolean {

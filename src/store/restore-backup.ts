@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { PerdureError } from "../protocol/errors.ts";
 import { Db } from "./db.ts";
 import { unendedRuns } from "./runs.ts";
@@ -40,6 +40,8 @@ function runsIn(backup: string): Set<string> {
   if (!existsSync(backup)) {
     throw new PerdureError("not-found", `${backup} does not exist.`, { hint: "perdure daemon start --restore FILE" });
   }
+  // Opening a fifo would wait for its writer.
+  if (!statSync(backup).isFile()) throw notABackup(backup);
   try {
     const db = new Db(backup, { readOnly: true });
     const runs = new Set(unendedRuns(db).map(({ id }) => id));
@@ -50,7 +52,7 @@ function runsIn(backup: string): Set<string> {
   }
 }
 
-function notABackup(backup: string, cause: unknown): PerdureError {
+function notABackup(backup: string, cause?: unknown): PerdureError {
   return new PerdureError("usage", `${backup} is not a backup of a store.`, {
     hint: "perdure daemon start --restore FILE",
     cause,

@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
-import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { PerdureError } from "../../protocol/errors.ts";
 import { checkMessageBytes, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
+import { readForeign, readUpTo } from "../../state/bounded-read.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
@@ -47,18 +48,21 @@ export function messageBody(argument: string | undefined, values: Invocation["va
 }
 
 function fileText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new PerdureError("not-found", `${file} cannot be read: ${asPerdureError(error).message}`, {
-      hint: `ls -l ${file}`,
-    });
-  }
+  const found = readForeign(file, MESSAGE_BYTES_MAX);
+  if (found !== null && "text" in found) return found.text;
+  const problem = found?.problem ?? "cannot be read: it does not exist";
+  throw new PerdureError(found === null ? "not-found" : "usage", `${file} ${problem}.`, {
+    hint: `ls -l ${file}; a long file goes with --attach FILE, a pipe is read as -`,
+  });
 }
 
 /** Reads standard input without process.stdin, which would change the flags of a shared terminal. */
 function stdinText(): string {
-  return readFileSync(0, "utf8");
+  const text = readUpTo(0, MESSAGE_BYTES_MAX);
+  if (text !== null) return text;
+  throw new PerdureError("usage", `The message has more than ${MESSAGE_BYTES_MAX} bytes, which is the limit.`, {
+    hint: "send it as a file: --attach FILE",
+  });
 }
 
 export function attachmentPaths(values: Invocation["values"]): string[] {

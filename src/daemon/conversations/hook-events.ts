@@ -2,7 +2,8 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { HOOK_EVENT_BYTES_MAX } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
-import { isErrno, readIfThere } from "../../state/files.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
+import { isErrno } from "../../state/files.ts";
 import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
@@ -10,14 +11,14 @@ import { parseObject } from "../../util/fields.ts";
 export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
   const found = eventFiles(folder).flatMap((file) => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return stat ? [{ file, atNs: stat.mtimeNs, bytes: stat.size }] : [];
+    return stat ? [{ file, atNs: stat.mtimeNs }] : [];
   });
   return (
     found
       // Two files of the same clock tick are ordered by name, which may tell which came first.
       .toSorted((a, b) => Number(a.atNs - b.atNs) || (a.file < b.file ? -1 : 1))
-      .flatMap(({ file, bytes }) => {
-        const event = bytes > HOOK_EVENT_BYTES_MAX ? null : parseObject(readIfThere(file) ?? "");
+      .flatMap(({ file }) => {
+        const event = parseObject(readIfReadable(file, HOOK_EVENT_BYTES_MAX));
         const sign = event && adapter.liveness.onHook?.(event);
         if (sign) return [{ sign, file }];
         rmSync(file, { force: true });

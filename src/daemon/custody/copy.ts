@@ -1,8 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
-import { constants } from "node:fs";
-import { chmod, copyFile, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { chmod, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CUSTODY_CHUNK_BYTES, CUSTODY_SEAM_BYTES } from "../../limits/index.ts";
+import { copyRegular, openRegular } from "../../state/open-regular.ts";
 
 /** The size of a copy and its running hash, which is extended as the copy grows. */
 export interface Copy {
@@ -19,7 +19,7 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
   const aside = `${target}.tmp`;
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   try {
-    await copyFile(source, aside, constants.COPYFILE_FICLONE);
+    await copyRegular(source, aside);
     // The copy of a read-only file is read-only, so the mode is set first.
     await chmod(aside, 0o600);
     const handle = await open(aside, "r+");
@@ -38,7 +38,7 @@ export async function copyWhole(source: string, target: string): Promise<Copy> {
 
 /** Appends what the source has beyond the copy. Returns null when the end of the copy differs from the source there. */
 export async function appendTail(source: string, target: string, copy: Copy): Promise<Copy | null> {
-  const [from, to] = [await open(source, "r"), await open(target, "r+")];
+  const [from, to] = [await openRegular(source), await open(target, "r+")];
   try {
     if (!(await endsAlike(from, to, copy.bytes))) return null;
     const hash = copy.hash.copy();
@@ -66,7 +66,7 @@ async function endsAlike(source: FileHandle, target: FileHandle, bytes: number):
 
 /** Hashes the first `bytes` bytes of a file; returns null when it has fewer. */
 export async function hashPrefix(file: string, bytes: number): Promise<Copy | null> {
-  const handle = await open(file, "r");
+  const handle = await openRegular(file);
   try {
     const copy = await hashHandle(handle, bytes);
     return copy.bytes === bytes ? copy : null;

@@ -5,6 +5,7 @@ import { CUSTODY_BYTES_MAX, CUSTODY_KEPT_MS, CUSTODY_TRANSCRIPT_BYTES_MAX } from
 import type { Restored } from "../../protocol/records/launch.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
+import { copyRegular } from "../../state/open-regular.ts";
 import {
   custodyIds,
   custodyOf,
@@ -196,7 +197,7 @@ export class Custody {
     for (const file of companionsOf(conversation)) {
       const target = join(dirname(this.#file(conversation.id)), "companions", basename(file));
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      if (statSync(file, { throwIfNoEntry: false })?.isFile()) await copyFile(file, target);
+      if (statSync(file, { throwIfNoEntry: false })?.isFile()) await copyRegular(file, target);
     }
   }
 

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { chmod, copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits/index.ts";
-import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import type { Attachment } from "../../protocol/records/mail.ts";
 import { isErrno } from "../../state/files.ts";
+import { openRegular } from "../../state/open-regular.ts";
 import { allAttachments } from "../../store/messages.ts";
 import type { MailServices } from "./services.ts";
 
@@ -38,11 +38,9 @@ export async function withAttachments<T extends { again: boolean }>(
 async function copyAll(files: readonly string[], folder: string): Promise<Attachment[]> {
   const attached: Attachment[] = [];
   for (const [at, file] of files.entries()) {
-    await assertAttachable(file);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const copy = join(folder, `${at + 1}-${fileNameOf(basename(file))}`);
-    await copyFile(file, copy, constants.COPYFILE_FICLONE);
-    attached.push({ name: basename(file), file: copy, ...(await syncedHash(copy)) });
+    attached.push({ name: basename(file), file: copy, ...(await copyAttachment(file, copy)) });
   }
   // A file survives a power cut only if the folders that lead to it are on disk, too.
   for (const each of [folder, dirname(folder), dirname(dirname(folder))]) await syncFolder(each);
@@ -58,36 +56,49 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function assertAttachable(file: string): Promise<void> {
-  const info = await stat(file).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
-    throw error;
-  });
-  if (!info?.isFile()) {
-    throw new PerdureError("not-found", `There is no file ${file} to attach.`, { hint: `ls -l ${file}` });
+/** Copies a file through one handle, so that neither its kind nor its size can change between the check and the copy. */
+async function copyAttachment(file: string, copy: string): Promise<{ bytes: number; sha256: string }> {
+  const source = await openAttachable(file);
+  try {
+    const target = await open(copy, "wx", 0o600);
+    try {
+      const hash = createHash("sha256");
+      const buffer = Buffer.allocUnsafe(CUSTODY_CHUNK_BYTES);
+      for (let bytes = 0; ;) {
+        const { bytesRead } = await source.read(buffer, 0, buffer.length, bytes);
+        if (bytesRead === 0) {
+          await target.datasync();
+          return { bytes, sha256: hash.digest("hex") };
+        }
+        bytes += bytesRead;
+        if (bytes > ATTACHMENT_BYTES_MAX) throw tooLarge(file, bytes);
+        const part = buffer.subarray(0, bytesRead);
+        hash.update(part);
+        await target.writeFile(part);
+      }
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
   }
-  if (info.size <= ATTACHMENT_BYTES_MAX) return;
-  throw new PerdureError("usage", `${file} has ${info.size} bytes; the limit is ${ATTACHMENT_BYTES_MAX}.`, {
-    hint: "send its path instead",
-  });
 }
 
-async function syncedHash(file: string): Promise<{ bytes: number; sha256: string }> {
-  // The copy of a read-only file is read-only, so the mode is set first.
-  await chmod(file, 0o600);
-  const handle = await open(file, "r+");
-  try {
-    const hash = createHash("sha256");
-    let bytes = 0;
-    for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: CUSTODY_CHUNK_BYTES })) {
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-    }
-    await handle.datasync();
-    return { bytes, sha256: hash.digest("hex") };
-  } finally {
-    await handle.close();
-  }
+async function openAttachable(file: string): Promise<FileHandle> {
+  const handle = await openRegular(file).catch((error: unknown) => {
+    if (!isPerdureError(error) && !isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) throw error;
+    throw new PerdureError("not-found", `There is no file ${file} to attach.`, { hint: `ls -l ${file}`, cause: error });
+  });
+  const { size } = await handle.stat();
+  if (size <= ATTACHMENT_BYTES_MAX) return handle;
+  await handle.close();
+  throw tooLarge(file, size);
+}
+
+function tooLarge(file: string, bytes: number): PerdureError {
+  return new PerdureError("usage", `${file} has ${bytes} bytes; the limit is ${ATTACHMENT_BYTES_MAX}.`, {
+    hint: "send its path instead",
+  });
 }
 
 /** Deletes copies that belong to no message. Recent ones stay, because their message may be about to be admitted. */

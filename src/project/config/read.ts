@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { CONFIG_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isErrno, readIfThere } from "../../state/files.ts";
+import { readBounded } from "../../state/bounded-read.ts";
 import { CONFIG_FILE, type FoundProject } from "../find.ts";
 import type * as Check from "./check.ts";
 import { configError, loadLineFinder, type ConfigSource } from "./errors.ts";
@@ -57,7 +57,7 @@ export function readUserSettings(file: string): Settings {
 }
 
 function read(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText | null {
-  const text = readConfig(file);
+  const text = readBounded(file, CONFIG_BYTES_MAX);
   if (text === null) return null;
   const source = { file: file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file, text };
   const values = parseToml(source);
@@ -76,18 +76,6 @@ function checkValues(values: Record<string, unknown>, kind: Check.FileKind, sour
   const lineOf = loadLineFinder(source);
   const first = problems.reduce((best, each) => (lineOf(each.path) < lineOf(best.path) ? each : best));
   throw configError(source, first.path, first.message, first.hint ?? undefined);
-}
-
-function readConfig(file: string): string | null {
-  try {
-    const text = readIfThere(file);
-    if (text === null || text.length <= CONFIG_BYTES_MAX) return text;
-  } catch (error) {
-    if (!isErrno(error, "EISDIR", "EACCES")) throw error;
-    const why = isErrno(error, "EISDIR") ? "it is a folder" : "permission denied";
-    throw new PerdureError("usage", `${file} cannot be read: ${why}.`, { hint: `ls -ld ${file}` });
-  }
-  throw new PerdureError("usage", `${file} has more than ${CONFIG_BYTES_MAX} bytes.`, { hint: `edit ${file}` });
 }
 
 /** The parser's own error is not kept as the cause, because it quotes lines of the file, which may hold a secret. */

@@ -1,10 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
 import { relative } from "node:path";
 import { PROMPT_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import { own } from "../../util/own.ts";
-import { isErrno } from "../../state/files.ts";
+import { readForeign } from "../../state/bounded-read.ts";
 import { pathInside } from "../path-inside.ts";
 import { entryError, type FleetFileEntry } from "./entry.ts";
 
@@ -30,19 +29,12 @@ export function readPrompt(entry: FleetFileEntry, path: string, root: string): P
     throw entryError(entry, "prompt", `.prompt ${quoted} is not inside the project.`, 'such as "prompts/coder.md"');
   }
   const promptError = (why: string): Error => entryError(entry, "prompt", `.prompt ${quoted} ${why}.`, `edit ${file}`);
-  try {
-    const stats = statSync(file);
-    if (!stats.isFile()) throw promptError("is not a file");
-    if (stats.size > PROMPT_BYTES_MAX) throw promptError(`has ${stats.size} bytes; the limit is ${PROMPT_BYTES_MAX}`);
-    const text = readFileSync(file, "utf8");
-    if (text.trim() === "") throw promptError("is empty");
-    if (text.includes("\0")) throw promptError("contains a NUL character");
-    return { file: relative(process.cwd(), file), text };
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) throw promptError("does not exist");
-    if (isErrno(error, "EACCES")) throw promptError("cannot be read: permission denied");
-    throw error;
-  }
+  const found = readForeign(file, PROMPT_BYTES_MAX);
+  if (found === null) throw promptError("does not exist");
+  if ("problem" in found) throw promptError(found.problem);
+  if (found.text.trim() === "") throw promptError("is empty");
+  if (found.text.includes("\0")) throw promptError("contains a NUL character");
+  return { file: relative(process.cwd(), file), text: found.text };
 }
 
 /** Replaces the placeholders in one pass: a value that contains `{{…}}` is not expanded again. */

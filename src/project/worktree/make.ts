@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { ASK_PROGRAM_BYTES_MAX, WORKTREE_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { shorten } from "../../protocol/names.ts";
-import { isErrno, readIfThere } from "../../state/files.ts";
+import { isErrno } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
-import { findProject } from "../find.ts";
+import { findProject, readGitFile } from "../find.ts";
 import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
 
@@ -68,8 +68,8 @@ function isExistingWorktree(root: string, path: string): boolean {
         : `inspect it and move it away: ls -la ${path}`,
     });
   }
-  const gitDir = /^gitdir: (.+)$/m.exec(readIfThere(join(path, ".git")) ?? "")?.[1] ?? "";
-  if (readIfThere(join(gitDir, "locked"))?.trim() !== "initializing") return true;
+  const gitDir = /^gitdir: (.+)$/m.exec(readGitFile(join(path, ".git")) ?? "")?.[1] ?? "";
+  if (readGitFile(join(gitDir, "locked"))?.trim() !== "initializing") return true;
   throw new PerdureError("refused", `Another git is creating ${path}, or was interrupted while creating it.`, {
     hint: `if no git is running: git -C ${root} worktree remove -f -f ${path}`,
   });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { readIfThere } from "../../state/files.ts";
+import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { parseObject } from "../../util/fields.ts";
@@ -34,7 +35,7 @@ function conversationName(env: Environment): string | null {
   if (!env.CLAUDE_PID || !/^[0-9]+$/.test(env.CLAUDE_PID)) return null;
   const folder = env.CLAUDE_CONFIG_DIR || join(homeDir(env), ".claude");
   // A file that claude is just writing has no name yet.
-  const entry = parseObject(readIfThere(join(folder, "sessions", `${env.CLAUDE_PID}.json`)) ?? "");
+  const entry = parseObject(readIfReadable(join(folder, "sessions", `${env.CLAUDE_PID}.json`), VENDOR_FILE_BYTES_MAX));
   if (env.CLAUDE_CODE_SESSION_ID && entry?.sessionId !== env.CLAUDE_CODE_SESSION_ID) return null;
   return typeof entry?.name === "string" ? entry.name : null;
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { readIfThere } from "../../state/files.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { findFile } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
@@ -23,7 +24,7 @@ export function listClaude(configDir: string, limit: number): Promise<FoundConve
 
 /** Returns the days after which claude deletes a conversation: thirty, unless the user's settings say otherwise. */
 export function sweepsAfterDays(configDir: string): number | null {
-  const settings = parseObject(readIfThere(join(configDir, "settings.json")) ?? "");
+  const settings = parseObject(readIfReadable(join(configDir, "settings.json"), VENDOR_FILE_BYTES_MAX));
   const days = settings?.cleanupPeriodDays;
   return typeof days === "number" ? days : 30;
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { parse } from "smol-toml";
+import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { readIfThere } from "../../state/files.ts";
+import { readBounded } from "../../state/bounded-read.ts";
 import { isTable } from "../../util/fields.ts";
 
 /**
@@ -10,7 +11,7 @@ import { isTable } from "../../util/fields.ts";
  */
 export function profileSettings(configDir: string, profile: string): string[] {
   const file = join(configDir, `${profile}.config.toml`);
-  const text = readIfThere(file);
+  const text = readBounded(file, VENDOR_FILE_BYTES_MAX);
   if (text === null) return [];
   try {
     const { model_provider: provider, model_providers: providers } = parse(text);

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import { AGENT_LOG_BYTES_MAX, AGENT_LOG_OVERLAP_BYTES, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
-import { isErrno } from "../../state/files.ts";
+import { openIfReadable } from "../../state/bounded-read.ts";
 
 const SAYS = "Registering foreground session: ";
 const LINE = new RegExp(`^\\S+Z \\[INFO\\] ${SAYS}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`, "gm");
@@ -10,7 +10,8 @@ const LINE = new RegExp(`^\\S+Z \\[INFO\\] ${SAYS}([0-9a-f]{8}(?:-[0-9a-f]{4}){3
  * tell: without a terminal, with the log turned down, or so long ago that nobody would look for it every second.
  */
 export function foregroundIn(log: string): string | null {
-  const file = openIfThere(log);
+  // A file that cannot be read belongs to another user.
+  const file = openIfReadable(log);
   if (file === null) return null;
   try {
     const { size } = fstatSync(file);
@@ -26,15 +27,5 @@ export function foregroundIn(log: string): string | null {
     return null;
   } finally {
     closeSync(file);
-  }
-}
-
-function openIfThere(file: string): number | null {
-  try {
-    return openSync(file, "r");
-  } catch (error) {
-    // The file belongs to another user, or was removed since it was listed.
-    if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return null;
-    throw error;
   }
 }

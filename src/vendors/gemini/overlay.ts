@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type * as Jsonc from "jsonc-parser";
-import { HOOK_WAIT_MS } from "../../limits/index.ts";
+import { HOOK_WAIT_MS, VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Variables } from "../../protocol/records/conversation.ts";
-import { readIfThere } from "../../state/files.ts";
+import { readBounded } from "../../state/bounded-read.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf } from "../../util/fields.ts";
@@ -80,7 +80,7 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
 
 /** JSON with comments and without commas at the end of lists, as gemini reads it. The error quotes nothing: there may be keys in it. */
 function userSettings(file: string): Fields {
-  const text = readIfThere(file)?.replace(/^\uFEFF/, "") ?? "";
+  const text = readBounded(file, VENDOR_FILE_BYTES_MAX)?.replace(/^\uFEFF/, "") ?? "";
   const { parse, printParseErrorCode } = jsonc();
   const errors: Jsonc.ParseError[] = [];
   const settings: unknown = parse(text, errors, { allowEmptyContent: true });

@@ -1,8 +1,9 @@
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
+import { TRANSCRIPT_READ_BYTES, VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { readIfThere } from "../../state/files.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
+import { openRegular } from "../../state/open-regular.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { entriesOf } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
@@ -63,7 +64,7 @@ async function sizeOf(file: string): Promise<number> {
  * set anew, to none, and a moment later to all of them. Killed in between, the first stands.
  */
 async function isTakenBack(file: string): Promise<boolean> {
-  const handle = await open(file, "r");
+  const handle = await openRegular(file);
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - TRANSCRIPT_READ_BYTES);
@@ -82,7 +83,8 @@ async function isTakenBack(file: string): Promise<boolean> {
 
 /** A file beside a project's conversations says which folder they belong to. */
 function projectOf(file: string): string | undefined {
-  return readIfThere(join(dirname(dirname(file)), ".project_root"))?.trim();
+  const root = readIfReadable(join(dirname(dirname(file)), ".project_root"), VENDOR_FILE_BYTES_MAX).trim();
+  return root === "" ? undefined : root;
 }
 
 export async function listGemini(configDir: string, limit: number): Promise<FoundConversation[]> {

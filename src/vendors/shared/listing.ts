@@ -1,8 +1,10 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { EXCERPT_CHARS_MAX, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
 import type { FoundConversation } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
+import { openRegular } from "../../state/open-regular.ts";
 import { parseLines, readPart, type TranscriptForm } from "./transcript.ts";
 
 export interface Listing {
@@ -60,8 +62,8 @@ async function changedAt(file: string): Promise<number> {
 }
 
 async function endsOf(file: string): Promise<Record<string, unknown>[]> {
-  const handle = await open(file, "r").catch((error: unknown) => {
-    if (isErrno(error, "ENOENT", "EACCES", "EPERM")) return null;
+  const handle = await openRegular(file).catch((error: unknown) => {
+    if (isErrno(error, "ENOENT", "EACCES", "EPERM") || isPerdureError(error)) return null;
     throw error;
   });
   if (handle === null) return [];

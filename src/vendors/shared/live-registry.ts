@@ -1,6 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isErrno, readIfThere } from "../../state/files.ts";
+import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
+import { isErrno } from "../../state/files.ts";
 import { parseObject, textOf } from "../../util/fields.ts";
 import type { ProcessView } from "../adapter.ts";
 
@@ -20,23 +22,14 @@ export interface ProcessStarts {
  * behind, and pids come back: an entry that tells its process's start time counts only with it.
  */
 export function liveEntry(folder: string, pid: number, processes: ProcessStarts): LiveEntry | null {
-  const fields = parseObject(readIfReadable(join(folder, `${pid}.json`)));
+  // A file that cannot be read is somebody else's, and no file is no entry.
+  const fields = parseObject(readIfReadable(join(folder, `${pid}.json`), VENDOR_FILE_BYTES_MAX));
   const live = fields === null ? null : processes.inspect(pid);
   if (fields === null || live === null) return null;
   const started = typeof fields.procStart === "number" ? String(fields.procStart) : textOf(fields.procStart);
   // The entry has the start time alone, or behind the boot id and a colon.
   const same = started === null || started === live.startedAt || started.endsWith(`:${live.startedAt}`);
   return same ? { pid, fields } : null;
-}
-
-/** A file that cannot be read is somebody else's, and no file is no entry. */
-function readIfReadable(file: string): string {
-  try {
-    return readIfThere(file) ?? "";
-  } catch (error) {
-    if (isErrno(error, "EACCES", "EPERM", "EISDIR")) return "";
-    throw error;
-  }
 }
 
 export function liveEntries(folder: string, processes: ProcessView): LiveEntry[] {

@@ -1,7 +1,9 @@
-import { open, stat, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { TRANSCRIPT_FIRST_LINE_BYTES_MAX, TRANSCRIPT_READ_BYTES } from "../../limits/index.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { isErrno } from "../../state/files.ts";
+import { openRegular } from "../../state/open-regular.ts";
 import { parseObject } from "../../util/fields.ts";
 
 export interface TranscriptLine {
@@ -35,12 +37,11 @@ export interface TranscriptForm {
 export async function probeLines(file: string, session: string, form: TranscriptForm): Promise<Transcript> {
   let handle: FileHandle | null = null;
   try {
-    // Checked before opening, because opening a pipe would wait for its writer.
-    if (!(await stat(file)).isFile()) return { state: "damaged", file, why: "it is not a file", bytes: 0 };
-    handle = await open(file, "r");
+    handle = await openRegular(file);
     return await probeOpen(handle, file, session, form);
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return { state: "absent" };
+    if (isPerdureError(error)) return { state: "damaged", file, why: "it is not a file", bytes: 0 };
     const why = `it cannot be read (${error instanceof Error && "code" in error ? String(error.code) : String(error)})`;
     return { state: "damaged", file, why, bytes: 0 };
   } finally {

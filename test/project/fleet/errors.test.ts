@@ -63,7 +63,7 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["a prompt outside", `${X}prompt = "../secret.md"\n`, 3, /prompt "\.\.\/secret\.md" is not inside/, INSIDE],
   ["a prompt through a link", `${X}prompt = "out/secret.md"\n`, 3, /is not inside/, INSIDE],
   ["a prompt that is not there", `${X}prompt = "none.md"\n`, 3, /prompt "none\.md" does not exist/, /edit/],
-  ["a prompt that is a folder", `${X}prompt = "folder"\n`, 3, /is not a file/, /edit/],
+  ["a prompt that is a folder", `${X}prompt = "folder"\n`, 3, /it is a folder/, /edit/],
   ["a prompt without a word", `${X}prompt = "empty.md"\n`, 3, /is empty/, /edit/],
   ["a prompt without an end", `${X}prompt = "long.md"\n`, 3, /has 200000 bytes/, /edit/],
   [

@@ -1,0 +1,89 @@
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from "node:fs";
+import { READ_CHUNK_BYTES } from "../limits/index.ts";
+import { PerdureError } from "../protocol/errors.ts";
+import { isErrno } from "./files.ts";
+
+// A file that is not ours may be anything: git carries links, and a link may lead to a device without an end or to a fifo that
+// nobody writes to. The kind is looked at before the open, because opening some devices does something, and once more after it.
+
+/** The text of a file that is not ours, or what is wrong with the file: the end of a sentence that its name begins. */
+export type ForeignFile = { text: string } | { problem: string };
+
+/** The flags of an open that neither waits for a fifo's writer nor takes a terminal. */
+export const NO_WAIT = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Reads a text file that is not ours; null for one that does not exist. Throws, with a sentence, what is wrong with it. */
+export function readBounded(file: string, bytesMax: number): string | null {
+  const found = readForeign(file, bytesMax);
+  if (found === null || "text" in found) return found?.text ?? null;
+  throw new PerdureError("usage", `${file} ${found.problem}.`, { hint: `ls -ld ${file}` });
+}
+
+/** Reads a text file that is not ours where one that cannot be read tells no more than one that does not exist. */
+export function readIfReadable(file: string, bytesMax: number): string {
+  const found = readForeign(file, bytesMax);
+  return found !== null && "text" in found ? found.text : "";
+}
+
+/** Reads a regular file of at most so many bytes without ever waiting; null for one that does not exist. */
+export function readForeign(file: string, bytesMax: number): ForeignFile | null {
+  const opened = openForeign(file);
+  if (opened === null || "problem" in opened) return opened;
+  try {
+    const { size } = fstatSync(opened.fd);
+    if (size > bytesMax) return { problem: `has ${size} bytes; the limit is ${bytesMax}` };
+    const text = readUpTo(opened.fd, bytesMax);
+    return text === null ? { problem: `has more than ${bytesMax} bytes` } : { text };
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** Reads an open file to its end; null, without reading on, if it has more bytes than allowed, whatever its size says. */
+export function readUpTo(fd: number, bytesMax: number): string | null {
+  const chunks: Buffer[] = [];
+  for (let total = 0; total <= bytesMax;) {
+    const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, bytesMax + 1 - total));
+    const length = readSync(fd, chunk);
+    if (length === 0) return Buffer.concat(chunks, total).toString("utf8");
+    chunks.push(chunk.subarray(0, length));
+    total += length;
+  }
+  return null;
+}
+
+/** Opens a regular file that is not ours, to be read in parts; null for one that does not exist or cannot be read. */
+export function openIfReadable(file: string): number | null {
+  const opened = openForeign(file);
+  return opened !== null && "fd" in opened ? opened.fd : null;
+}
+
+function openForeign(file: string): { fd: number } | { problem: string } | null {
+  try {
+    const before = irregularity(statSync(file));
+    if (before !== null) return { problem: before };
+    const fd = openSync(file, NO_WAIT);
+    const after = irregularity(fstatSync(fd));
+    if (after === null) return { fd };
+    closeSync(fd);
+    return { problem: after };
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
+    const problem = problemOf(error);
+    if (problem === null) throw error;
+    return { problem };
+  }
+}
+
+/** Returns what keeps a file from being read: everything but a regular file may wait, or never end. */
+export function irregularity(stats: Stats): string | null {
+  if (stats.isFile()) return null;
+  return stats.isDirectory() ? "cannot be read: it is a folder" : "is not a regular file";
+}
+
+function problemOf(error: unknown): string | null {
+  if (isErrno(error, "EACCES", "EPERM")) return "cannot be read: permission denied";
+  if (isErrno(error, "ELOOP")) return "cannot be read: too many links lead to it, or they lead in a circle";
+  // A socket cannot be opened at all.
+  return isErrno(error, "ENXIO") ? "is not a regular file" : null;
+}
