@@ -63,7 +63,8 @@ async function list({ values, out }: Invocation): Promise<void> {
       : table(["CONVERSATION", "VENDOR", "LAST USED", "BEGAN IN", "USE", "LAST WORDS"], rows, out.paint.dim);
   });
   const elsewhere = everywhere.length - here.length;
-  if (here.length === 0) out.note("No conversation of an installed vendor began in this project.");
+  const where = values.all === true ? "was found" : "began in this project";
+  if (here.length === 0) out.note(`No conversation of an installed vendor ${where}.`);
   if (elsewhere > 0) out.note(`${elsewhere} more began elsewhere: perdure adopt --all`);
   if (here.length > 0) out.note("→ perdure adopt NAME --conversation ID");
 }

@@ -26,5 +26,5 @@ export function withConfigWarning(command: Command): Command {
 function warn({ out }: Invocation, alreadyPrinted: string): void {
   const error = toleratedConfigError();
   if (error === null || error.message === alreadyPrinted) return;
-  out.note(`perdure: ${printable(error.message)}\n  → ${printable(error.hint ?? "")}; the file was ignored`);
+  out.note(`perdure: ${printable(error.message)}\n  → ${printable(error.hint ?? "")} (the file was ignored)`);
 }

@@ -76,7 +76,7 @@ function noPaneError(services: Services, { address, worker }: FoundWorker): Perd
       "conflict",
       `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of perdure.`,
       {
-        hint: `look there, or: perdure takeover ${worker.name} && perdure up ${worker.name}`,
+        hint: `look there, or take it over: perdure takeover ${worker.name} && ${startCommand(worker.name, worker.fleet !== null)}`,
       },
     );
   }
