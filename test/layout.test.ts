@@ -426,3 +426,31 @@ function reachedFrom(file: string, graph: ReadonlyMap<string, readonly string[]>
   }
   return reached;
 }
+
+const SLIVER_LINES = 25;
+/** Why a file may be short though only one other imports it. */
+const SHORT_FOR_A_REASON: readonly [file: RegExp, reason: string][] = [
+  [/^commands\/\w+\/[\w-]+\.ts$/, "one verb, or one group of verbs, per file"],
+  [/^daemon\/calls\/[\w-]+\.ts$/, "one handler per file"],
+  [/^limits\/\w+\.ts$/, "the bounds of one room"],
+  [/^store\/migrations\/[\w-]+\.ts$/, "one migration per file, never edited"],
+  [/^store\/epochs\.ts$/, "its SQL belongs in store/"],
+  [/^core\/epoch\.ts$/, "a decision without I/O, tested alone"],
+  [/^vendors\/\w+\/screen\.ts$/, "what a vendor's terminal shows is one file of its folder"],
+  [/^daemon\/launch\/first-prompt\.ts$/, "the rule is looked for by its name"],
+  [/^(?:index|cli|daemon|scripted)\.ts$/, "an entry point"],
+];
+
+test("a short file that one other imports has a reason", () => {
+  const files = globSync("**/*.ts", { cwd: "src" });
+  const texts = new Map(files.map((file) => [file, readFileSync(join("src", file), "utf8")]));
+  const imported = [...texts].flatMap(([file, text]) => [...new Set(targetsOf(file, text))]);
+  const slivers = files.filter((file) => {
+    const isShort = (texts.get(file)?.split("\n").length ?? 0) - 1 < SLIVER_LINES;
+    return isShort && imported.filter((target) => target === file).length <= 1;
+  });
+  expect(slivers.filter((file) => !SHORT_FOR_A_REASON.some(([pattern]) => pattern.test(file)))).toEqual([]);
+  // A reason that no file needs any more goes.
+  const needless = SHORT_FOR_A_REASON.filter(([pattern]) => !slivers.some((file) => pattern.test(file)));
+  expect(needless.map(([, reason]) => reason)).toEqual([]);
+});
