@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { carriers, processTable, type ProcessInfo, type RunMark } from "../../src/runtime/process/index.ts";
 import { signalRunProcess } from "../../src/runtime/process/signal.ts";
+import { eventually } from "./check.ts";
 
 export const BIN = resolve(import.meta.dirname, "../../bin/perdure.js");
 
@@ -121,6 +122,15 @@ export class Home {
     execFileSync("git", args, { cwd, env: { ...this.env, ...identity }, stdio: "ignore" });
   }
 
+  /** A process that was killed, or that a vendor's program left behind, may write into the home until it is really gone. */
+  async #untilNobodyWrites(): Promise<void> {
+    await eventually("the processes of the home to be gone", () => {
+      const left = processTable().withVariable("HOME", this.dir);
+      if (left.length > 0) spawnSync("kill", ["-KILL", ...left.map(({ pid }) => String(pid))], { stdio: "ignore" });
+      return left.length === 0;
+    });
+  }
+
   /** Ends what was started here, by run and by pid, and removes the folder. */
   async clear(): Promise<void> {
     if (existsSync(this.state)) {
@@ -131,6 +141,7 @@ export class Home {
       this.killTmux();
     }
     for (const child of this.#children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await this.#untilNobodyWrites();
     rmSync(this.dir, { recursive: true, force: true });
   }
 }

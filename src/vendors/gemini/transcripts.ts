@@ -51,7 +51,7 @@ async function probeFile(file: string, id: string): Promise<Transcript> {
   }
   if (found.state !== "good") return found;
   if (!(await isTakenBack(file))) return { ...found, cwd: projectOf(file) };
-  const why = "a resume was interrupted, and gemini no longer sees the earlier messages";
+  const why = "a resume was cut short, and gemini no longer sees the earlier messages";
   return { state: "damaged", file, bytes: found.bytes, why };
 }
 
