@@ -5,6 +5,9 @@ import { KIB, MIB } from "./units.ts";
 /** Bytes asked for at a time: nearly every such file is read whole by the first question. */
 export const READ_CHUNK_BYTES = 64 * KIB;
 
+/** Bytes asked for when the end of a file is expected: few, because the daemon reads small files every second. */
+export const END_READ_BYTES = KIB;
+
 /** Bytes of git's own small files, of which only the repository's configuration has more than a line. Git's bound for `.git` is the same. */
 export const GIT_FILE_BYTES_MAX = MIB;
 

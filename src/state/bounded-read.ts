@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from "node:fs";
-import { READ_CHUNK_BYTES } from "../limits/index.ts";
+import { END_READ_BYTES, READ_CHUNK_BYTES } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "./files.ts";
 
@@ -32,22 +32,28 @@ export function readForeign(file: string, bytesMax: number): ForeignFile | null 
   try {
     const { size } = fstatSync(opened.fd);
     if (size > bytesMax) return { problem: `has ${size} bytes; the limit is ${bytesMax}` };
-    const text = readUpTo(opened.fd, bytesMax);
+    const text = readUpTo(opened.fd, bytesMax, size + 1);
     return text === null ? { problem: `has more than ${bytesMax} bytes` } : { text };
   } finally {
     closeSync(opened.fd);
   }
 }
 
-/** Reads an open file to its end; null, without reading on, if it has more bytes than allowed, whatever its size says. */
-export function readUpTo(fd: number, bytesMax: number): string | null {
+/**
+ * Reads an open file to its end; null, without reading on, if it has more bytes than allowed, whatever its size says. The first
+ * read is for `firstBytes`: most files are small, are read again and again, and need no more.
+ */
+export function readUpTo(fd: number, bytesMax: number, firstBytes = READ_CHUNK_BYTES): string | null {
   const chunks: Buffer[] = [];
+  let capacity = Math.min(firstBytes, READ_CHUNK_BYTES);
   for (let total = 0; total <= bytesMax;) {
-    const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, bytesMax + 1 - total));
+    const chunk = Buffer.allocUnsafe(Math.min(capacity, bytesMax + 1 - total));
     const length = readSync(fd, chunk);
     if (length === 0) return Buffer.concat(chunks, total).toString("utf8");
     chunks.push(chunk.subarray(0, length));
     total += length;
+    // A read that was not filled is nearly always the last one, and only its end is still to be seen.
+    capacity = length < chunk.length ? END_READ_BYTES : READ_CHUNK_BYTES;
   }
   return null;
 }
