@@ -9,7 +9,7 @@ import {
   joinGroupWindow,
   newSessionCommands,
   newWindowCommands,
-  respawnCommands,
+  replacePaneCommands,
   tmuxSessionName,
   type StartRequest,
 } from "./start-commands.ts";
@@ -66,28 +66,51 @@ export class PaneStarter {
     }
     const session = tmuxSessionName(request.project);
     const old = own.find((pane) => pane.session === session && pane.group === request.group);
-    if (old) return parseStartedPane((await client.send(...respawnCommands(request, old.id))).at(-1));
+    if (old) return this.#replacePane(client, request, old, panes);
     // Old panes in another project's session or another group's window do not belong to the worker any more.
     for (const { id } of own) await client.send(["kill-pane", "-t", id]);
     return this.#startInNewWindow(client, request, panes);
   }
 
+  async #replacePane(
+    client: ControlClient,
+    request: StartRequest,
+    { id, session }: Pane,
+    panes: readonly Pane[],
+  ): Promise<StartedPane> {
+    const options = await localOptions(client, id);
+    return this.#atFreeIndex(session, panes, async (index) => {
+      const [started] = await client.send(...replacePaneCommands(request, { pane: id, options }, index));
+      return parseStartedPane(started);
+    });
+  }
+
   async #startInNewWindow(client: ControlClient, request: StartRequest, panes: readonly Pane[]): Promise<StartedPane> {
     const session = tmuxSessionName(request.project);
+    // The next start of a session that is being made need not wait for it: commands are carried out in order.
+    const isNew = !this.#startingSessions.has(session) && panes.every((pane) => pane.session !== session);
+    return this.#atFreeIndex(session, panes, async (index) => {
+      const commands = isNew ? newSessionCommands(request) : newWindowCommands(request, index);
+      const started = parseStartedPane((await client.send(...commands))[0]);
+      if (request.group !== null) await this.#joinGroupWindow(client, request, request.group, started.pane, panes);
+      return started;
+    });
+  }
+
+  /** Runs a start with an index that no window has and no other start under way was given. */
+  async #atFreeIndex(
+    session: string,
+    panes: readonly Pane[],
+    start: (index: number) => Promise<StartedPane>,
+  ): Promise<StartedPane> {
     const indexes = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
-    const known = this.#startingSessions.get(session);
-    const starting = known ?? { starts: 0, next: 0 };
+    const starting = this.#startingSessions.get(session) ?? { starts: 0, next: 0 };
     this.#startingSessions.set(session, starting);
     const index = Math.max(starting.next, FIRST_WINDOW_INDEX, ...indexes.map((each) => each + 1));
     starting.next = index + 1;
     starting.starts += 1;
-    // Sent in the same turn, so that the next start sees the session as under way and need not wait for it.
-    const isNew = known === undefined && indexes.length === 0;
-    const answer = client.send(...(isNew ? newSessionCommands(request) : newWindowCommands(request, index)));
     try {
-      const started = parseStartedPane((await answer)[0]);
-      if (request.group !== null) await this.#joinGroupWindow(client, request, request.group, started.pane, panes);
-      return started;
+      return await start(index);
     } finally {
       starting.starts -= 1;
       if (starting.starts === 0) this.#startingSessions.delete(session);
@@ -123,6 +146,16 @@ export class PaneStarter {
     this.#listing ??= listPanes(client).finally(() => (this.#listing = null));
     return this.#listing;
   }
+}
+
+/** Returns the options of this pane alone: our marks, and what a person set on it. */
+async function localOptions(client: ControlClient, pane: string): Promise<Map<string, string>> {
+  const lines = await client.sendGuarded(["show-options", "-p", "-t", pane]);
+  const names = lines.flatMap((line) => /^@?[\w-]+(?:\[\d+\])?(?= )/.exec(line) ?? []);
+  const values = await Promise.all(
+    names.map((name) => client.sendGuarded(["show-options", "-p", "-q", "-v", "-t", pane, name])),
+  );
+  return new Map(names.map((name, index) => [name, values[index]?.join("\n") ?? ""]));
 }
 
 function parseStartedPane(lines: readonly string[] | undefined): StartedPane {

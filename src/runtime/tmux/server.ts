@@ -39,7 +39,7 @@ export class TmuxServer {
     await this.#connection.ensure();
   }
 
-  /** Starts a worker's process in its old pane, or in a new one. A second start of the same run finds the first. */
+  /** Starts a worker's process in the place of its old pane, or in a window of its own. A second start of the same run finds the first. */
   async start(request: StartRequest): Promise<StartedPane> {
     checkStart(request);
     return this.#starter.start(await this.#connection.ensure(), request);

@@ -21,6 +21,12 @@ export interface StartRequest {
   argv: readonly string[];
 }
 
+/** A pane whose process has ended, with the options that were set on it alone. */
+export interface EndedPane {
+  pane: string;
+  options: ReadonlyMap<string, string>;
+}
+
 /** Throws at a request that tmux would misunderstand or silently change. */
 export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   const bytes = [...argv, ...Object.entries(env).flat()].reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0);
@@ -78,12 +84,21 @@ export function joinGroupWindow(pane: string, groupPane: string): string[][] {
   ];
 }
 
-/** Starts the process in a pane whose last one has ended: the pane's id and place stay, its last screen is cleared. */
-export function respawnCommands(request: StartRequest, pane: string): string[][] {
+/**
+ * Starts the process in place of an ended pane: in a new pane, made in a window of its own at this index, that takes the ended
+ * pane's place with its size, its focus and its zoom. tmux 3.3a to 3.7 can crash when a pane is respawned while a control-mode
+ * client, such as iTerm2's, reads its output; a client could attach at any time, so no pane is ever respawned.
+ */
+export function replacePaneCommands(request: StartRequest, ended: EndedPane, index: number): string[][] {
+  const place = `=${tmuxSessionName(request.project)}:${index}`;
+  const options = [...ended.options].map(([name, value]) => ["set-option", "-p", "-t", place, "--", name, value]);
+  const [newWindow = [], ...marks] = newWindowCommands(request, index);
   return [
-    ["respawn-pane", "-t", pane, ...processArguments(request)],
-    ...markCommands(request, pane),
-    ["display-message", "-p", "-t", pane, PANE_AND_PID],
+    newWindow,
+    ...options,
+    ...marks,
+    ["swap-pane", "-d", "-Z", "-s", place, "-t", ended.pane],
+    ["kill-pane", "-t", ended.pane],
   ];
 }
 

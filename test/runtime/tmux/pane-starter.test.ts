@@ -13,6 +13,14 @@ afterEach(() => fixture.clear());
 const workersOf = (panes: { workerId: string | null }[]): (string | null)[] =>
   panes.map(({ workerId }) => workerId).filter((id) => id !== null);
 
+/** Every window with its panes, in order: where each is, how large, of which worker, and where a client looks. */
+function places(): string {
+  const window = "#{session_name} #{window_index} #{window_id} #{window_name} #{window_active}";
+  const pane =
+    "#{pane_left},#{pane_top} #{pane_width}x#{pane_height} #{pane_active} #{@perdure_worker} #{@perdure_name}";
+  return fixture.tmux("list-panes", "-a", "-F", `${window} ${pane}`);
+}
+
 test("a worker is the pane's own process, in its folder, marked from its first instant, in an environment of nobody", async () => {
   const server = fixture.server();
   const { pane, pid } = await server.start(fixture.request("backend", SLEEP));
@@ -61,7 +69,7 @@ test("panes that are not where they were expected are found by listing again", a
   expect(workersOf(panes)).toHaveLength(names.length);
 });
 
-test("an ended worker's pane keeps how it ended and what it said; its next start is in the same pane and place", async () => {
+test("an ended worker's pane keeps how it ended and what it said; its next start takes its place", async () => {
   const server = fixture.server();
   await server.start(fixture.request("first", SLEEP));
   // tmux may lose what is said in the very moment of the end, so that is not what it ends with.
@@ -74,17 +82,57 @@ test("an ended worker's pane keeps how it ended and what it said; its next start
     (await server.panes()).find(({ id, exitStatus }) => id === pane && exitStatus !== null) ?? null;
   expect(await until("the end", look)).toMatchObject({ dead: true, exitStatus: 7, exitSignal: null });
   expect(await server.capture(pane, { lines: 10 })).toBe("last words\n\n[second has ended with code 7]");
-  const before = fixture.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}");
+  const before = places();
   const again = await server.start(fixture.request("second", SLEEP, { run: "host.api.second.2" }));
-  expect(again.pane).toBe(pane);
-  expect(fixture.tmux("list-windows", "-t", "=api:", "-F", "#{window_index} #{window_name} #{window_layout}")).toBe(
-    before,
+  expect(places()).toBe(before);
+  const own = (await server.panes()).filter(({ workerId }) => workerId === "id-second");
+  expect(own).toMatchObject([{ id: again.pane, pid: again.pid, dead: false, run: "host.api.second.2" }]);
+});
+
+test("B5: a pane that takes another's place has its focus, its zoom and its options, beside a pane that a person opened", async () => {
+  const server = fixture.server();
+  const start = (run: string, argv: string[]) =>
+    server.start(fixture.request("w", argv, { run, group: "pair", project: "api" }));
+  const ended = async (run: string) => {
+    await until("its end", async () => (await server.panes()).find((pane) => pane.run === run && pane.dead) ?? null);
+  };
+  const first = await start("r1", sh("exit 0"));
+  await server.start(fixture.request("mate", SLEEP, { group: "pair" }));
+  await server.start(fixture.request("elsewhere", SLEEP));
+  await ended("r1");
+  fixture.tmux("split-window", "-d", "-h", "-t", first.pane, "-l", "30", ...SLEEP);
+  fixture.tmux("set-option", "-p", "-t", first.pane, "remain-on-exit", "on");
+  fixture.tmux("set-option", "-p", "-t", first.pane, "@note", 'two words, a "quote"; and #{more}');
+  fixture.tmux("select-window", "-t", first.pane);
+  fixture.tmux("select-pane", "-t", first.pane);
+  const before = places();
+  const second = await start("r2", sh("exit 0"));
+  expect(places()).toBe(before);
+  expect(fixture.tmux("display-message", "-p", "-t", "=api:", "#{pane_id}")).toBe(second.pane);
+  const options = fixture.tmux("show-options", "-p", "-t", second.pane).split("\n");
+  expect(options).toContain("@perdure_name w");
+  expect(options).toContain("remain-on-exit on");
+  expect(fixture.tmux("show-options", "-pv", "-t", second.pane, "@note")).toBe('two words, a "quote"; and #{more}');
+  await ended("r2");
+  fixture.tmux("resize-pane", "-Z", "-t", second.pane);
+  const third = await start("r3", SLEEP);
+  expect(fixture.tmux("display-message", "-p", "-t", "=api:", "#{pane_id} #{window_zoomed_flag}")).toBe(
+    `${third.pane} 1`,
   );
-  expect((await server.panes()).find(({ id }) => id === pane)).toMatchObject({
-    pid: again.pid,
-    dead: false,
-    run: "host.api.second.2",
-  });
+});
+
+test("B5: a pane that takes another's place leaves the focus where it is, and the program draws for its own size", async () => {
+  const server = fixture.server();
+  const start = (name: string, run: string, argv: string[]) =>
+    server.start(fixture.request(name, argv, { run, group: "pair" }));
+  await start("w", "r1", sh("exit 0"));
+  const mate = await start("mate", "m", SLEEP);
+  await until("its end", async () => (await server.panes()).find((pane) => pane.run === "r1" && pane.dead) ?? null);
+  fixture.tmux("select-pane", "-t", mate.pane);
+  const again = await start("w", "r2", sh("while :; do stty size; sleep 0.05; done"));
+  expect(fixture.tmux("display-message", "-p", "-t", "=api:", "#{pane_id}")).toBe(mate.pane);
+  const size = fixture.tmux("display-message", "-p", "-t", again.pane, "#{pane_height} #{pane_width}");
+  await until("its size", async () => ((await server.capture(again.pane, { lines: 1 })) === size ? true : null));
 });
 
 test("a worker that was killed by a signal is reported as such", async () => {
@@ -125,9 +173,10 @@ test("a group shares a window in the order of its coming; one that ends comes ba
     "the end of b",
     async () => (await server.panes()).find(({ workerId, dead }) => workerId === "id-b" && dead) ?? null,
   );
-  const layout = fixture.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}");
-  expect((await start("b", SLEEP, "r-b2")).pane).toBe(started[1]?.pane);
-  expect(fixture.tmux("display-message", "-p", "-t", started[0]?.pane ?? "", "#{window_layout}")).toBe(layout);
+  const before = places();
+  const again = await start("b", SLEEP, "r-b2");
+  expect(places()).toBe(before);
+  expect((await server.panes()).filter(({ group }) => group === "pair")[1]).toMatchObject({ id: again.pane });
 });
 
 test("a worker that changed its group or its project's slug leaves no pane behind", async () => {
