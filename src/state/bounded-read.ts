@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Sta
 import { END_READ_BYTES, READ_CHUNK_BYTES } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { isErrno } from "./files.ts";
+import { shellWords } from "../util/shell-quote.ts";
 
 // A file that is not ours may be anything: git carries links, and a link may lead to a device without an end or to a fifo that
 // nobody writes to. The kind is looked at before the open, because opening some devices does something, and once more after it.
@@ -16,7 +17,7 @@ export const NO_WAIT = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_N
 export function readBounded(file: string, bytesMax: number): string | null {
   const found = readForeign(file, bytesMax);
   if (found === null || "text" in found) return found?.text ?? null;
-  throw new PerdureError("usage", `${file} ${found.problem}.`, { hint: `ls -ld ${file}` });
+  throw new PerdureError("usage", `${file} ${found.problem}.`, { hint: shellWords(["ls", "-ld", file]) });
 }
 
 /** Reads a text file that is not ours where one that cannot be read tells no more than one that does not exist. */

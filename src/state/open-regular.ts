@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, open, stat, type FileHandle } from "node:fs/promises";
 import { PerdureError } from "../protocol/errors.ts";
 import { irregularity, NO_WAIT } from "./bounded-read.ts";
+import { shellWords } from "../util/shell-quote.ts";
 
 /**
  * Opens a regular file that is not ours, to be read in parts, without waiting for a fifo's writer. Throws a sentence for
@@ -33,5 +34,5 @@ export async function copyRegular(source: string, target: string): Promise<void>
 
 function assertRegular(file: string, problem: string | null): void {
   if (problem === null) return;
-  throw new PerdureError("refused", `${file} ${problem}.`, { hint: `ls -ld ${file}` });
+  throw new PerdureError("refused", `${file} ${problem}.`, { hint: shellWords(["ls", "-ld", file]) });
 }

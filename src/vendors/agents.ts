@@ -26,6 +26,11 @@ export function agentOf(argv: readonly string[]): AgentProcess | null {
   return program && { program, interpreted };
 }
 
+/** Tells whether a command line is a vendor's background service, which belongs to no run whose environment it inherited. */
+export function isVendorService(argv: readonly string[]): boolean {
+  return agentOf(argv)?.program.isService?.(argv) ?? false;
+}
+
 function programOfScript(file: string): VendorProgram | undefined {
   return VENDOR_PROGRAMS.find((each) => each.scripts?.some((script) => file.endsWith(`/${each.package}/${script}`)));
 }

@@ -11,6 +11,7 @@ import {
   RUN_START_GRACE_MS,
 } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
+import { isVendorService } from "../../vendors/agents.ts";
 import { EVENT_PREFIX } from "../../vendors/index.ts";
 import { EXIT_FILE } from "../../runtime/wrapper/script.ts";
 import { readIfThere } from "../../state/files.ts";
@@ -172,7 +173,12 @@ export class RunWatch {
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
     // The program may outlive its wrapper: every process with the run in its environment counts.
-    return holder ? [holder] : (this.#survivors().get(run.id) ?? []);
+    return holder ? [holder] : this.#withoutServices(this.#survivors().get(run.id) ?? []);
+  }
+
+  /** Leaves out the vendors' background services: started from inside a run, they carry it, and would keep its name for ever. */
+  #withoutServices(found: readonly ProcessInfo[]): ProcessInfo[] {
+    return found.filter(({ pid }) => !isVendorService(this.#services.processes.argv(pid)));
   }
 
   /** Scans once per turn of the event loop; a fleet that falls together would otherwise be scanned run by run. */
@@ -186,9 +192,10 @@ export class RunWatch {
     return { run: run.id, socket: this.#services.paths.socket };
   }
 
-  /** Returns all processes that carry the run, because a takeover has to stop them all. */
+  /** Returns all processes of the run, because a takeover has to stop them all; not a service that others use, too. */
   allProcessesOf(run: Run): ProcessInfo[] {
-    return run.bootId === this.#services.processes.bootId() ? carriers(this.#services.processes, this.markOf(run)) : [];
+    const { processes } = this.#services;
+    return run.bootId === processes.bootId() ? this.#withoutServices(carriers(processes, this.markOf(run))) : [];
   }
 
   /** Tells whether the wrapper has replaced the Node process that claimed. */

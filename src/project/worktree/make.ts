@@ -9,6 +9,7 @@ import { realPath } from "../../state/paths.ts";
 import { findProject, readGitFile } from "../find.ts";
 import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 /**
  * Makes a worktree once, from what is checked out in `root`, on a branch of its own, which is reused if it exists. An existing
@@ -88,7 +89,7 @@ function makeWorktreesFolder(folder: string): void {
   }
   if (!lstatSync(folder).isDirectory()) {
     throw new PerdureError("refused", `${folder} is a symbolic link; no worktree is created through it.`, {
-      hint: `ls -ld ${folder}`,
+      hint: shellWords(["ls", "-ld", folder]),
     });
   }
   const ignore = join(folder, ".gitignore");

@@ -2,6 +2,7 @@ import { isFolder } from "../../state/files.ts";
 import { PANE_COMMAND_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { literal } from "./quote.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 // The tmux commands that start a worker's process, each as a list of words.
 
@@ -40,7 +41,7 @@ export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
   // tmux would start the program in the home folder instead.
   if (!isFolder(cwd)) {
     throw new PerdureError("not-found", `${cwd} is not a folder, so ${worker} cannot be started in it.`, {
-      hint: `ls -ld ${cwd}`,
+      hint: shellWords(["ls", "-ld", cwd]),
     });
   }
 }

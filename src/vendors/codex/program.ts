@@ -1,8 +1,20 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const codexProgram: VendorProgram = { vendor: "codex", program: "codex", chain: 2, package: "@openai/codex" };
+export const codexProgram: VendorProgram = {
+  vendor: "codex",
+  program: "codex",
+  chain: 2,
+  package: "@openai/codex",
+  isService,
+};
 
 export const codexEnvironment: VendorEnvironment = {
   recorded: [/^(OPENAI|CODEX)_[A-Z0-9_]+$/],
   privateNames: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
 };
+
+/** `codex remote-control`, and a codex without `--no-daemon`, leave these two: the server itself, and what keeps it up to date. */
+function isService(argv: readonly string[]): boolean {
+  const server = argv.indexOf("app-server");
+  return server > 0 && (argv.includes("--managed-daemon", server) || argv.includes("pid-update-loop", server));
+}

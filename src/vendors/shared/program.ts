@@ -14,6 +14,11 @@ export interface VendorProgram {
   package: string | null;
   /** Files of the package that an interpreter runs as the program, where they are not called like it. */
   scripts?: readonly string[];
+  /**
+   * Tells whether a command line of the program is a background service of the vendor, which is shared by all that the user
+   * runs and outlives whoever started it. It inherited the environment of a run by chance and belongs to none.
+   */
+  isService?(argv: readonly string[]): boolean;
   /** Reads the name that the user gave to the conversation this environment belongs to, where the vendor stores it readably. */
   conversationName?(env: Environment): string | null;
 }

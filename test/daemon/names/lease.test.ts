@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ErrorBody } from "../../../src/protocol/errors.ts";
 import type { History } from "../../../src/protocol/records/run.ts";
@@ -83,6 +85,18 @@ test("a program that ignores HUP and a double-forked one keep the name after the
   expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("lives on") as string });
   expect(await home.json(["takeover", "coder"])).toMatchObject({ address: "api/coder" });
   expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
+});
+
+test("B6: a vendor's background service does not keep the name of the run it was started in, and is not stopped with it", async () => {
+  // Node runs the file `app-server` under the name and with the arguments that codex's own service has.
+  const server = join(home.dir, "app-server");
+  writeFileSync(server, "setInterval(() => undefined, 1000);");
+  const script = `(setsid bash -c 'exec -a codex "${process.execPath}" "${server}" app-server --managed-daemon' >/dev/null 2>&1 &); sleep 1`;
+  await once(home.spawn(["run", "coder", "--", "sh", "-c", script]), "exit");
+  const { run } = (await home.json<History>(["history", "coder"])).runs[0] ?? {};
+
+  expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
+  expect(home.processesOf(run ?? "")).toHaveLength(1);
 });
 
 test("a suspended holder is flagged, not robbed", async () => {
