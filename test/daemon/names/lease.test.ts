@@ -93,10 +93,10 @@ test("B6: a vendor's background service does not keep the name of the run it was
   writeFileSync(server, "setInterval(() => undefined, 1000);");
   const script = `(setsid bash -c 'exec -a codex "${process.execPath}" "${server}" app-server --managed-daemon' >/dev/null 2>&1 &); sleep 1`;
   await once(home.spawn(["run", "coder", "--", "sh", "-c", script]), "exit");
-  const { run } = (await home.json<History>(["history", "coder"])).runs[0] ?? {};
+  const [run] = (await home.json<History>(["history", "coder"])).runs;
 
   expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
-  expect(home.processesOf(run ?? "")).toHaveLength(1);
+  expect(home.processesOf(run?.id ?? "")).toHaveLength(1);
 });
 
 test("a suspended holder is flagged, not robbed", async () => {
