@@ -5,6 +5,9 @@ import { KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /** Bytes read at each end of a transcript to judge it, however long it is. A first line can be long. */
 export const TRANSCRIPT_READ_BYTES = 256 * KIB;
 
+/** Branches of branches that are followed to the conversation they began as; nobody makes more by hand, and files may refer in circles. */
+export const BRANCH_DEPTH_MAX = 32;
+
 /** Longest first line of a transcript that is read whole; where the first line is a header, a longer one counts as damaged. */
 export const TRANSCRIPT_FIRST_LINE_BYTES_MAX = 16 * MIB;
 
@@ -23,11 +26,26 @@ export const SIGN_SETTLE_MS = 1;
 /** How long a pane's title is distrusted after the program's own report, which the terminal draws a moment later. */
 export const TITLE_SETTLE_MS = SECOND_MS;
 
+/** The part of a program's own words for an error that is shown and recorded: the sentence, not the answer of its provider. */
+export const WORDS_LENGTH_MAX = 300;
+
+/** The end of a transcript that is searched for the last turn; a longer turn is known from before, or by the title. */
+export const TURN_READ_BYTES = 256 * KIB;
+
+/** Polls after the end of a turn at which the screen is read: the error that ended the turn is drawn a moment later. */
+export const SCREENS_AFTER_TURN = 3;
+
 /** Lines at the end of a screen that are searched for a dialog: the lines above them are conversation. */
 export const DIALOG_LINES = 14;
 
 /** How long a run that has not yet shown its own conversation may show another one before that counts as a mismatch. */
 export const MISMATCH_CONFIRM_MS = 2 * SECOND_MS;
+
+/** How long after a prompt it must be in the transcript. All vendors write it before the answer, the slowest after 0.3 s. */
+export const PROMPT_WRITTEN_MS = 10 * SECOND_MS;
+
+/** How soon a start that fails was refused by its program: the slowest takes a minute on a busy machine to say so. */
+export const REFUSED_START_MS = 2 * MINUTE_MS;
 
 /** How soon a transcript whose path no hook reported is searched for on disk again; the interval doubles up to the maximum. */
 export const TRANSCRIPT_SEARCH_MS = 2 * SECOND_MS;
@@ -53,6 +71,12 @@ export const FOUND_PER_VENDOR = 50;
 
 /** Characters of a conversation's latest message that a listing shows. */
 export const EXCERPT_CHARS_MAX = 200;
+
+/** Marks kept of the last prompts that a worker's own runs sent in a conversation: the newest may never have been written. */
+export const OWN_PROMPTS_MAX = 8;
+
+/** Bytes of a transcript in which a split is looked for before a start, which waits for it: they are parsed in a third of a second. */
+export const SPLIT_READ_BYTES_MAX = 32 * MIB;
 
 /** Saved sessions of one project: far more than a person names. */
 export const SAVED_PER_PROJECT_MAX = 1_000;

@@ -5,6 +5,9 @@ import { DAY_MS, GIB, KIB, MIB, SECOND_MS } from "./units.ts";
 /** How often a conversation is copied while its agent works: a crash of the whole machine can cost this much of the copy. */
 export const CUSTODY_BUSY_MS = 2 * SECOND_MS;
 
+/** How long the end of a run waits for the last copy of its conversation: whoever learns of the end may delete the transcript. */
+export const END_COPY_WAIT_MS = SECOND_MS / 2;
+
 /** Largest transcript that is copied; the daemon's log names a larger one. */
 export const CUSTODY_TRANSCRIPT_BYTES_MAX = 512 * MIB;
 

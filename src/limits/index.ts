@@ -15,3 +15,5 @@ export * from "./mail.ts";
 export * from "./tmux.ts";
 export * from "./terminal.ts";
 export * from "./units.ts";
+export * from "./delivery.ts";
+export * from "./mcp.ts";

@@ -10,6 +10,12 @@ export const MESSAGE_BYTES_MAX = 256 * KIB;
 export const MAILBOX_MESSAGES_MAX = 100_000;
 export const MAILBOX_BYTES_MAX = 256 * MIB;
 
+/**
+ * How long the ids of messages begin alike: a day's index of ids then fits the cache, and a beginning that is typed still tells
+ * most messages apart.
+ */
+export const MESSAGE_ID_PERIOD_MS = 6 * HOUR_MS;
+
 /** Recipients of one call: as many as a fleet has workers. */
 export const RECIPIENTS_MAX = 1_000;
 

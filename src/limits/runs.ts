@@ -25,8 +25,18 @@ export const RUN_START_GRACE_MS = MINUTE_MS;
  */
 export const CLIENT_ABSENCE_MS = 15 * SECOND_MS;
 
+/**
+ * Fifos that are made by one start of mkfifo, which takes 2 ms, and the number of those left at which more are made: a fleet
+ * that is brought up claims some ten names in that time.
+ */
+export const RUN_FIFOS_MADE_AT_ONCE = 64;
+export const RUN_FIFOS_LEAST = 16;
+
 /** How long a displaced process has between TERM and KILL; agents write their transcript in that time. */
 export const TAKEOVER_TERM_WAIT_MS = 5 * SECOND_MS;
+
+/** How long a headless program in the wrong conversation has to leave by itself: enough to end with its own code, too short to say much. */
+export const WRONG_CONVERSATION_TERM_WAIT_MS = SECOND_MS;
 
 /** How long the kernel may take after KILL before the takeover reports a time-out. */
 export const TAKEOVER_KILL_WAIT_MS = 5 * SECOND_MS;
@@ -39,6 +49,15 @@ export const TAKEOVER_POLL_MS = 20;
 
 /** How long `restart` waits for its answer, which covers TERM, KILL and the start. */
 export const RESTART_ANSWER_MS = TAKEOVER_TERM_WAIT_MS + TAKEOVER_KILL_WAIT_MS + ANSWER_WAIT_MS;
+
+/** Seconds that the wrapper of an ended headless run waits, at most, for the daemon's word on its conversation. */
+export const VERDICT_WAIT_SECONDS = 1;
+
+/**
+ * The same where the vendor's own program has to be asked about the conversation: that takes more than a second on an idle machine,
+ * eight on a busy one, and a wait of one second would end before every answer.
+ */
+export const SLOW_VERDICT_WAIT_SECONDS = 15;
 
 /** Bytes of a command and of an environment, which are stored with the worker; larger ones are refused. */
 export const COMMAND_BYTES_MAX = 128 * KIB;

@@ -8,6 +8,9 @@ export const MINT_WAIT_MS = MINUTE_MS;
 /** How long to wait for a killed child, which ends in milliseconds unless a process outside its group holds one of its pipes. */
 export const CHILD_END_WAIT_MS = 2 * SECOND_MS;
 
+/** Bytes at the end of a conversation's file that are searched for its name: a name that was given long before counts as none. */
+export const CONVERSATION_NAME_BYTES = 16 * MIB;
+
 /** Bytes read of one hook event; the rest is ignored. */
 export const HOOK_EVENT_BYTES_MAX = 4 * MIB;
 

@@ -1,4 +1,5 @@
 import { own } from "../util/own.ts";
+import { hintText, toHint, type Hint, type HintLike } from "./hint.ts";
 
 /** The kinds of errors, with the exit code that the command line ends with. */
 const EXIT_CODES = {
@@ -39,13 +40,16 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 export interface ErrorBody {
   code: ErrorCode;
   message: string;
+  /** The hint as text for a terminal, which is all that a program of the version before sends and reads. */
   hint: string | null;
+  /** The same hint as words and commands; left out where there is none. */
+  next?: Hint;
   retryable: boolean;
   details?: Record<string, unknown>;
 }
 
 interface ErrorExtras {
-  hint?: string | undefined;
+  hint?: HintLike | null | undefined;
   details?: Record<string, unknown> | undefined;
   retryable?: boolean | undefined;
   cause?: unknown;
@@ -55,14 +59,18 @@ interface ErrorExtras {
 export class PerdureError extends Error {
   override readonly name = "PerdureError";
   readonly code: ErrorCode;
+  /** The next step to try, as it is typed; null where there is none. */
   readonly hint: string | null;
+  /** The next step to try, as words and commands; empty where there is none. */
+  readonly next: Hint;
   readonly retryable: boolean;
   readonly details: Record<string, unknown> | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
-    this.hint = extras.hint ?? null;
+    this.next = toHint(extras.hint);
+    this.hint = hintText(this.next);
     this.retryable = extras.retryable ?? RETRYABLE.has(code);
     this.details = extras.details;
   }
@@ -72,7 +80,8 @@ export class PerdureError extends Error {
   }
 
   toJSON(): ErrorBody {
-    const body: ErrorBody = { code: this.code, message: this.message, hint: this.hint, retryable: this.retryable };
+    const { code, message, hint, next, retryable } = this;
+    const body: ErrorBody = { code, message, hint, ...(next.length > 0 && { next }), retryable };
     if (this.details) body.details = this.details;
     return body;
   }
@@ -81,7 +90,7 @@ export class PerdureError extends Error {
 export function errorFromBody(body: ErrorBody): PerdureError {
   const code = body.code in EXIT_CODES ? body.code : "internal";
   return new PerdureError(code, body.message, {
-    hint: body.hint ?? undefined,
+    hint: body.next ?? body.hint,
     details: body.details,
     retryable: body.retryable,
   });
@@ -97,6 +106,10 @@ const SYSTEM_ERRORS: Readonly<Record<string, { code: ErrorCode; hint: string }>>
   EEXIST: { code: "conflict", hint: "something else has that name: ls -ld" },
   ENOTDIR: { code: "conflict", hint: "a part of the path is not a folder: ls -ld" },
   EISDIR: { code: "conflict", hint: "a folder is where a file should be: ls -ld" },
+  ELOOP: { code: "refused", hint: "links lead in a circle: ls -ld" },
+  ENXIO: { code: "refused", hint: "it is a socket or a device: ls -ld" },
+  EIO: { code: "unavailable", hint: "the disk or the device cannot be read or written: ls -ld, dmesg" },
+  EAGAIN: { code: "unavailable", hint: "a device has nothing to read: ls -ld" },
   EMFILE: { code: "unavailable", hint: "too many open files: ulimit -n" },
   ENFILE: { code: "unavailable", hint: "too many open files on this machine" },
 };

@@ -19,6 +19,8 @@ export interface Welcome {
   protocol: number;
   version: string;
   pid: number;
+  /** The pid namespace of the daemon; an older daemon does not say. */
+  namespace?: string;
 }
 
 /** One frame: four bytes of length (big endian), then that many bytes of JSON in UTF-8. */

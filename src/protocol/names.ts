@@ -77,11 +77,6 @@ export function formatAddress(slug: string, name: string): string {
   return `${slug}/${name}`;
 }
 
-/** The command that starts a worker: `up` for one that was brought up with its fleet, else `run` in its folder. */
-export function startCommand(name: string, inPane: boolean): string {
-  return `perdure ${inPane ? "up" : "run"} ${name}`;
-}
-
 /** The candidates nearest to a misspelt word, best first, for an error message. */
 export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
   const near = [...candidates]

@@ -35,6 +35,10 @@ export function readForeign(file: string, bytesMax: number): ForeignFile | null 
     if (size > bytesMax) return { problem: `has ${size} bytes; the limit is ${bytesMax}` };
     const text = readUpTo(opened.fd, bytesMax, size + 1);
     return text === null ? { problem: `has more than ${bytesMax} bytes` } : { text };
+  } catch (error) {
+    // The kernel's own files say that they are regular, and some of them cannot be read like one.
+    if (!isErrno(error, "EIO", "EINVAL", "EAGAIN", "EISDIR", "ENODEV", "EPERM", "EACCES")) throw error;
+    return { problem: `cannot be read: ${(error as NodeJS.ErrnoException).code}` };
   } finally {
     closeSync(opened.fd);
   }
@@ -83,8 +87,8 @@ function openForeign(file: string): { fd: number } | { problem: string } | null 
 }
 
 /** Returns what keeps a file from being read: everything but a regular file may wait, or never end. */
-export function irregularity(stats: Stats): string | null {
-  if (stats.isFile()) return null;
+export function irregularity(stats: Stats | undefined): string | null {
+  if (stats === undefined || stats.isFile()) return null;
   return stats.isDirectory() ? "cannot be read: it is a folder" : "is not a regular file";
 }
 

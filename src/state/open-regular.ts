@@ -21,12 +21,12 @@ export async function openRegular(file: string): Promise<FileHandle> {
 }
 
 /** Copies a regular file that is not ours, sharing its blocks where the file system can, without waiting for a fifo's writer. */
-export async function copyRegular(source: string, target: string): Promise<void> {
+export async function copyRegular(source: string, target: string, mode = constants.COPYFILE_FICLONE): Promise<void> {
   const handle = await openRegular(source);
   try {
     // Another file may be at the path by now. On Linux the descriptor has a path of its own, which leads to the one that was opened.
     const opened = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : source;
-    await copyFile(opened, target, constants.COPYFILE_FICLONE);
+    await copyFile(opened, target, mode);
   } finally {
     await handle.close();
   }

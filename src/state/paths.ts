@@ -10,6 +10,9 @@ import { isErrno, readIfThere } from "./files.ts";
 declare const PERDURE_DIST: string | undefined;
 export const DIST = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(import.meta.dirname, "..", "..", "dist");
 
+/** The name of the file in the state folder that says which process is the daemon. */
+export const DAEMON_FILE = "daemon.json";
+
 /** Returns `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. A runtime dir is gone at logout, a temporary one is unsafe. */
 function stateDir(env: Environment): string {
   if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);
@@ -36,6 +39,8 @@ export interface StatePaths {
   /** Maps folders to projects, for readers that must not wait for a daemon. */
   projectsFile: string;
   runs: string;
+  /** The fifos that are ready for new runs. */
+  fifos: string;
   /** The copies of conversations. */
   custody: string;
   /** The copies of files that were sent along with mail. */
@@ -46,8 +51,13 @@ export interface StatePaths {
   tmux: string;
 }
 
+/** Returns the state folder that a process with this environment works for. */
+export function stateFolder(env: Environment): string {
+  return canonicalDir(stateDir(env));
+}
+
 export function statePaths(env: Environment): StatePaths {
-  const dir = canonicalDir(stateDir(env));
+  const dir = stateFolder(env);
   const socket = socketPath(dir, env);
   return {
     dir,
@@ -55,9 +65,10 @@ export function statePaths(env: Environment): StatePaths {
     highWater: join(dir, "high-water"),
     lock: join(dir, "daemon.lock"),
     ioErrorMark: join(dir, "io-error"),
-    daemonFile: join(dir, "daemon.json"),
+    daemonFile: join(dir, DAEMON_FILE),
     projectsFile: join(dir, "projects.json"),
     runs: join(dir, "runs"),
+    fifos: join(dir, "fifos"),
     custody: join(dir, "custody"),
     attachments: join(dir, "attachments"),
     log: join(dir, "logs", "daemon.log"),
@@ -96,7 +107,7 @@ export function realPath(path: string): string {
 function socketPath(dir: string, env: Environment): string {
   const inside = join(dir, "perdure.sock");
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  const recorded = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, "daemon.json")) ?? "")?.[1];
+  const recorded = /"socket":"([^"]+)"/.exec(readIfThere(join(dir, DAEMON_FILE)) ?? "")?.[1];
   if (recorded !== undefined) return recorded;
   const hash = sha256(dir).slice(0, 12);
   const short = join(homeDir(env), ".perdure", hash, "s");

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { DrillResult, FoundRecord, SessionRecord } from "../records/conversation.ts";
-import type { LaunchOrder, Restored } from "../records/launch.ts";
+import type { LaunchOrder } from "../records/launch.ts";
+import type { Restored } from "../records/restored.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { launch, name, path, projectRef, proof, sessionId, target, text } from "./shapes.ts";
 
@@ -9,7 +10,7 @@ import { launch, name, path, projectRef, proof, sessionId, target, text } from "
 export const conversationCalls = {
   /** Binds a conversation that the vendor has made to the run. The launch is recorded only now that it can be started. */
   bindConversation: {
-    params: z.strictObject({ ...proof, session: sessionId, ...launch }),
+    params: z.strictObject({ ...proof, session: sessionId, ...launch, fresh: z.optional(z.boolean()) }),
     result: typeOnly<LaunchOrder>(),
     agentsMay: true,
     changes: true,

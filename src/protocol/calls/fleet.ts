@@ -1,5 +1,11 @@
 import * as z from "zod/mini";
-import { CONFIG_BYTES_MAX, FLEET_WORKERS_MAX, PROMPT_BYTES_MAX, SCREEN_LINES_MAX } from "../../limits/index.ts";
+import {
+  ABOUT_CHARS_MAX,
+  CONFIG_BYTES_MAX,
+  FLEET_WORKERS_MAX,
+  PROMPT_BYTES_MAX,
+  SCREEN_LINES_MAX,
+} from "../../limits/index.ts";
 import type { DownItem, PaneRecord, SavedRecord, ScreenRecord, UpItem, UpResult } from "../records/fleet.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { killAfterMs, launch, name, projectRef, runId, target, text, whole } from "./shapes.ts";
@@ -18,6 +24,7 @@ const worker = z.strictObject({
   restart: z.enum(["never", "on-failure", "always"]),
   prompt: z.nullable(z.string().check(z.maxLength(PROMPT_BYTES_MAX))),
   openFiles: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
+  about: z.optional(z.string().check(z.maxLength(ABOUT_CHARS_MAX))),
 });
 
 /** The workers that a fleet file declares, their panes, and their saved sessions. */

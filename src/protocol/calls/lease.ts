@@ -12,9 +12,13 @@ export const leaseCalls = {
       /** Chosen by the claimer: the same claim asked again, after an answer was lost, is the same grant. */
       token,
       pid,
+      /** The pid namespace in which the pid counts. A claimer that says so keeps the fifo of its run open. */
+      namespace: z.optional(z.string().check(z.maxLength(200))),
       ...launch,
       /** Begins a new conversation, although the worker is in one. */
       fresh: z.boolean(),
+      /** Takes the side that another process has written beside the worker; only the operator may. */
+      accept: z.optional(z.boolean()),
       /** The worker is retired when this run ends. */
       ephemeral: z.boolean(),
     }),

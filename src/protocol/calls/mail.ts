@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
-import type { Admitted, MailState, MailStep, MessageRecord } from "../records/mail.ts";
+import { MAIL_STATES, type Admitted, type MailState, type MailStep, type MessageRecord } from "../records/mail.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { attachedFiles, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
 
@@ -87,6 +87,21 @@ export const mailCalls = {
     result: typeOnly<{ count: number; paused: boolean }>(),
     item: typeOnly<MessageRecord>(),
     agentsMay: "inbox",
+    changes: false,
+  },
+  /** Lists the messages of a project, to whomever, that are in one of these states: the newest of them, oldest first. */
+  listMail: {
+    params: z.strictObject({
+      here: projectRef,
+      project: z.nullable(name),
+      states: z.array(z.enum(MAIL_STATES)).check(z.minLength(1), z.maxLength(MAIL_STATES.length)),
+      /** Only messages that were admitted before the one with this number, for the next page. */
+      before: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
+      limit,
+    }),
+    result: typeOnly<{ count: number }>(),
+    item: typeOnly<MessageRecord>(),
+    agentsMay: false,
     changes: false,
   },
   /** Lists the messages that wait for the caller's answer. */

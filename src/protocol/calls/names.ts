@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { ProjectSummary } from "../records/admin.ts";
+import type { MovedProject, ProjectMove, ProjectSummary } from "../records/admin.ts";
 import type { SessionRecord } from "../records/conversation.ts";
 import type { RunRecord, TakeoverResult } from "../records/run.ts";
 import type { WorkerDetail, WorkerSummary } from "../records/worker.ts";
@@ -10,7 +10,8 @@ import { killAfterMs, limit, name, projectRef, target, text } from "./shapes.ts"
 export const nameCalls = {
   ls: {
     params: z.strictObject({ here: projectRef, project: z.nullable(name), all: z.boolean() }),
-    result: typeOnly<{ count: number }>(),
+    /** `moved`: projects whose folder is gone and that are the caller's repository; only where no name is in use yet. */
+    result: typeOnly<{ count: number; moved?: MovedProject[] }>(),
     item: typeOnly<WorkerSummary>(),
     agentsMay: true,
     changes: false,
@@ -62,7 +63,7 @@ export const nameCalls = {
   },
   moveProject: {
     params: z.strictObject({ here: projectRef, old: text(64 * 1024) }),
-    result: typeOnly<ProjectSummary>(),
+    result: typeOnly<ProjectMove>(),
     agentsMay: false,
     changes: true,
   },

@@ -1,3 +1,6 @@
+import type { Hinted } from "../hint.ts";
+import type { RestoredAt } from "./restored.ts";
+
 // A vendor's conversation: what identifies it, what lies on disk for it, and whether a process proved to be in it.
 
 /** The location of a conversation: the vendor's own id means nothing without the folder it is looked up in. */
@@ -28,8 +31,39 @@ export type Transcript =
   /** The vendor keeps it where nobody else can look. */
   | { state: "unseen" }
   | { state: "empty"; file: string }
-  | { state: "damaged"; file: string; why: string; bytes: number }
+  /**
+   * `readable`: only a comparison with the copy shows the damage; the vendor would read it. `lacks`: the transcript is whole, and the
+   * vendor reads what was said before it in this other conversation, which is gone.
+   */
+  | { state: "damaged"; file: string; why: string; bytes: number; readable?: true; lacks?: string }
   | GoodTranscript;
+
+/** A file that cannot be appended to, or a folder in which none can be made, where a conversation has to be written. */
+export interface Unwritable {
+  path: string;
+  isFolder: boolean;
+  /** The file or folder belongs to the user who would write it. */
+  isOwn: boolean;
+  code: "EACCES" | "EPERM" | "EROFS";
+  /** The error in words. */
+  why: string;
+}
+
+/** The end of one side of a split conversation. */
+export interface Leaf {
+  /** The vendor's id of its last entry. */
+  id: string;
+  /** The last words said in it. */
+  words: string | null;
+}
+
+/** A transcript in which two processes went on from the same entry, so that the next resume would leave out the worker's turn. */
+export interface Split {
+  /** The side with the last turn of the worker's own runs. */
+  ours: Leaf;
+  /** The side that the vendor would resume. */
+  theirs: Leaf;
+}
 
 export interface GoodTranscript {
   state: "good";
@@ -42,6 +76,8 @@ export interface GoodTranscript {
   unsaid?: true;
   /** The folder it began in, where the transcript tells. */
   cwd?: string | undefined;
+  /** The SHA-256 of what the vendor's program printed, for a conversation in a database. */
+  printed?: string;
 }
 
 /** The words that make a program begin a conversation or resume it, with the placeholders `{id}`, `{name}` and `{prompt}`. */
@@ -62,17 +98,38 @@ export interface FoundConversation {
   atMs: number;
 }
 
+/**
+ * Whether a sign was made by a program that had the conversation `open`, or may only `echo` the command line: some programs
+ * show the id they were told before they have opened anything, and go elsewhere, or nowhere, afterwards.
+ */
+type SignMeaning = "open" | "echo";
+
 /** A vendor's process, hook or file says which conversation it is in. */
 export interface Sign {
   session: string;
+  means: SignMeaning;
   /** The source of the sign, for people: "SessionStart hook (resume)". */
   evidence: string;
   transcript?: string | undefined;
+  /** The file to which the process writes the conversation now, which may be a later one than its transcript, where that is seen. */
+  writes?: string | undefined;
   /** The time since which it shows this, where several are shown at once: the latest is the one it is in. */
   sinceMs?: number | undefined;
   activity?: Activity | undefined;
   /** The reason why it is blocked, where the vendor tells it. */
   blocked?: BlockedReason | undefined;
+  /** The name that its user has given to the conversation, null for one without; left out where the sign does not tell. */
+  name?: string | null | undefined;
+  /** The mark of a prompt that was sent, by which the prompt is found in the transcript. */
+  prompt?: string | undefined;
+  /** The program's own words for what blocks it. */
+  words?: string | undefined;
+  /** The vendor's folder, or its database, in which the process has the conversation open, where the sign tells that. */
+  place?: string | undefined;
+  /** The pid of the agent's process that shows it, where that is known. */
+  process?: number | undefined;
+  /** Another process of the run shows it than the one that was in the conversation, which is gone. */
+  isSuccessors?: boolean | undefined;
   /** The process has several conversations open, and the sign is about one of them: it counts only if the run is in that one. */
   stays?: boolean | undefined;
 }
@@ -82,10 +139,12 @@ export type Activity = "idle" | "busy" | "blocked";
 /** A blocked worker goes on when somebody has dealt with this, or waited for it. */
 export type BlockedReason = "permission" | "question" | "trust" | "login" | "limit";
 
-/** The state of a worker as its terminal shows it. */
+/** The state of a worker as its program shows it. */
 export interface Outward {
   activity: Activity;
-  blocked?: BlockedReason;
+  blocked?: BlockedReason | undefined;
+  /** The program's own words for what blocks it. */
+  words?: string | undefined;
 }
 
 /** One vendor conversation of a worker. */
@@ -103,10 +162,14 @@ export interface SessionRecord {
   evidence: string | null;
   /** The copy that perdure keeps of the conversation. */
   custody: { bytes: number; sha256: string; at: string } | null;
+  /** The last time that the copy, or the worker's own side, was put back, and what was missing from it. */
+  restored: RestoredAt | null;
   /** The next start resumes this conversation. */
   current: boolean;
   /** The version of the vendor's program, as the transcript tells it. */
   version: string | null;
+  /** The name that its user gave it inside the vendor's program, where that tells; a daemon of an earlier version does not say. */
+  name?: string | null;
   transcript: { file: string; bytes: number } | null;
   createdAt: string;
 }
@@ -126,11 +189,10 @@ export interface FoundRecord {
 }
 
 /** A drill of one worker: whether it could be resumed; the reason is that of the first check that failed. */
-export interface DrillResult {
+export interface DrillResult extends Hinted {
   address: string;
   ok: boolean;
   reason: string | null;
-  hint: string | null;
   vendor: string | null;
   /** The reason why the vendor's real program was never tried; null when it was. */
   unproved: string | null;
@@ -138,11 +200,12 @@ export interface DrillResult {
   checks: DrillCheck[];
 }
 
-export interface DrillCheck {
+export interface DrillCheck extends Hinted {
   check: string;
   ok: boolean;
   detail: string;
-  hint: string | null;
+  /** The check found something that keeps nobody from resuming. */
+  warning?: true;
 }
 
 /** The variables that lead a vendor to its folder: a value, or null for one that must not be set. */

@@ -1,8 +1,9 @@
+import type { Hinted } from "../hint.ts";
 import type { LaunchOrder } from "./launch.ts";
 
 // A fleet that is brought up or down, its panes, and its saved sessions.
 
-export interface UpItem {
+export interface UpItem extends Hinted {
   address: string;
   name: string;
   /** "running": it was running already. "refused": `reason` and `hint` say why, and what to do. */
@@ -11,7 +12,6 @@ export interface UpItem {
   generation: number;
   session: LaunchOrder["session"];
   reason: string | null;
-  hint: string | null;
 }
 
 export interface UpResult {
@@ -22,7 +22,7 @@ export interface UpResult {
   session: string | null;
 }
 
-export interface DownItem {
+export interface DownItem extends Partial<Hinted> {
   address: string;
   name: string;
   outcome: "stopped" | "killed" | "stopped already" | "failed";

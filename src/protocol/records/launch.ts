@@ -1,10 +1,13 @@
 import type { Variables } from "./conversation.ts";
+import type { Restored } from "./restored.ts";
 
 // A claim that was granted, and the launch that the daemon decided on for it.
 
 /** A claim that was granted: the name, the run that has it now, and what to start. */
 export interface ClaimGrant {
   address: string;
+  /** The id of the worker, which stays when it is renamed; a daemon of an earlier version does not say. */
+  uid?: string;
   project: string;
   name: string;
   run: string;
@@ -44,17 +47,16 @@ export interface LaunchOrder {
   /** A free port is wanted in the command and in the files. */
   freePort: boolean;
   session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;
+  /** The text that tells the agent of itself and its peers at its start; a daemon of an earlier version does not say. */
+  introduction?: string | null;
+  /** The program is headless, and its end will show whether it was in the conversation; a daemon of an earlier version does not say. */
+  judged?: boolean;
+  /** The place of the vendor's program in the command; a daemon of an earlier version does not say. */
+  programAt?: number;
 }
 
 /** A launch begins a new conversation, resumes the worker's own, or branches another worker's. */
 export type LaunchStep = "new" | "resume" | "fork";
-
-/** The vendor had lost the conversation, and it was put back from the copy that was kept. */
-export interface Restored {
-  bytes: number;
-  /** Bytes that were written after the last copy, and are lost. */
-  missingBytes: number;
-}
 
 /** Tells the claimer to have the vendor make an id of its own, and to bind it to the run with `bindConversation`. */
 export interface MintOrder {

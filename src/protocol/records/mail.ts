@@ -7,19 +7,26 @@ import { PerdureError } from "../errors.ts";
  * queued → offered to a run → injected (its vendor has shown it to the model) → read or answered; or, from anywhere before
  * that: expired, cancelled by its sender, superseded by a later one, dead (it cannot be delivered).
  */
-export type MailState =
-  | "queued"
-  | "offered"
-  | "injected"
-  | "read"
-  | "answered"
-  | "expired"
-  | "cancelled"
-  | "superseded"
-  | "dead";
+export type MailState = (typeof MAIL_STATES)[number];
+
+/** Every state, in the order of a message's life. */
+export const MAIL_STATES = [
+  "queued",
+  "offered",
+  "injected",
+  "read",
+  "answered",
+  "expired",
+  "cancelled",
+  "superseded",
+  "dead",
+] as const;
 
 /** A message in one of these states is on its way, and counts as unread. */
 export const ON_THE_WAY: ReadonlySet<MailState> = new Set(["queued", "offered", "injected"]);
+
+/** The states that a listing shows unless it is told others: the message is on its way, or it did not arrive. */
+export const OPEN_STATES: readonly MailState[] = ["queued", "offered", "injected", "expired", "dead"];
 
 export const OPERATOR = "operator";
 export const SUPERVISOR = "supervisor";
@@ -44,6 +51,8 @@ export interface Attachment {
 /** A message as its reader gets it. */
 export interface MessageRecord {
   id: string;
+  /** The id that no message of another machine has either: that of the store, a dot, and `id`. */
+  uid: string;
   seq: number;
   /** An address, or `operator`. */
   from: string;
@@ -68,9 +77,29 @@ export interface MailStep {
   reason: string | null;
 }
 
+/** The way that a message will go, as things are when it is sent. */
+export type MailOutlook =
+  /** The reader is idle and is woken. */
+  | "in a moment"
+  /** The reader works; the message goes along with the next result of a tool, or prolongs the turn. */
+  | "at the end of a step"
+  /** The reader cannot be woken; the message goes along with what a person says next. */
+  | "at its next prompt"
+  | "at its next start"
+  /** A person has led the reader's program into another worker's conversation, whose model must not get it. */
+  | "when it is back in its own conversation"
+  /** Nothing but `perdure inbox` gets it to its reader. */
+  | "when it reads its inbox"
+  /** Agents have woken each other, or this one, too often. */
+  | "when a person prompts it"
+  /** The reader's mail is paused. */
+  | "when it is no longer paused";
+
 /** The receipt for a message that is on disk. */
 export interface Admitted {
   id: string;
+  /** The id that no message of another machine has either. */
+  uid: string;
   to: string;
   state: MailState;
   seq: number;
@@ -78,6 +107,8 @@ export interface Admitted {
   renamedFrom: string | null;
   /** The same message was sent before, word for word, under the same id. */
   again: boolean;
+  /** The way that it will go; null for the operator's mail. A daemon of an earlier version does not say. */
+  outlook?: MailOutlook | null;
 }
 
 /** The id of a message can neither be an option nor leave a folder. */

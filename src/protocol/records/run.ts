@@ -45,6 +45,8 @@ export interface TakeoverResult {
   displaced: string | null;
   generation: number;
   killed: boolean;
+  /** Where a run goes on, fenced, that could not be stopped because its pid namespace cannot be seen; null otherwise. */
+  leftIn: string | null;
 }
 
 /** The run that a context file belongs to. */

@@ -1,3 +1,4 @@
+import type { Hint } from "../hint.ts";
 import type { Proved, Provenance, SessionRecord } from "./conversation.ts";
 import type { RunRecord, RunSummary } from "./run.ts";
 
@@ -6,6 +7,8 @@ import type { RunRecord, RunSummary } from "./run.ts";
 export type WorkerState =
   | "stopped"
   | "starting"
+  /** The worker lives, and nobody can tell whether it works; `idle`, `busy` and `blocked` are known. */
+  | "running"
   | "idle"
   | "busy"
   | "blocked"
@@ -18,9 +21,15 @@ export type WorkerState =
 
 export interface WorkerSummary {
   address: string;
+  /** The id that no worker of another machine has either; it stays when the worker is renamed. */
+  uid: string;
   project: string;
+  /** The id of the project, which stays when its slug or its folder changes. */
+  projectUid: string;
   name: string;
   vendor: string | null;
+  /** The words of the fleet file about it; left out where it has none. */
+  about?: string;
   /** The reason why its conversation was never proved with the vendor's real program; null when it was. */
   unproved: string | null;
   mode: "foreground" | "client" | "tmux";
@@ -29,8 +38,12 @@ export interface WorkerSummary {
   run: RunSummary | null;
   session: SessionSummary | null;
   unread: number;
+  /** Questions to it that were read, and that it has not answered; a daemon of an earlier version does not say. */
+  unanswered?: number;
   restarts: number;
   attention: string | null;
+  /** The way out of what `attention` tells, where there is one; left out where there is none. */
+  next?: Hint;
   /** How the last run ended; null while one runs and before the first. */
   lastEnd: { reason: string; exit: number | null; at: string } | null;
 }
@@ -40,6 +53,8 @@ interface SessionSummary {
   provenance: Provenance;
   /** The proof of the last run that was in it. */
   proved: Proved;
+  /** The name that its user gave it inside the vendor's program, where that tells; a daemon of an earlier version does not say. */
+  name?: string | null;
 }
 
 export interface WorkerDetail extends WorkerSummary {
