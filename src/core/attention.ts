@@ -5,6 +5,8 @@ export interface Attention {
   activity: Activity | null;
   /** Why a blocked worker is blocked; null where that is not known. */
   reason: BlockedReason | null;
+  /** The program's own words for what blocks it; null where it has none. */
+  words: string | null;
   /** The agent's own process or hook, the title of its terminal, or its screen; an earlier source outranks a later one. */
   source: "agent" | "title" | "screen" | null;
   /** Monotonic time of the agent's own last sign; null before the first one. */
@@ -13,16 +15,40 @@ export interface Attention {
   hasWorked: boolean;
 }
 
-export const UNKNOWN: Attention = { activity: null, reason: null, source: null, reportedAtMs: null, hasWorked: false };
+export const UNKNOWN: Attention = {
+  activity: null,
+  reason: null,
+  words: null,
+  source: null,
+  reportedAtMs: null,
+  hasWorked: false,
+};
 
 /** Applies the agent's own sign, which always counts, except that "idle" does not clear a dialog seen on the screen. */
-export function afterSign(before: Attention, { activity, blocked }: Outward, nowMs: number): Attention {
+export function afterSign(before: Attention, { activity, blocked, words }: Outward, nowMs: number): Attention {
   if (activity === "idle" && before.source === "screen") return { ...before, reportedAtMs: nowMs };
+  // A turn that failed has ended, too: only the next one shows that what blocked the agent is over.
+  if (activity === "idle" && isStanding(before)) return { ...before, reportedAtMs: nowMs };
   const hasWorked = before.hasWorked || activity !== "idle";
   // A sign that says "blocked" without a reason does not clear the reason of an earlier one.
   const knownReason = before.activity === "blocked" && before.source === "agent" ? before.reason : null;
   const reason = activity === "blocked" ? (blocked ?? knownReason) : null;
-  return { activity, reason, source: "agent", reportedAtMs: nowMs, hasWorked };
+  const said = activity === "blocked" ? (words ?? null) : null;
+  return { activity, reason, words: said, source: "agent", reportedAtMs: nowMs, hasWorked };
+}
+
+/** Tells whether a login or a limit made the agent's last turn fail. */
+export function isStanding({ activity, reason }: Attention): boolean {
+  return activity === "blocked" && (reason === "login" || reason === "limit");
+}
+
+/**
+ * Returns why a person is needed before an agent that ended so can go on: in the agent's own words, or as its last screen says, or,
+ * where neither has words, by the reason alone. Null if nothing keeps it from going on.
+ */
+export function holdReason(last: Attention | null, onScreen: string | null): string | null {
+  if (last === null || !isStanding(last)) return onScreen;
+  return last.words ?? onScreen ?? (last.reason === "login" ? "it has no valid login" : "its limit is used up");
 }
 
 /**
@@ -37,26 +63,47 @@ export function afterTitle(
   const { reportedAtMs } = before;
   if (reportedAtMs !== null && nowMs - reportedAtMs < settleMs) return before;
   const hasWorked = before.hasWorked || activity !== "idle";
-  const next: Attention = { activity, reason: blocked ?? null, source: "title", reportedAtMs, hasWorked };
+  const next: Attention = { activity, reason: blocked ?? null, words: null, source: "title", reportedAtMs, hasWorked };
   if (activity === "blocked") return before.activity === "blocked" ? before : next;
   // Many agents show idleness as a title without a mark, and so does a start-up dialog: an idle title means something
   // only after a title that showed activity.
-  if (activity === "idle" && (before.source === null || before.source === "screen")) return before;
+  if (activity === "idle" && (before.source === null || before.source === "screen" || isStanding(before)))
+    return before;
   if (reportedAtMs === null || before.source === "title" || before.source === "screen") return next;
   // Some titles look idle while a question is open: only a busy title shows that it was answered.
   return before.activity === "blocked" && activity === "busy" ? next : before;
 }
 
-/** Applies the dialog on the agent's screen, or its absence. A dialog counts before the first turn, and as a missing reason. */
-export function afterScreen(before: Attention, dialog: BlockedReason | null): Attention {
-  if (dialog === null) return before.source === "screen" ? { ...UNKNOWN, reportedAtMs: before.reportedAtMs } : before;
-  if (before.source === "screen") return { ...before, reason: dialog };
+/** A block that the screen of an agent shows: a dialog in front of everything, or the error that ended its last turn. */
+export type ScreenBlock = { dialog: BlockedReason } | { error: BlockedReason; words: string };
+
+/**
+ * Applies the block on the agent's screen, or its absence. A dialog counts before the first turn, and as a missing reason. An
+ * error counts when a turn of this run has ended: one from an earlier run is only history that was shown again.
+ */
+export function afterScreen(before: Attention, shown: ScreenBlock | null): Attention {
+  if (shown === null) return before.source === "screen" ? withoutBlock(before) : before;
+  if ("error" in shown) return afterError(before, shown);
+  const { dialog } = shown;
+  if (before.source === "screen") return { ...before, reason: dialog, words: null };
   if (before.activity === "blocked") return before.reason === null ? { ...before, reason: dialog } : before;
   return before.hasWorked ? before : { ...before, activity: "blocked", reason: dialog, source: "screen" };
 }
 
-/** Whether somebody is needed now, for another reason, or no longer. Turns are not reported: they come by the hundred. */
+/** An agent that has worked and shows a screen again waits for input, as it did before the error. */
+function withoutBlock({ hasWorked, reportedAtMs }: Attention): Attention {
+  return hasWorked
+    ? { ...UNKNOWN, activity: "idle", source: "agent", hasWorked, reportedAtMs }
+    : { ...UNKNOWN, reportedAtMs };
+}
+
+function afterError(before: Attention, { error, words }: { error: BlockedReason; words: string }): Attention {
+  const counts = before.hasWorked && (before.activity === "idle" || before.source === "screen");
+  return counts ? { ...before, activity: "blocked", reason: error, words, source: "screen" } : before;
+}
+
+/** Whether somebody is needed now, for another reason, or no longer. Turns need nobody. */
 export function isWorthReporting(before: Attention, after: Attention): boolean {
   if (before.activity !== "blocked" && after.activity !== "blocked") return false;
-  return before.activity !== after.activity || before.reason !== after.reason;
+  return before.activity !== after.activity || before.reason !== after.reason || before.words !== after.words;
 }

@@ -1,5 +1,6 @@
 import type { Provenance, Variables } from "../protocol/records/conversation.ts";
-import type { Db } from "./db.ts";
+import type { RestoredAt } from "../protocol/records/restored.ts";
+import { asRead, type Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
 import type { Worker } from "./workers.ts";
 
@@ -23,26 +24,61 @@ export interface Conversation {
   transcriptBoot: string | null;
   /** Whether anything was ever said in the conversation. */
   prompted: boolean;
+  /** The marks of the last prompts that the worker's own runs sent in it, newest last. */
+  ownPrompts: readonly string[];
+  /** The conversation took the place of one that its user had cleared. */
+  cleared: boolean;
+  /** A run was in the conversation since its copy was last known to be complete. */
+  copyBehind: boolean;
+  /** The last restore of the copy, and what it brought back. */
+  restored: RestoredAt | null;
   version: string | null;
+  /** The name that its user gave it in the vendor's program. It is no worker's name, and two conversations may have the same. */
+  name: string | null;
 }
 
 export type NewConversationRow = Omit<
   Conversation,
-  "id" | "releasedMs" | "transcript" | "transcriptBytes" | "transcriptBoot" | "prompted" | "version"
+  | "id"
+  | "releasedMs"
+  | "transcript"
+  | "transcriptBytes"
+  | "transcriptBoot"
+  | "prompted"
+  | "ownPrompts"
+  | "copyBehind"
+  | "restored"
+  | "version"
+  | "name"
 >;
 
-/** The columns of a conversation as SQLite returns them: a boolean is 0 or 1, the variables are JSON. */
-type ConversationColumns = Omit<Conversation, "prompted" | "variables"> & { prompted: number; variables: string };
+/** The columns of a conversation as SQLite returns them: a boolean is 0 or 1, a list and the variables are JSON. */
+type ConversationColumns = Omit<
+  Conversation,
+  "prompted" | "cleared" | "copyBehind" | "ownPrompts" | "restored" | "variables"
+> & {
+  restored: string | null;
+  prompted: number;
+  cleared: number;
+  copyBehind: number;
+  ownPrompts: string;
+  variables: string;
+};
 
 const COLUMNS = `sessions.id, sessions.worker_id AS workerId, vendor, vendor_id AS vendorId, config_dir AS configDir,
   config_variables AS variables, launch_cwd AS launchCwd, provenance, rotated_from AS rotatedFrom,
   forked_from AS forkedFrom, created_ms AS createdMs, released_ms AS releasedMs, transcript,
-  transcript_bytes AS transcriptBytes, transcript_boot AS transcriptBoot, prompted, version`;
+  transcript_bytes AS transcriptBytes, transcript_boot AS transcriptBoot, prompted,
+  own_prompts AS ownPrompts, cleared, copy_behind AS copyBehind, restored, version, sessions.name`;
 
 function conversationOf(columns: ConversationColumns): Conversation {
   return {
     ...columns,
     prompted: columns.prompted === 1,
+    cleared: columns.cleared === 1,
+    copyBehind: columns.copyBehind === 1,
+    ownPrompts: parseColumn<string[]>("sessions.own_prompts", columns.ownPrompts),
+    restored: columns.restored === null ? null : parseColumn<RestoredAt>("sessions.restored", columns.restored),
     variables: parseColumn<Variables>("sessions.config_variables", columns.variables),
   };
 }
@@ -55,7 +91,7 @@ function oneConversation(db: Db, sql: string, ...values: (string | number)[]): C
 export function insertConversation(db: Db, conversation: NewConversationRow): number {
   return db.insert(
     `INSERT INTO sessions (worker_id, vendor, vendor_id, config_dir, config_variables, launch_cwd, provenance,
-       rotated_from, forked_from, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       rotated_from, forked_from, cleared, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     conversation.workerId,
     conversation.vendor,
     conversation.vendorId,
@@ -65,12 +101,18 @@ export function insertConversation(db: Db, conversation: NewConversationRow): nu
     conversation.provenance,
     conversation.rotatedFrom,
     conversation.forkedFrom,
+    conversation.cleared ? 1 : 0,
     conversation.createdMs,
   );
 }
 
+// Every poll of every run asks these, and most of the time nothing has changed. The texts are put together once.
+const BY_ID = `SELECT ${COLUMNS} FROM sessions WHERE id = ?`;
+const OF_RUN = `SELECT ${COLUMNS} FROM sessions JOIN run_sessions ON sessions.id = session_id
+  WHERE run_id = ? ORDER BY seq DESC LIMIT 1`;
+
 export function conversationById(db: Db, id: number): Conversation | null {
-  return oneConversation(db, `SELECT ${COLUMNS} FROM sessions WHERE id = ?`, id);
+  return db.cachedOne(conversationOf, BY_ID, id);
 }
 
 /** Returns the conversation that the worker's next start resumes; null for a worker that is in none. */
@@ -87,6 +129,17 @@ export function conversationInUse(db: Db, vendor: string, configDir: string, ven
     configDir,
     vendorId,
   );
+}
+
+/** Lists the conversations of this id that workers are bound to, in every config dir. */
+export function conversationsOfId(db: Db, vendor: string, vendorId: string): Conversation[] {
+  return db
+    .all<ConversationColumns>(
+      `SELECT ${COLUMNS} FROM sessions WHERE vendor = ? AND vendor_id = ? AND released_ms IS NULL`,
+      vendor,
+      vendorId,
+    )
+    .map(conversationOf);
 }
 
 /** Lists the conversations of a worker, newest first. */
@@ -138,8 +191,27 @@ export function setTranscript(db: Db, id: number, { file, bytes, version, boot }
   );
 }
 
+export function setConversationName(db: Db, id: number, name: string | null): void {
+  db.run("UPDATE sessions SET name = ? WHERE id = ?", name, id);
+}
+
 export function setPrompted(db: Db, id: number): void {
   db.run("UPDATE sessions SET prompted = 1 WHERE id = ?", id);
+}
+
+/** Replaces the marks of the prompts that the worker's own runs sent in the conversation. */
+export function setOwnPrompts(db: Db, id: number, marks: readonly string[]): void {
+  db.run("UPDATE sessions SET own_prompts = ? WHERE id = ?", JSON.stringify(marks), id);
+}
+
+/** Records a restore, and that there is nothing more to be said about what the copy lacks. */
+export function setRestored(db: Db, id: number, restored: RestoredAt): void {
+  db.run("UPDATE sessions SET restored = ?, copy_behind = 0 WHERE id = ?", JSON.stringify(restored), id);
+}
+
+/** Records whether a run may have written more to the conversation than its copy has. */
+export function setCopyBehind(db: Db, id: number, behind: boolean): void {
+  db.run("UPDATE sessions SET copy_behind = ? WHERE id = ?", behind ? 1 : 0, id);
 }
 
 export interface RunConversation {
@@ -173,19 +245,16 @@ export function enterConversation(db: Db, entry: Omit<RunConversation, "seq">): 
   );
 }
 
+const LAST_ENTRY = `SELECT ${ENTRY_COLUMNS} FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1`;
+
 /** Returns the entry of the conversation that the run is in: the one it entered last. */
 export function lastEntryOfRun(db: Db, runId: string): RunConversation | null {
-  return db.one(`SELECT ${ENTRY_COLUMNS} FROM run_sessions WHERE run_id = ? ORDER BY seq DESC LIMIT 1`, runId);
+  return db.cachedOne(asRead<RunConversation>, LAST_ENTRY, runId);
 }
 
 /** Returns the conversation the run is in; null for a run that is in none. */
 export function conversationOfRun(db: Db, runId: string): Conversation | null {
-  return oneConversation(
-    db,
-    `SELECT ${COLUMNS} FROM sessions JOIN run_sessions ON sessions.id = session_id
-     WHERE run_id = ? ORDER BY seq DESC LIMIT 1`,
-    runId,
-  );
+  return db.cachedOne(conversationOf, OF_RUN, runId);
 }
 
 export function entriesOfRun(db: Db, runId: string): (RunConversation & { vendorId: string })[] {

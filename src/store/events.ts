@@ -14,7 +14,9 @@ export interface StoredEvent {
 /** An event with the names that its project and worker have today. */
 export interface NamedEvent extends StoredEvent {
   project: string | null;
+  projectUid: string | null;
   worker: string | null;
+  workerUid: string | null;
 }
 
 export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
@@ -30,7 +32,7 @@ export function insertEvent(db: Db, event: Omit<StoredEvent, "seq">): void {
   );
   // Every commit asks for the last number.
   db.primeCache(LAST_SEQ, [], { seq });
-  if (!event.type.startsWith("mail.")) lastOtherThanMail.set(db, seq);
+  if (!NO_RECORD.test(event.type)) lastOfARecord.set(db, seq);
 }
 
 const LAST_SEQ = "SELECT max(seq) AS seq FROM events";
@@ -41,7 +43,8 @@ export interface EventFilter {
 }
 
 const NAMED = `SELECT seq, at_ms AS atMs, type, events.project_id AS projectId, events.worker_id AS workerId,
-    run_id AS runId, events.generation, data, projects.slug AS project, workers.name AS worker
+    run_id AS runId, events.generation, data, projects.slug AS project, projects.uid AS projectUid,
+    workers.name AS worker, workers.uid AS workerUid
   FROM events
   LEFT JOIN projects ON projects.id = events.project_id
   LEFT JOIN workers ON workers.id = events.worker_id
@@ -57,22 +60,25 @@ export function lastEvents(db: Db, filter: EventFilter, limit: number): NamedEve
     .toReversed();
 }
 
+/** Events after which nothing is to be written for tools that read files: mail and turns, which most events are about. */
+const NO_RECORD = /^(?:mail\.|worker\.activity$)/;
+
 /**
- * Whether all events after `seq` are about mail, as most are; every commit asks. An event that was rolled back may make
+ * Whether all events after `seq` are about mail or turns, as most are; every commit asks. An event that was rolled back may make
  * the answer false, which costs one search in vain.
  */
-export function isOnlyMailAfter(db: Db, seq: number): boolean {
-  return (lastOtherThanMail.get(db) ?? 0) <= seq;
+export function isNoRecordAfter(db: Db, seq: number): boolean {
+  return (lastOfARecord.get(db) ?? 0) <= seq;
 }
 
-/** The newest event of this process that is not about mail, by connection. */
-const lastOtherThanMail = new WeakMap<Db, number>();
+/** The newest event of this process that is about neither mail nor turns, by connection. */
+const lastOfARecord = new WeakMap<Db, number>();
 
-/** Returns the projects in which something other than mail happened. */
+/** Returns the projects in which something other than mail and turns happened. */
 export function projectsChanged(db: Db, after: number): number[] {
   return db
     .all<{ project_id: number }>(
-      "SELECT DISTINCT project_id FROM events WHERE seq > ? AND project_id IS NOT NULL AND type NOT LIKE 'mail.%'",
+      "SELECT DISTINCT project_id FROM events WHERE seq > ? AND project_id IS NOT NULL AND type NOT LIKE 'mail.%' AND type <> 'worker.activity'",
       after,
     )
     .map(({ project_id: id }) => id);

@@ -1,4 +1,5 @@
 import { PerdureError } from "../protocol/errors.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
 
 /** The code of a file system that was remounted read-only after an error. */
 const SQLITE_READONLY = 8;
@@ -9,10 +10,12 @@ const SQLITE_NOTADB = 26;
 /** Growing the shared WAL index fails with an I/O code when the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-export type FailureKind = "disk-full" | "io" | "damaged";
+/** `gone` means that the store's file was removed or replaced while it was open. */
+export type FailureKind = "disk-full" | "io" | "damaged" | "gone";
 
 /** Tells what a failed statement means for the whole store; null when only that statement was wrong. */
 export function failureKind(error: unknown): FailureKind | null {
+  if (error instanceof StoreGone) return "gone";
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
   if (error.errcode === SQLITE_IOERR_SHMSIZE) return "disk-full";
   switch (error.errcode & 0xff) {
@@ -34,6 +37,13 @@ export class DamagedRow extends Error {
   readonly errcode = SQLITE_CORRUPT;
 }
 
+/** A file of the store was removed or replaced while it was open: what is written to it now, nobody will read. */
+export class StoreGone extends Error {
+  constructor(file: string) {
+    super(`${file} was removed or replaced while the daemon was running`);
+  }
+}
+
 /** Parses a column that holds JSON; text that is not JSON was not written by us. */
 export function parseColumn<T>(column: string, text: string): T {
   try {
@@ -50,11 +60,18 @@ export function failureError(kind: FailureKind, cause: unknown): PerdureError {
       cause,
     });
   }
+  if (kind === "gone") {
+    const what = cause instanceof Error ? cause.message : String(cause);
+    return new PerdureError("damaged", `The store is gone: ${what}. Nothing was acknowledged.`, {
+      hint: hintOf`${verb("doctor")}, which says what can be done`,
+      cause,
+    });
+  }
   if (kind === "damaged") {
-    return new PerdureError("damaged", "The store is damaged; nothing was changed.", { hint: "perdure doctor", cause });
+    return new PerdureError("damaged", "The store is damaged; nothing was changed.", { hint: verb("doctor"), cause });
   }
   return new PerdureError("unavailable", "The disk reported an I/O error; nothing was acknowledged.", {
-    hint: "check the disk, then run perdure doctor",
+    hint: hintOf`check the disk, then run ${verb("doctor")}`,
     cause,
   });
 }

@@ -1,4 +1,4 @@
-import type { Attachment, MailState } from "../protocol/records/mail.ts";
+import { ON_THE_WAY, type Attachment, type MailState } from "../protocol/records/mail.ts";
 import type { Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
 
@@ -20,6 +20,8 @@ export interface Message {
   replyTo: string | null;
   expectsReply: boolean;
   attachments: readonly Attachment[];
+  /** How many agents in a row have made each other write, without a person in between, up to this message. */
+  hops: number;
   offerRun: string | null;
   offerGeneration: number | null;
 }
@@ -34,7 +36,7 @@ type MessageColumns = Omit<Message, "expectsReply" | "attachments"> & {
 
 const COLUMNS = `seq, id, project_id AS projectId, to_worker AS toWorker, from_worker AS fromWorker, from_name AS fromName,
   from_run AS fromRun, body, digest, state, attempt, created_ms AS createdMs, changed_ms AS changedMs,
-  expires_ms AS expiresMs, reply_to AS replyTo, expects_reply AS expectsReply, attachments, offer_run AS offerRun,
+  expires_ms AS expiresMs, reply_to AS replyTo, expects_reply AS expectsReply, attachments, hops, offer_run AS offerRun,
   offer_generation AS offerGeneration`;
 
 function messageOf(columns: MessageColumns): Message {
@@ -55,11 +57,25 @@ function allMessages(db: Db, sql: string, ...values: (string | number | null)[])
   return db.all<MessageColumns>(sql, ...values).map(messageOf);
 }
 
+export function messagesOfProject(db: Db, projectId: number): Message[] {
+  return allMessages(db, `SELECT ${COLUMNS} FROM messages WHERE project_id = ?`, projectId);
+}
+
+/** Gives a message to another project. The project is part of what the digest is made of. */
+export function setMessageProject(db: Db, seq: number, projectId: number, digest: string): void {
+  db.run("UPDATE messages SET project_id = ?, digest = ? WHERE seq = ?", projectId, digest, seq);
+}
+
+/** Tells whether any message that is still kept was sent to the worker or by it. */
+export function hasMessages(db: Db, workerId: number): boolean {
+  return db.one("SELECT 1 FROM messages WHERE to_worker = ?1 OR from_worker = ?1 LIMIT 1", workerId) !== null;
+}
+
 export function insertMessage(db: Db, message: NewMessage): number {
   return db.insert(
     `INSERT INTO messages (id, project_id, to_worker, from_worker, from_name, from_run, body, digest, state, created_ms,
-       changed_ms, expires_ms, reply_to, expects_reply, attachments)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9, ?10, ?11, ?12, ?13)`,
+       changed_ms, expires_ms, reply_to, expects_reply, attachments, hops)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?9, ?10, ?11, ?12, ?13, ?14)`,
     message.id,
     message.projectId,
     message.toWorker,
@@ -73,11 +89,15 @@ export function insertMessage(db: Db, message: NewMessage): number {
     message.replyTo,
     message.expectsReply ? 1 : 0,
     message.attachments.length === 0 ? null : JSON.stringify(message.attachments),
+    message.hops,
   );
 }
 
+/** Put together once, because every message that has an id is looked up by it. */
+const BY_ID = `SELECT ${COLUMNS} FROM messages WHERE id = ?`;
+
 export function messageById(db: Db, id: string): Message | null {
-  return oneMessage(db, `SELECT ${COLUMNS} FROM messages WHERE id = ?`, id);
+  return oneMessage(db, BY_ID, id);
 }
 
 export function messageBySeq(db: Db, seq: number): Message | null {
@@ -139,6 +159,29 @@ export function recentMessages(db: Db, projectId: number, to: number | null, lim
   );
 }
 
+/** Lists the newest messages of a project in a state, whoever they are for, newest first; only those before a number. */
+export function messagesInState(
+  db: Db,
+  projectId: number,
+  state: MailState,
+  { before, limit }: { before: number; limit: number },
+): Message[] {
+  // The condition of a partial index has to stand in the query, word for word, for the index to be used.
+  const indexed = ON_THE_WAY.has(state)
+    ? "state IN ('queued', 'offered', 'injected')"
+    : state === "read" || state === "answered"
+      ? "state NOT IN ('queued', 'offered', 'injected')"
+      : "state IN ('expired', 'cancelled', 'superseded', 'dead')";
+  return allMessages(
+    db,
+    `SELECT ${COLUMNS} FROM messages WHERE project_id = ? AND ${indexed} AND state = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    projectId,
+    state,
+    before,
+    limit,
+  );
+}
+
 /** Lists the questions in a mailbox that have no answer yet, oldest first. */
 export function unansweredMessages(db: Db, projectId: number, to: number | null, limit: number): Message[] {
   return allMessages(
@@ -149,6 +192,16 @@ export function unansweredMessages(db: Db, projectId: number, to: number | null,
     to,
     limit,
   );
+}
+
+/** Counts the questions to a worker that it has read and not answered. */
+export function countUnanswered(db: Db, workerId: number): number {
+  const row = db.one<{ count: number }>(
+    `SELECT count(*) AS count FROM messages INDEXED BY messages_unanswered
+     WHERE to_worker = ? AND expects_reply = 1 AND state IN ('queued', 'offered', 'injected', 'read') AND state = 'read'`,
+    workerId,
+  );
+  return row?.count ?? 0;
 }
 
 export function firstReplyTo(db: Db, id: string): Message | null {
@@ -218,6 +271,11 @@ export function changeMessage(db: Db, seq: number, change: MessageChange, offerG
     change.run,
     change.reason,
   );
+}
+
+/** Takes back that an offer was counted, because nothing was handed over. */
+export function uncountOffer(db: Db, seq: number): void {
+  db.run("UPDATE messages SET attempt = attempt - 1 WHERE seq = ? AND attempt > 0", seq);
 }
 
 /** Clears the expiry and the attempts of a message, as if it had never been offered. */

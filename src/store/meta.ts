@@ -1,10 +1,13 @@
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
+import { DamagedRow } from "./failure.ts";
 
 interface Meta {
   clean: number;
   epoch_floor: number;
   /** The wall-clock time of the machine's boot, by which mail expires, and the id of that boot. */
   mail_clock: string;
+  /** The id of the store, which no other store has. */
+  uid: string;
 }
 
 export function readMeta<K extends keyof Meta>(db: Db, key: K): Meta[K] | null {
@@ -17,4 +20,11 @@ export function writeMeta<K extends keyof Meta>(db: Db, key: K, value: Meta[K]):
     key,
     value,
   );
+}
+
+/** Returns the id of the store. Every message asks, so it is cached. */
+export function storeUid(db: Db): string {
+  const row = db.cachedOne(asRead<{ value: string }>, "SELECT value FROM meta WHERE key = 'uid'");
+  if (row === null) throw new DamagedRow("the store has no id");
+  return row.value;
 }

@@ -1,12 +1,16 @@
-import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
 import { Db } from "./db.ts";
 import { failureError, failureKind } from "./failure.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { MOVED_SUFFIX, RESCUED_SUFFIX } from "./rescue.ts";
+import { howToStop, type LiveRuns } from "./restore-backup.ts";
+import { shellWords } from "../util/shell-quote.ts";
 
 /** Older versions of SQLite can lose committed data when a WAL is reset at the wrong moment. */
 const SQLITE_OLDEST = "3.51.3";
@@ -24,11 +28,13 @@ export interface OpenOptions {
   startEmpty?: boolean;
   /** Another file says that names exist, so a store that is empty or missing was damaged. */
   namesKnown?: boolean;
+  /** The runs of this state folder that are alive, whatever its store says; asked for only if there is no store. */
+  liveRuns?: () => LiveRuns;
 }
 
 export function openStore(file: string, options: OpenOptions = {}): OpenedStore {
   checkSqlite(process.versions.sqlite ?? "0");
-  if (!options.startEmpty) refuseSilentEmptyStore(file, options.namesKnown ?? false);
+  if (!options.startEmpty) refuseSilentEmptyStore(file, options);
   let db: Db | undefined;
   try {
     db = new Db(file);
@@ -37,6 +43,7 @@ export function openStore(file: string, options: OpenOptions = {}): OpenedStore 
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;`);
     checkpointLeftoverLog(db);
     migrate(db, options.migrations ?? MIGRATIONS);
+    settleNotes(file);
     return { db, unclean: markInUse(db) };
   } catch (error) {
     db?.close();
@@ -86,19 +93,43 @@ export function setAside(file: string, cause: unknown): PerdureError {
 }
 
 /** Throws if an empty store would silently replace a damaged or missing one, which would lose every name. */
-function refuseSilentEmptyStore(file: string, namesKnown: boolean): void {
+function refuseSilentEmptyStore(file: string, { namesKnown, liveRuns }: OpenOptions): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size > 0) return;
-  const damagedFile = stats === undefined ? damagedFiles(file).at(-1) : undefined;
+  const movedTo = storeMovedTo(file);
+  if (movedTo !== null) throw movedError(file, movedTo);
+  const rescuedFile = keptFiles(file, RESCUED_SUFFIX).at(-1);
+  if (rescuedFile !== undefined) throw rescuedError(rescuedFile);
+  const damagedFile = stats === undefined ? keptFiles(file, DAMAGED_SUFFIX).at(-1) : undefined;
   if (damagedFile !== undefined) throw damagedError(damagedFile, undefined);
   if (namesKnown) throw stats === undefined ? missingStoreError(file) : setAside(file, undefined);
+  const live = liveRuns?.();
+  if (live !== undefined && live.size > 0) throw forgottenRunsError(file, live);
 }
 
-function damagedFiles(file: string): string[] {
+/** Takes the notes of earlier losses out of the way: of the next one they would tell a wrong story. What was saved is kept. */
+function settleNotes(file: string): void {
+  for (const note of keptFiles(file, MOVED_SUFFIX)) rmSync(note);
+  for (const saved of keptFiles(file, RESCUED_SUFFIX)) {
+    renameSync(saved, saved.replace(RESCUED_SUFFIX, `.old${RESCUED_SUFFIX}`));
+  }
+}
+
+/** Returns where the store was moved to under a living daemon; null once nothing is there any more. */
+function storeMovedTo(file: string): string | null {
+  const note = keptFiles(file, MOVED_SUFFIX).at(-1);
+  const to = note === undefined ? null : readFileSync(note, "utf8");
+  return to !== null && existsSync(to) ? to : null;
+}
+
+/** Returns the files of earlier stores that were kept under such a name, the oldest first. */
+function keptFiles(file: string, suffix: string): string[] {
   const folder = dirname(file);
-  const prefix = basename(file) + DAMAGED_SUFFIX;
+  const prefix = basename(file) + suffix;
   if (!existsSync(folder)) return [];
-  const found = readdirSync(folder).filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name));
+  const found = readdirSync(folder).filter(
+    (name) => name.startsWith(prefix) && !/(-(wal|shm)|\.partial(-journal)?)$/.test(name),
+  );
   return found.toSorted().map((name) => join(folder, name));
 }
 
@@ -108,8 +139,33 @@ function missingStoreError(file: string): PerdureError {
   });
 }
 
-const RECOVERY_HINT =
-  "restore a backup: perdure daemon start --restore FILE; or start empty: perdure daemon start --new-store";
+/** The workers live on without a store, and an empty one would give their names away. */
+function forgottenRunsError(file: string, live: LiveRuns): PerdureError {
+  const runs = [...live.keys()].join(", ");
+  return new PerdureError("damaged", `The store is missing: ${file} does not exist, but workers of it run: ${runs}.`, {
+    hint: hintOf`put the state folder back, or restore a backup: ${verb("daemon", "start", "--restore", "FILE")}; or stop them: ${howToStop(live)}`,
+  });
+}
+
+function movedError(file: string, to: string): PerdureError {
+  const [folder, from] = [dirname(file), dirname(to)];
+  const back =
+    folder === from || basename(to) !== basename(file)
+      ? shellWords(["mv", to, file])
+      : `${shellWords(["rm", "-r", folder])} && ${shellWords(["mv", from, folder])}`;
+  return new PerdureError("damaged", `The store was moved to ${to} while the daemon was running.`, {
+    hint: hintOf`move it back: ${back}; or start empty: ${verb("daemon", "start", "--new-store")}`,
+  });
+}
+
+function rescuedError(rescuedFile: string): PerdureError {
+  const message = `The store was removed while the daemon was running. All it held was saved as ${rescuedFile}.`;
+  return new PerdureError("damaged", message, {
+    hint: hintOf`${verb("daemon", "start", "--restore", rescuedFile)}; or start empty: ${verb("daemon", "start", "--new-store")}`,
+  });
+}
+
+const RECOVERY_HINT = hintOf`restore a backup: ${verb("daemon", "start", "--restore", "FILE")}; or start empty: ${verb("daemon", "start", "--new-store")}`;
 
 function damagedError(damagedFile: string, cause: unknown): PerdureError {
   return new PerdureError("damaged", `The store is damaged. It was set aside as ${damagedFile}; nothing was deleted.`, {

@@ -1,5 +1,6 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { PerdureError } from "../protocol/errors.ts";
+import { verb } from "../protocol/hint.ts";
 import { Db } from "./db.ts";
 import { unendedRuns } from "./runs.ts";
 
@@ -25,8 +26,14 @@ export function refuseUnknownRuns(live: LiveRuns, known: ReadonlySet<string>, st
   if (unknown.length === 0) return;
   const runs = unknown.map(([run]) => run).join(", ");
   throw new PerdureError("conflict", `These running workers are missing from ${store}: ${runs}.`, {
-    hint: `stop them first: kill ${unknown.flatMap(([, pids]) => pids).join(" ")}`,
+    hint: `stop them first: ${howToStop(new Map(unknown))}`,
   });
+}
+
+/** Says how to stop runs: by their pids, or where they are if no pid of them is seen here. */
+export function howToStop(live: LiveRuns): string {
+  const pids = [...live.values()].flat().join(" ");
+  return pids === "" ? "in the container that they run in" : `kill ${pids}`;
 }
 
 function syncFile(file: string): void {
@@ -38,7 +45,9 @@ function syncFile(file: string): void {
 /** Returns the runs that had not ended when the backup was made. */
 function runsIn(backup: string): Set<string> {
   if (!existsSync(backup)) {
-    throw new PerdureError("not-found", `${backup} does not exist.`, { hint: "perdure daemon start --restore FILE" });
+    throw new PerdureError("not-found", `${backup} does not exist.`, {
+      hint: verb("daemon", "start", "--restore", "FILE"),
+    });
   }
   // Opening a fifo would wait for its writer.
   if (!statSync(backup).isFile()) throw notABackup(backup);
@@ -54,7 +63,7 @@ function runsIn(backup: string): Set<string> {
 
 function notABackup(backup: string, cause?: unknown): PerdureError {
   return new PerdureError("usage", `${backup} is not a backup of a store.`, {
-    hint: "perdure daemon start --restore FILE",
+    hint: verb("daemon", "start", "--restore", "FILE"),
     cause,
   });
 }

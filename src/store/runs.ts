@@ -10,6 +10,10 @@ export interface Run {
   readonly pid: number;
   readonly processStarted: string;
   readonly bootId: string;
+  /** The pid namespace of the holder; null if an older perdure claimed, so that it is not known. */
+  readonly namespace: string | null;
+  /** The name of the machine or container that the holder is in; null if an older perdure claimed. */
+  readonly host: string | null;
   readonly startedMs: number;
   readonly endedMs: number | null;
   readonly exit: number | null;
@@ -23,7 +27,7 @@ export interface Run {
 export type NewRun = Omit<Run, "endedMs" | "exit" | "reason" | "displacedMs" | "displacedBy" | "stoppedBy">;
 
 const COLUMNS = `id, worker_id AS workerId, generation, kind, token_hash AS tokenHash, pid, process_started AS processStarted,
-  boot_id AS bootId, started_ms AS startedMs, ended_ms AS endedMs, exit, reason, displaced_ms AS displacedMs,
+  boot_id AS bootId, pid_namespace AS namespace, host, started_ms AS startedMs, ended_ms AS endedMs, exit, reason, displaced_ms AS displacedMs,
   displaced_by AS displacedBy, pane, stopped_by AS stoppedBy`;
 
 /** The `pane` of a run whose pane does not exist yet. */
@@ -31,8 +35,9 @@ export const PENDING_PANE = "?";
 
 export function insertRun(db: Db, run: NewRun): void {
   db.run(
-    `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, pane)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, pid_namespace, host,
+       started_ms, pane)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.workerId,
     run.generation,
@@ -41,13 +46,18 @@ export function insertRun(db: Db, run: NewRun): void {
     run.pid,
     run.processStarted,
     run.bootId,
+    run.namespace,
+    run.host,
     run.startedMs,
     run.pane,
   );
 }
 
+/** Put together once, because every call of a run asks for it. */
+const BY_ID = `SELECT ${COLUMNS} FROM runs WHERE id = ?`;
+
 export function runById(db: Db, id: string): Run | null {
-  return db.cachedOne(asRead<Run>, `SELECT ${COLUMNS} FROM runs WHERE id = ?`, id);
+  return db.cachedOne(asRead<Run>, BY_ID, id);
 }
 
 /** Returns the run that holds the worker's name, alive or not; null while the name is free. */

@@ -1,5 +1,6 @@
 import type { LeaseState } from "../core/lease.ts";
 import type { RestartPolicy } from "../core/restart.ts";
+import type { Hint } from "../protocol/hint.ts";
 import type { Declared } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
@@ -7,6 +8,8 @@ import { parseColumn } from "./failure.ts";
 /** A logical agent with a name; retired ones stay for their history. */
 export interface Worker {
   readonly id: number;
+  /** The id that no worker of another machine has either. */
+  readonly uid: string;
   readonly projectId: number;
   readonly name: string;
   readonly nameKey: string;
@@ -27,8 +30,10 @@ export interface Worker {
   readonly programAt: number | null;
   /** The conversation that the next start resumes. */
   readonly conversationId: number | null;
-  /** The reason why the last start was refused. */
+  /** The reason why the last start was refused, by perdure or by the vendor's program itself. */
   readonly unresumable: string | null;
+  /** A digest of the user's options with which the agent last came up in its conversation. */
+  readonly provedOptions: string | null;
   /** The conversation that the next start branches; null once it has. */
   readonly forkOf: number | null;
   readonly declared: Declared | null;
@@ -51,6 +56,8 @@ export interface FleetSettings {
   prompt: string | null;
   /** The soft limit of open files in the shell that brought the worker up; the daemon has another one. */
   openFiles: number | null;
+  /** The part that the worker has; absent in settings of an earlier version. */
+  about?: string | null;
   /** The generation the worker had when it was brought up: with no later run, it is still owed a start. */
   after: number;
 }
@@ -59,11 +66,14 @@ export interface FleetSettings {
 export interface OnHold {
   state: "on-hold" | "crash-looping";
   reason: string;
+  /** The way out, for the person; an earlier version wrote it into the reason. */
+  next?: Hint;
 }
 
 /** The columns of a worker as SQLite returns them: a boolean is 0 or 1; lists and records are JSON. */
 interface WorkerColumns {
   id: number;
+  uid: string;
   project_id: number;
   name: string;
   name_key: string;
@@ -80,6 +90,7 @@ interface WorkerColumns {
   program_at: number | null;
   session_id: number | null;
   unresumable: string | null;
+  proved_options: string | null;
   fork_of: number | null;
   declared: string | null;
   started_by: number | null;
@@ -94,6 +105,7 @@ interface WorkerColumns {
 function workerOf(columns: WorkerColumns): Worker {
   return {
     id: columns.id,
+    uid: columns.uid,
     projectId: columns.project_id,
     name: columns.name,
     nameKey: columns.name_key,
@@ -113,6 +125,7 @@ function workerOf(columns: WorkerColumns): Worker {
     programAt: columns.program_at,
     conversationId: columns.session_id,
     unresumable: columns.unresumable,
+    provedOptions: columns.proved_options,
     forkOf: columns.fork_of,
     get declared() {
       return columns.declared === null ? null : parseColumn<Declared>("workers.declared", columns.declared);
@@ -157,6 +170,16 @@ export function workerById(db: Db, id: number): Worker | null {
   return db.cachedOne(workerOf, "SELECT * FROM workers WHERE id = ?", id);
 }
 
+/** Returns the workers whose uid has this prefix, two at most: that is enough to see that it is not unique. */
+export function workersByUidPrefix(db: Db, prefix: string): Worker[] {
+  return db
+    .all<WorkerColumns>(
+      "SELECT * FROM workers WHERE uid >= ?1 AND uid < ?1 || 'g' AND retired_ms IS NULL LIMIT 2",
+      prefix,
+    )
+    .map(workerOf);
+}
+
 export function lastRetiredByName(db: Db, projectId: number, nameKey: string): Worker | null {
   const columns = db.one<WorkerColumns>(
     "SELECT * FROM workers WHERE project_id = ? AND name_key = ? AND retired_ms IS NOT NULL ORDER BY retired_ms DESC LIMIT 1",
@@ -194,15 +217,12 @@ export function workerCountUpperBound(db: Db): number {
   return db.one<{ last: number | null }>("SELECT max(id) AS last FROM workers")?.last ?? 0;
 }
 
-export function countWorkersEver(db: Db, projectId: number): number {
-  return db.one<{ count: number }>("SELECT count(*) AS count FROM workers WHERE project_id = ?", projectId)?.count ?? 0;
-}
-
 export type NewWorker = Pick<Worker, "projectId" | "name" | "nameKey" | "createdMs" | "ephemeral">;
 
 export function insertWorker(db: Db, worker: NewWorker): number {
   return db.insert(
-    "INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral) VALUES (?, ?, ?, ?, ?)",
+    `INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral, uid)
+     VALUES (?, ?, ?, ?, ?, lower(hex(randomblob(16))))`,
     worker.projectId,
     worker.name,
     worker.nameKey,
@@ -253,6 +273,10 @@ export function setPaused(db: Db, workerId: number, paused: boolean): void {
 
 export function setUnresumable(db: Db, workerId: number, why: string | null): void {
   db.run("UPDATE workers SET unresumable = ? WHERE id = ?", why, workerId);
+}
+
+export function setProvedOptions(db: Db, workerId: number, digest: string): void {
+  db.run("UPDATE workers SET proved_options = ? WHERE id = ?", digest, workerId);
 }
 
 /** Moves the folders of a project's workers along after the project itself was moved. */

@@ -4,6 +4,8 @@ import type { Db } from "./db.ts";
 import { failureError, failureKind, type FailureKind } from "./failure.ts";
 
 interface Listeners {
+  /** After each commit and before anybody is told of it; throws if what was committed would not be found again. */
+  beforeAck?: () => void;
   /** After each commit. */
   onCommit: () => void;
   /** The disk or the file failed under us; everybody waiting has been told. */
@@ -87,6 +89,7 @@ export class Writer {
       const applied = jobs.filter((job) => (job.checksFirst ? this.#applyChecked(job) : this.#apply(job)));
       this.#db.mailboxCounters.write();
       this.#db.run("COMMIT");
+      this.#listeners.beforeAck?.();
       for (const job of applied) job.done();
       this.#listeners.onCommit();
     } catch (error) {
@@ -133,7 +136,7 @@ export class Writer {
     if (error instanceof BrokenPromise) return this.#retryOthers(jobs, error);
     const kind = failureKind(error);
     const reported = kind === null ? error : failureError(kind, error);
-    if (kind === "io" || kind === "damaged") this.refuse(failureError(kind, error));
+    if (kind !== null && kind !== "disk-full") this.refuse(failureError(kind, error));
     for (const job of jobs) job.fail(reported);
     if (kind !== null) this.#listeners.onFailure(kind, error);
   }

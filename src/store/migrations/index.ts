@@ -5,6 +5,13 @@ import { mailTables } from "./004-mail.ts";
 import { eventsNoAutoincrement } from "./005-events-no-autoincrement.ts";
 import { fleet } from "./006-fleet.ts";
 import { plainWords } from "./007-plain-words.ts";
+import { movedProjects } from "./008-moved-projects.ts";
+import { pidNamespaces } from "./009-pid-namespaces.ts";
+import { ownTurns } from "./010-own-turns.ts";
+import { sameFolder } from "./011-same-folder.ts";
+import { delivery } from "./012-delivery.ts";
+import { stableIds } from "./013-stable-ids.ts";
+import { conversationNames } from "./014-conversation-names.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -15,4 +22,11 @@ export const MIGRATIONS: readonly string[] = [
   eventsNoAutoincrement,
   fleet,
   plainWords,
+  movedProjects,
+  pidNamespaces,
+  ownTurns,
+  sameFolder,
+  delivery,
+  stableIds,
+  conversationNames,
 ];
