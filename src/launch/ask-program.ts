@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { ASK_PROGRAM_BYTES_MAX, ASK_PROGRAM_MS } from "../limits/index.ts";
 import type { Variables } from "../protocol/records/conversation.ts";
-import type { ProgramAnswer, AskProgram } from "../vendors/adapter.ts";
+import type { Adapter, AskProgram, ProgramAnswer } from "../vendors/adapter.ts";
 import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
 
@@ -14,17 +14,36 @@ export interface ProgramContext {
   variables: Variables;
 }
 
+/** A vendor's program with everything that a start of it takes, except its arguments. */
+export interface LocatedProgram {
+  command: string[];
+  cwd: string;
+  environment: Record<string, string>;
+}
+
+/** Finds the program's file and completes its environment; `missing` says that there is none. */
+export function locateProgram({
+  command,
+  cwd,
+  environment,
+  variables,
+}: ProgramContext): LocatedProgram | { missing: string } {
+  const [word = "", ...before] = command;
+  const program = findProgram(word, environment.PATH, cwd);
+  if ("missing" in program) return program;
+  return { command: [program.file, ...before], cwd, environment: withVariables(environment, variables) };
+}
+
 /** Returns a function that asks a vendor's own program. A program that cannot be started answers like one that failed. */
-export function programAsker({ command, cwd, environment, variables }: ProgramContext): AskProgram {
+export function programAsker(adapter: Pick<Adapter, "storage"> | null, context: ProgramContext): AskProgram {
   return async (args) => {
-    const [word = "", ...before] = command;
-    const program = findProgram(word, environment.PATH, cwd);
+    const program = locateProgram({ ...context, variables: { ...context.variables, ...adapter?.storage.askedWith } });
     if ("missing" in program) return { code: 127, stdout: "", stderr: program.missing };
-    const env = withVariables(environment, variables);
+    const [file = "", ...before] = program.command;
     // The child leads a process group, so that its own children are ended with it.
-    const child = spawn(program.file, [...before, ...args], {
-      cwd,
-      env,
+    const child = spawn(file, [...before, ...args], {
+      cwd: program.cwd,
+      env: program.environment,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

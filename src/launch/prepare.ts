@@ -3,12 +3,14 @@ import { dirname, join } from "node:path";
 import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
 import { FREE_PORT } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { adapterOf } from "../vendors/index.ts";
 import { findProgram } from "../runtime/find-program.ts";
 import { isFolder } from "../state/files.ts";
 import { withVariables } from "./ask-program.ts";
+import { depositMail } from "./deposit.ts";
 import { workerEnvironment } from "./environment.ts";
 
 /** Everything that is needed to become, or to start, the wrapper of a claimed run. */
@@ -18,7 +20,11 @@ export interface PreparedLaunch {
   command: string[];
   cwd: string;
   session: LaunchOrder["session"];
+  /** The program is headless, and its end will show whether it was in the conversation. */
+  judged: boolean;
   environment: Record<string, string>;
+  /** The text that tells the agent of itself and its peers at its start; null for nothing. */
+  introduction: string | null;
 }
 
 /** Serialises tasks per vendor, for callers that start several workers: a program must not mint two ids at a time. */
@@ -37,7 +43,10 @@ export async function prepareLaunch(
   const order = granted.freePort ? withPort(granted, String(await freePort())) : granted;
   const ready = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
   writeRunFiles(grant.runDir, order);
-  return { grant, ...ready, session: order.session, environment: withVariables(environment, order.variables) };
+  const { session, judged = false, introduction = null } = order;
+  const changed = withVariables(environment, order.variables);
+  await depositMail(grant.runDir, order, ready, changed);
+  return { grant, ...ready, session, judged, introduction, environment: changed };
 }
 
 async function mint(
@@ -94,11 +103,11 @@ export function resolveLaunch(
   const cwd = worker.cwd ?? process.cwd();
   if (!isFolder(cwd)) {
     const bound =
-      session && `perdure adopt ${worker.name} --vendor ${session.vendor} --conversation ${session.id} --cwd DIR`;
+      session && verb("adopt", worker.name, "--vendor", session.vendor, "--conversation", session.id, "--cwd", "DIR");
     throw new PerdureError("not-found", `The folder of ${worker.address} does not exist any more: ${cwd}`, {
       hint: bound
-        ? `continue elsewhere: ${bound}`
-        : `start it where it should be: perdure run ${worker.name} -- COMMAND`,
+        ? hintOf`continue elsewhere: ${bound}`
+        : hintOf`start it where it should be: ${verb("run", worker.name, "--", "COMMAND")}`,
     });
   }
   const words = worker.command ?? [];
@@ -114,10 +123,19 @@ export function resolveProgram(command: readonly string[], env: Environment, cwd
   });
 }
 
-/** Tells a program of the context file that an earlier run of its worker left: by a variable and, where its vendor can, at its start. */
-export function noteForSuccessor({ grant, session, environment }: PreparedLaunch, file: string): void {
-  environment.PERDURE_PREDECESSOR_CONTEXT = file;
-  const said = `An earlier run of ${grant.address} left its context in ${file}.`;
-  const message = session && adapterOf(session.vendor)?.launch.startMessage?.(said);
+/**
+ * Leaves what the program's first hook says, where its vendor can: who the agent is, and the context file that an earlier run of its
+ * worker left, which a variable names, too.
+ */
+export function tellAtStart(
+  { grant, session, environment, introduction, judged }: PreparedLaunch,
+  file: string | null,
+): void {
+  if (file !== null) environment.PERDURE_PREDECESSOR_CONTEXT = file;
+  const left = file === null ? null : `An earlier run of ${grant.address} left its context in ${file}.`;
+  const said = [introduction, left].filter((each) => each !== null).join("\n");
+  const vendor = session && adapterOf(session.vendor)?.launch;
+  const isHeard = said !== "" && !(judged && vendor?.startMessageEatsPrompt);
+  const message = isHeard ? vendor?.startMessage?.(said) : null;
   if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
 }

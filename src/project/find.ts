@@ -1,8 +1,9 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { GIT_FILE_BYTES_MAX } from "../limits/index.ts";
+import { isPerdureError } from "../protocol/errors.ts";
 import { slugName } from "../protocol/names.ts";
-import { readBounded } from "../state/bounded-read.ts";
+import { readBounded, readIfReadable } from "../state/bounded-read.ts";
 import { isErrno } from "../state/files.ts";
 
 /** The folder a command was called from, as a project. */
@@ -35,11 +36,36 @@ export function repositoryOf({ kind, identity, root }: FoundProject): string {
   return kind === "folder" ? root : rootOf(identity, identity, true);
 }
 
+/** Finds the project of a folder that may be gone, or whose git cannot be read: null then. */
+export function findProjectIfThere(folder: string): FoundProject | null {
+  try {
+    return findProject(folder);
+  } catch (error) {
+    if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "ELOOP")) return null;
+    throw error;
+  }
+}
+
+/** Returns where the nearest `.git` file of a folder or its ancestors leads, if nothing is there; null without one. */
+export function danglingGitDir(start: string): { tree: string; gitDir: string } | null {
+  for (const tree of selfAndAncestors(start)) {
+    const pointer = GIT_POINTER.exec(readIfReadable(join(tree, ".git"), GIT_FILE_BYTES_MAX))?.[1];
+    if (pointer === undefined) continue;
+    const gitDir = resolve(tree, pointer.trim());
+    return exists(join(gitDir, "HEAD")) ? null : { tree, gitDir };
+  }
+  return null;
+}
+
+const GIT_POINTER = /^gitdir: (.+)$/m;
+
 /** Lists the existing working trees of the project: the main one and those that git has linked. */
 export function workingTrees({ kind, identity, root, here }: FoundProject): string[] {
   if (kind === "folder") return [root];
   const links = join(identity, "worktrees");
-  const linked = (exists(links) ? readdirSync(links) : []).map((name) => readGitFile(join(links, name, "gitdir")));
+  const linked = (kindOf(links) === "folder" ? readdirSync(links) : []).map((name) =>
+    readGitFile(join(links, name, "gitdir")),
+  );
   const trees = linked.flatMap((pointer) => (pointer === null ? [] : [dirname(pointer.trim())]));
   return [...new Set([root, here, ...trees.filter(exists).map((tree) => realpathSync(tree))])];
 }
@@ -92,7 +118,7 @@ function submoduleTree(identity: string): string | null {
 }
 
 function linkedDirs(folder: string, dotGit: string): GitDirs | null {
-  const pointer = /^gitdir: (.+)$/m.exec(readGitFile(dotGit) ?? "")?.[1];
+  const pointer = GIT_POINTER.exec(readGitFile(dotGit) ?? "")?.[1];
   if (pointer === undefined) return null;
   const gitDir = resolve(folder, pointer.trim());
   if (!exists(join(gitDir, "HEAD"))) return null;

@@ -14,7 +14,8 @@ export function pathInside(folder: string, path: string): string | null {
   return isIn(realPath(folder), realPath(full)) ? full : null;
 }
 
-function isIn(folder: string, path: string): boolean {
+/** Tells, by the words alone, whether a path is a folder or lies inside it. */
+export function isIn(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { statIfThere } from "../state/files.ts";
 
 /** Finds the absolute path that a shell would run for this word, or the reason why there is none. */
 export function findProgram(
@@ -29,5 +30,5 @@ function isProgram(file: string): boolean {
 }
 
 function exists(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  return statIfThere(file) !== undefined;
 }

@@ -1,16 +1,18 @@
+import { WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isName } from "../../protocol/names.ts";
 import { isTable } from "../../util/fields.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
 const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
 const KEYS = {
-  project: ["project", "name", "defaults", "workers", "context", "records", "policy"],
+  project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail"],
   user: ["name", "context", "policy"],
   defaults: DEFAULTS,
-  worker: [...DEFAULTS, "count", "command", "new", "resume"],
+  worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
   context: ["dir", "ext"],
   records: ["dir"],
   policy: ["agents_may", "environment"],
+  mail: ["introduce", "wakes_per_hour"],
 } as const;
 
 export type Table = keyof typeof KEYS;
@@ -21,7 +23,7 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  * workers are not looked at, so that this takes no time and no library.
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
-  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {} } = values;
+  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
@@ -32,6 +34,8 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     Object.values(records).every(isText) &&
     hasKeysOf("policy", policy) &&
     Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
+    hasKeysOf("mail", mail) &&
+    isPlainMail(mail) &&
     hasKeysOf("defaults", defaults) &&
     isTable(workers) &&
     Object.entries(workers).every(([key, entry]) => isName(key) && hasKeysOf("worker", entry))
@@ -41,6 +45,15 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
 function hasKeysOf(table: Table, values: unknown = {}): values is Record<string, unknown> {
   const known: readonly string[] = KEYS[table];
   return isTable(values) && Object.keys(values).every((key) => known.includes(key));
+}
+
+function isPlainMail({ introduce = true, wakes_per_hour: wakes = 0 }: Record<string, unknown>): boolean {
+  return (
+    typeof introduce === "boolean" &&
+    Number.isInteger(wakes) &&
+    Number(wakes) >= 0 &&
+    Number(wakes) <= WAKES_PER_HOUR_MAX
+  );
 }
 
 function isPlainName(value: unknown): boolean {

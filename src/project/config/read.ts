@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { parse, TomlError } from "smol-toml";
+import type * as Toml from "smol-toml";
 import { CONFIG_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { readBounded } from "../../state/bounded-read.ts";
@@ -80,6 +80,7 @@ function checkValues(values: Record<string, unknown>, kind: Check.FileKind, sour
 
 /** The parser's own error is not kept as the cause, because it quotes lines of the file, which may hold a secret. */
 export function parseToml({ text, file }: ConfigSource): Record<string, unknown> {
+  const { parse, TomlError } = loadTomlParser();
   try {
     return parse(text);
   } catch (error) {
@@ -87,4 +88,13 @@ export function parseToml({ text, file }: ConfigSource): Record<string, unknown>
     const [reason = "it is not TOML"] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
     throw new PerdureError("usage", `${file}:${error.line}: ${reason}.`, { hint: `edit ${file}` });
   }
+}
+
+/** Loads the parser, which is a file of its own because most folders have no configuration to parse. */
+function loadTomlParser(): typeof Toml {
+  const loaded: unknown =
+    typeof PERDURE_VERSION === "string"
+      ? require("smol-toml")
+      : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("smol-toml");
+  return loaded as typeof Toml;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
+import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { checkName, nearest } from "../../protocol/names.ts";
 import type { Key, Table } from "./keys.ts";
@@ -28,6 +28,11 @@ const name = z.string({ error: "a name in quotes" }).check((context) => {
   }
 });
 
+const ABOUT = `a text of at most ${ABOUT_CHARS_MAX} characters, on one line`;
+const isAbout = (value: string): boolean => value.length <= ABOUT_CHARS_MAX && !/\p{Cc}/u.test(value);
+const about = z.string({ error: ABOUT }).check(z.refine(isAbout, { error: ABOUT }));
+const WAKES = `a whole number from 0 to ${WAKES_PER_HOUR_MAX}`;
+
 const defaults = {
   vendor: z.exactOptional(name),
   args: z.exactOptional(texts),
@@ -47,6 +52,7 @@ const worker = table({
   command: z.exactOptional(texts),
   new: z.exactOptional(texts),
   resume: z.exactOptional(texts),
+  about: z.exactOptional(about),
 } satisfies Keys<"worker">);
 
 const context = table({ dir: z.exactOptional(text), ext: z.exactOptional(text) } satisfies Keys<"context">);
@@ -56,6 +62,15 @@ const policy = table({
   environment: z.exactOptional(texts),
 } satisfies Keys<"policy">);
 
+const mail = table({
+  introduce: z.exactOptional(flag),
+  wakes_per_hour: z.exactOptional(
+    z
+      .number({ error: WAKES })
+      .check(z.int({ error: WAKES }), z.gte(0, { error: WAKES }), z.lte(WAKES_PER_HOUR_MAX, { error: WAKES })),
+  ),
+} satisfies Keys<"mail">);
+
 export const projectFile = table({
   project: z.exactOptional(name),
   name: z.exactOptional(name),
@@ -64,6 +79,7 @@ export const projectFile = table({
   context: z.exactOptional(context),
   records: z.exactOptional(records),
   policy: z.exactOptional(policy),
+  mail: z.exactOptional(mail),
 } satisfies Keys<"project">);
 
 export const userFile = table({

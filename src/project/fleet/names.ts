@@ -5,11 +5,18 @@ import { readConfigAt, readSettingsAt, type Config, type WorkerEntry } from "../
 import { fleetRoot, type FoundProject } from "../find.ts";
 import { atLine, configError, type ConfigSource } from "../config/errors.ts";
 
+/** A worker as the fleet file declares it; the entry has its name, or makes several with a count. */
+export interface DeclaredWorker {
+  name: string;
+  entry: string;
+  group: string | null;
+}
+
 /** Lists the workers that the fleet file declares: they have mailboxes before they ever ran. */
-export function declaredWorkers(found: FoundProject): { name: string; group: string | null }[] {
+export function declaredWorkers(found: FoundProject): DeclaredWorker[] {
   const { defaults = {}, workers = {} } = readConfigAt(fleetRoot(found)) ?? {};
   return Object.entries(workers).flatMap(([entry, own]) =>
-    workerNames(entry, own).map((name) => ({ name, group: own.group ?? defaults.group ?? null })),
+    workerNames(entry, own).map((name) => ({ name, entry, group: own.group ?? defaults.group ?? null })),
   );
 }
 

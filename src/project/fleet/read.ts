@@ -27,6 +27,8 @@ export interface FleetWorker {
   cwd: string;
   worktree: Worktree | null;
   group: string | null;
+  /** The part that the worker has, as its peers are told. */
+  about: string | null;
   env: Record<string, string>;
   mode: "tmux" | "turn";
   restart: "never" | "on-failure" | "always";
@@ -70,6 +72,7 @@ export function readFleet(found: FoundProject, slug?: string): Fleet | null {
         ...program,
         ...folders,
         group: entry.own.group ?? entry.defaults.group ?? null,
+        about: entry.own.about ?? null,
         env: variablesOf(entry),
         mode: modeOf(entry, program.vendor),
         restart: entry.own.restart ?? entry.defaults.restart ?? ("on-failure" as const),

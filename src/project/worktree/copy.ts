@@ -1,7 +1,8 @@
-import { constants, copyFileSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { constants, lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isErrno } from "../../state/files.ts";
+import { isErrno, statIfThere } from "../../state/files.ts";
+import { copyRegular } from "../../state/open-regular.ts";
 import { realPath } from "../../state/paths.ts";
 import { pathInside } from "../path-inside.ts";
 
@@ -18,7 +19,7 @@ export function checkCopies(root: string, copy: readonly string[]): void {
     const copyError = (why: string, hint: string): Error =>
       new PerdureError("refused", `${path} cannot be copied into a new worktree: ${why}.`, { hint });
     if (!isCopyable(root, path)) throw copyError("it is not inside the project", "remove it from copy in perdure.toml");
-    const stats = statSync(join(root, path), { throwIfNoEntry: false });
+    const stats = statIfThere(join(root, path));
     if (stats === undefined)
       throw copyError(`it does not exist in ${root}`, "create it, or remove it from copy in perdure.toml");
     if (!stats.isFile()) throw copyError("it is not a file", "name the files in it");
@@ -26,12 +27,12 @@ export function checkCopies(root: string, copy: readonly string[]): void {
 }
 
 /** Copies the files into a new tree; a file that the tree has already stays as it is. */
-export function copyInto(tree: string, root: string, copy: readonly string[]): void {
+export async function copyInto(tree: string, root: string, copy: readonly string[]): Promise<void> {
   for (const path of copy) {
     const target = join(tree, relative(root, join(root, path)));
     makeFolders(tree, dirname(target));
     try {
-      copyFileSync(join(root, path), target, constants.COPYFILE_EXCL);
+      await copyRegular(join(root, path), target, constants.COPYFILE_EXCL);
     } catch (error) {
       if (!isErrno(error, "EEXIST")) throw error;
     }

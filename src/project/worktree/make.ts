@@ -6,6 +6,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
+import { irregularGitFile } from "../ask-git.ts";
 import { findProject, readGitFile } from "../find.ts";
 import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
@@ -23,6 +24,7 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
   if (exists && !existsSync(unfinished)) return { created: false };
   checkCopies(root, copy);
   if (!exists) {
+    requireRegularGitFiles(root);
     await requireCommit(root);
     makeWorktreesFolder(dirname(path));
     // The mark stays until the copies are made, so that the next call after a crash continues here.
@@ -34,7 +36,7 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
       throw error;
     }
   }
-  copyInto(path, root, copy);
+  await copyInto(path, root, copy);
   rmSync(unfinished);
   return { created: true };
 }
@@ -43,6 +45,15 @@ function requireRepository(root: string): void {
   if (findProject(root).kind === "repository") return;
   throw new PerdureError("refused", `${root} is not a git repository, so it has no worktrees.`, {
     hint: "git init and make a first commit, or remove worktree from perdure.toml",
+  });
+}
+
+/** Throws if git would wait for a fifo, or read a device to its end that it does not have. */
+function requireRegularGitFiles(root: string): void {
+  const found = irregularGitFile(findProject(root).identity);
+  if (found === null) return;
+  throw new PerdureError("refused", `${found.file} ${found.problem}, so git cannot be asked.`, {
+    hint: shellWords(["ls", "-ld", found.file]),
   });
 }
 

@@ -2,6 +2,7 @@ import { linuxProcesses } from "./linux.ts";
 import { macosProcesses } from "./macos.ts";
 import type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
+export { findDaemons, isStillDaemon } from "./find-daemons.ts";
 export type { ProcessId, ProcessInfo, ProcessTable } from "./types.ts";
 
 export function processTable(platform: NodeJS.Platform = process.platform): ProcessTable {
@@ -17,9 +18,10 @@ export interface RunMark {
   socket: string;
 }
 
-/** Compares a process by pid, start time and boot. A reused pid can share even the start tick: see `isRunProcess`. */
+/** Compares a process by pid, start time, boot and namespace. A reused pid can share even the start tick: see `isRunProcess`. */
 export function isAlive(table: ProcessTable, id: ProcessId): boolean {
   if (id.bootId !== table.bootId()) return false;
+  if (id.namespace !== null && id.namespace !== table.namespace()) return false;
   return table.inspect(id.pid)?.startedAt === id.startedAt;
 }
 
@@ -39,10 +41,10 @@ export function carriers(table: ProcessTable, mark: RunMark): ProcessInfo[] {
   return found.length > 0 ? found : scan();
 }
 
-/** Lists the live processes of every run of a state folder. Two scans are joined, because one can miss a process. */
-export function carriersByRun(table: ProcessTable, socket: string): Map<string, ProcessInfo[]> {
+/** Lists the live processes of every run of a state folder. Two scans are joined by default, because one can miss a process. */
+export function carriersByRun(table: ProcessTable, socket: string, scans = 2): Map<string, ProcessInfo[]> {
   const found = new Map<number, ProcessInfo>();
-  for (let scan = 0; scan < 2; scan++) {
+  for (let scan = 0; scan < scans; scan++) {
     for (const process of table.withVariable("PERDURE_SOCKET", socket)) found.set(process.pid, process);
   }
   const runs = new Map<string, ProcessInfo[]>();

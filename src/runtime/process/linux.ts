@@ -16,9 +16,12 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
   let boot: string | undefined;
   const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
 
+  let known: string | undefined;
+  const namespace = (): string => (known ??= readNamespace(proc));
+
   const inspect = (pid: number): ProcessInfo | null => {
     const stat = readLine(`${proc}/${pid}/stat`);
-    return stat === null ? null : parseStat(stat, bootId());
+    return stat === null ? null : parseStat(stat, bootId(), namespace());
   };
 
   // Raw bytes: an environment need not be UTF-8, and one wrong byte must not hide the rest.
@@ -31,6 +34,8 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
 
   return {
     bootId,
+    namespace,
+    seesEveryNamespace: () => namespace().startsWith(INITIAL_NAMESPACE),
     inspect,
     variable(pid, name) {
       const text = environment(pid);
@@ -89,21 +94,41 @@ function fromBytes(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
+/** The start time's place among the fields after the command, of which the state is the first. */
+const STARTED_FIELD = 19;
+
 /** Parses `pid (comm) state ppid …`: comm may contain spaces and parentheses, so the last one counts. */
-function parseStat(stat: string, bootId: string): ProcessInfo | null {
+function parseStat(stat: string, bootId: string, namespace: string): ProcessInfo | null {
   const close = stat.lastIndexOf(")");
   const open = stat.indexOf("(");
-  const fields = stat.slice(close + 2).split(" ");
-  const [state = "", parentPid = ""] = fields;
+  // The fields after the command, up to the start time, without a list of all fifty: every process is read once a second.
+  const state = stat.charAt(close + 2);
   if (state === "Z" || state === "X" || state === "x") return null;
+  const parentAt = close + 4;
+  let startedAt = parentAt;
+  for (let field = 1; field < STARTED_FIELD; field++) startedAt = stat.indexOf(" ", startedAt) + 1;
   return {
     pid: Number(stat.slice(0, open - 1)),
-    startedAt: fields[19] ?? "",
+    startedAt: stat.slice(startedAt, stat.indexOf(" ", startedAt)),
     bootId,
-    parentPid: Number(parentPid),
+    namespace,
+    parentPid: Number(stat.slice(parentAt, stat.indexOf(" ", parentAt))),
     suspended: state === "T" || state === "t",
     command: stat.slice(open + 1, close),
   };
+}
+
+/** The kernel gives this number to the namespace that it starts with, which has the processes of all others, too. */
+const INITIAL_NAMESPACE = "pid:[4026531836]";
+
+/**
+ * Returns the kernel's number of the pid namespace, with the start time of its first process: a namespace that is gone leaves
+ * its number to the next one.
+ */
+function readNamespace(proc: string): string {
+  const [link] = links(`${proc}/self/ns/pid`);
+  const first = /\) (?:\S+ ){19}(\d+)/.exec(readLine(`${proc}/1/stat`) ?? "")?.[1];
+  return `${link ?? "pid:[unknown]"} ${first ?? "unknown"}`;
 }
 
 /** Parses `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393222 0 EOF`; a lock that is waited for has `->` before its kind. */
@@ -124,14 +149,17 @@ function realPathIfThere(file: string): string | null {
 }
 
 function openFiles(folder: string): string[] {
-  return entries(folder).flatMap((entry) => {
-    try {
-      return [readlinkSync(`${folder}/${entry}`)];
-    } catch (error) {
-      if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return [];
-      throw error;
-    }
-  });
+  return entries(folder).flatMap((entry) => links(`${folder}/${entry}`));
+}
+
+/** Returns the target of a link; nothing where it is gone or may not be read. */
+function links(path: string): string[] {
+  try {
+    return [readlinkSync(path)];
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return [];
+    throw error;
+  }
 }
 
 function entries(folder: string): string[] {

@@ -14,6 +14,9 @@ export function macosProcesses(run: RunTool = runQuietly): ProcessTable {
 
   return {
     bootId,
+    // macOS has no pid namespaces.
+    namespace: () => "",
+    seesEveryNamespace: () => true,
     inspect: (pid) => list(["-p", String(pid)])[0] ?? null,
     variable: (pid, name) => variableIn(run("/bin/ps", ["-E", "-ww", "-o", "command=", "-p", String(pid)]), name),
     argv: (pid) =>
@@ -59,6 +62,7 @@ function parseLine(line: string, bootId: string): ProcessInfo | null {
     pid: Number(pid),
     startedAt: startedAt.replace(/ +/g, " "),
     bootId,
+    namespace: "",
     parentPid: Number(parentPid),
     suspended: stat.startsWith("T"),
     command: command.trim(),

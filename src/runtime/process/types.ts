@@ -4,6 +4,8 @@ export interface ProcessId {
   /** The kernel's start time of the process, as text: ticks since boot on Linux, a date on macOS. */
   startedAt: string;
   bootId: string;
+  /** The pid namespace in which the pid counts; null for a process that an older perdure recorded without it. */
+  namespace: string | null;
 }
 
 export interface ProcessInfo extends ProcessId {
@@ -16,6 +18,10 @@ export interface ProcessInfo extends ProcessId {
 /** The machine's processes, as far as perdure needs them; one implementation per operating system. */
 export interface ProcessTable {
   bootId(): string;
+  /** Returns the pid namespace whose pids the table has; the empty text where the system has no namespaces. */
+  namespace(): string;
+  /** Tells whether the table has the processes of every namespace, so that what is not in it does not exist. */
+  seesEveryNamespace(): boolean;
   /** Returns a live process; null when there is none, or a zombie that only waits to be reaped. */
   inspect(pid: number): ProcessInfo | null;
   /** Returns a variable of the environment that the process was started with; null when not set or not readable. */

@@ -1,4 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { commandText, verb } from "../../protocol/hint.ts";
 import { anyShellWords } from "../../util/shell-quote.ts";
 import { NESTED_PREFIX_OPTION } from "./options.ts";
 
@@ -37,7 +38,7 @@ export function attachPlan(request: AttachRequest): AttachPlan {
     return { argv: [file, "-S", socket, ...showPane(request, "switch-client")], unset: [], notice: null };
   if (outerSocket === null && where !== "here") {
     throw new PerdureError("usage", `You are not inside tmux, so no ${where} can be opened.`, {
-      hint: `perdure attach ${worker}`,
+      hint: verb("attach", worker),
     });
   }
   const keys = outerSocket === null ? [] : nestedPrefixOption(request);
@@ -68,6 +69,6 @@ function nestedPrefixOption({ outerPrefix, where }: AttachRequest): string[] {
 function nestedNotice(worker: string): string {
   return [
     "You are inside your own tmux, and the worker's tmux opens within it: press the prefix twice to reach the inner one (twice, then d, to detach).",
-    `To open it separately: perdure attach ${worker} --popup, or --window.`,
+    `To open it separately: ${commandText(verb("attach", worker, "--popup"))}, or --window.`,
   ].join("\n");
 }

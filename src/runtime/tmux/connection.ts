@@ -2,8 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS, TMUX_RECONNECT_MS } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { ControlClient, tmuxMessageOf, unansweredError } from "./control-client.ts";
 import { serverEnvironment, serverOptions } from "./options.ts";
+import type { ProcessTable } from "../process/index.ts";
+import { findElsewhere, serverMark } from "./server-place.ts";
 import { CONTROL_SESSION, killServer, remakeControlSession, startServer } from "./start-server.ts";
 
 export interface ConnectionOptions {
@@ -14,6 +17,7 @@ export interface ConnectionOptions {
   log: (line: string) => void;
   /** A format whose value is reported about once a second when it has changed; null when the server is gone. */
   watch: { format: string; changed: (value: string | null) => void };
+  processes: Pick<ProcessTable, "namespace" | "inspect">;
 }
 
 /** The connection to our own tmux server, which is started on demand and found again after it or the client ended. */
@@ -31,12 +35,11 @@ export class TmuxConnection {
     this.#environment = serverEnvironment(options.environment);
   }
 
-  /** Returns a client of the server; starts a server if none answers. */
+  /** Returns a client of the server; starts a server if none answers. Throws if the server starts nothing that can be seen. */
   async ensure(): Promise<ControlClient> {
-    const client = await this.find();
-    if (client) return client;
-    this.#starting ??= this.#start().finally(() => (this.#starting = null));
-    return this.#starting;
+    const client = (await this.find()) ?? (await this.#startOnce());
+    if (client.serverElsewhere !== null) throw elsewhereError(this.#options.socket, client.serverElsewhere);
+    return client;
   }
 
   /** Returns a client of the server; null if there is no server. */
@@ -93,8 +96,14 @@ export class TmuxConnection {
     client?.close();
   }
 
+  #startOnce(): Promise<ControlClient> {
+    this.#starting ??= this.#start().finally(() => (this.#starting = null));
+    return this.#starting;
+  }
+
   async #start(): Promise<ControlClient> {
-    await startServer({ ...this.#options, environment: this.#environment });
+    const mark = serverMark(this.#options.processes.namespace());
+    await startServer({ ...this.#options, environment: this.#environment }, mark);
     const client = await this.find();
     if (client) return client;
     throw new PerdureError("unavailable", `tmux started no server at ${this.#options.socket}.`, {
@@ -111,6 +120,7 @@ export class TmuxConnection {
     // The options are set again, because another version of perdure may have started the server.
     const subscription = ["refresh-client", "-B", `perdure::${this.#options.watch.format}`];
     await client.send(...serverOptions(this.#environment), subscription);
+    client.serverElsewhere = await findElsewhere(client, this.#options.processes);
     if (this.#closed) client.close();
     this.#client = client;
     void client.gone.then((why) => this.#onClientGone(client, why));
@@ -159,6 +169,13 @@ export class TmuxConnection {
     }, TMUX_RECONNECT_MS);
     this.#retryTimer.unref();
   }
+}
+
+function elsewhereError(socket: string, place: string): PerdureError {
+  const message = `The fleet's tmux server was started in another pid namespace (${place}), so its panes would start there.`;
+  return new PerdureError("refused", message, {
+    hint: hintOf`bring the fleet down there (${verb("down")}), end that server (tmux -S ${socket} kill-server), or use another state folder (PERDURE_HOME)`,
+  });
 }
 
 function isServerAbsent(error: unknown): boolean {

@@ -38,6 +38,8 @@ export class ControlClient {
   #stderr = "";
   #isOpen = false;
   #end: PerdureError | null = null;
+  /** Where the server is, if in another pid namespace; null if its pids count here. */
+  serverElsewhere: string | null = null;
 
   static async open(options: ControlOptions, notice: (line: string) => void): Promise<ControlClient> {
     const client = new ControlClient(options, notice);

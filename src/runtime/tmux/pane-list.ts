@@ -5,6 +5,7 @@ import type { ControlClient } from "./control-client.ts";
 export interface Pane {
   /** tmux's own id, such as `%12`, which one server never gives twice. */
   id: string;
+  /** The pid of the pane's process; 0 where it would be one of another pid namespace. */
   pid: number;
   dead: boolean;
   /** The exit status; null where tmux missed the end. */
@@ -51,6 +52,7 @@ export const ALL_PANES = `#{S:#{W:#{P:${PANE_ROW}}}}`;
 /** Lists every pane of the server. */
 export async function listPanes(client: ControlClient): Promise<Pane[]> {
   const { panes, serverPid } = await readPanes(client);
+  if (client.serverElsewhere !== null) return panes.map((pane) => ({ ...pane, pid: 0 }));
   if (!panes.some(isEndUnknown)) return panes;
   // tmux 3.3a sometimes misses the end of a child; another SIGCHLD makes it check. The pid is safe: it just answered.
   process.kill(serverPid, "SIGCHLD");

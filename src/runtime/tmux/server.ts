@@ -1,11 +1,13 @@
 import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import type { ProcessTable } from "../process/index.ts";
 import { CONTROL_SESSION } from "./start-server.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxConnection } from "./connection.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
+import { pasteText, pressEnter, viewPane, type PaneView } from "./paste.ts";
 import { literal } from "./quote.ts";
 import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
 import { PaneStarter, type StartedPane } from "./pane-starter.ts";
@@ -16,6 +18,8 @@ export interface TmuxServerOptions {
   tmux: Tmux;
   environment: Environment;
   log: (line: string) => void;
+  /** The processes that can be seen from here: the server's are among them, unless another container started it. */
+  processes: Pick<ProcessTable, "namespace" | "inspect">;
 }
 
 /**
@@ -28,9 +32,9 @@ export class TmuxServer {
   readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
   #titles = new Map<string, string>();
 
-  constructor({ socket, tmux, environment, log }: TmuxServerOptions) {
+  constructor({ socket, tmux, environment, log, processes }: TmuxServerOptions) {
     const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(parsePanes(value ?? "")) };
-    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch });
+    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch, processes });
     this.#starter = new PaneStarter(log);
   }
 
@@ -71,6 +75,27 @@ export class TmuxServer {
     } catch (error) {
       throw isRefusal(error, /can't find pane/) ? noPane(pane) : error;
     }
+  }
+
+  /** Looks at the pane of a run; null when the run has none. */
+  async view(run: string): Promise<PaneView | null> {
+    return this.#inPaneOf(run, viewPane);
+  }
+
+  /** Pastes a text into the pane of a run, in one bracketed frame; false when the run has none. */
+  async paste(run: string, text: string): Promise<boolean> {
+    return (await this.#inPaneOf(run, (client, pane) => pasteText(client, pane, text).then(() => true))) ?? false;
+  }
+
+  /** Presses Enter in the pane of a run; false when the run has none. */
+  async pressEnter(run: string): Promise<boolean> {
+    return (await this.#inPaneOf(run, (client, pane) => pressEnter(client, pane).then(() => true))) ?? false;
+  }
+
+  async #inPaneOf<T>(run: string, act: (client: ControlClient, pane: string) => Promise<T>): Promise<T | null> {
+    const client = await this.#connection.find();
+    const pane = client && (await listPanes(client)).find((each) => each.run === run && !each.dead);
+    return client && pane ? act(client, pane.id) : null;
   }
 
   /** Removes a pane with its process. A pane that is gone, or belongs to another run by now, is no error. */

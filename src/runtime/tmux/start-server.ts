@@ -21,8 +21,8 @@ interface ServerPlace {
  * Starts a tmux server of our own: on its own socket, and without the user's configuration. The server makes a session and a
  * process group of its own, so what ends the daemon does not end the server.
  */
-export async function startServer(place: ServerPlace): Promise<void> {
-  const commands = [["start-server"], ...serverOptions(place.environment), NEW_CONTROL_SESSION];
+export async function startServer(place: ServerPlace, mark: string[]): Promise<void> {
+  const commands = [["start-server"], mark, ...serverOptions(place.environment), NEW_CONTROL_SESSION];
   await runTmux(place, ["-f", "/dev/null"], commands);
 }
 

@@ -1,4 +1,4 @@
-import { wrapperCommand, type Inherited, type WrapperForm } from "./script.ts";
+import { wrapperCommand, type Inherited, type WrapperForm, type WrapperOptions } from "./script.ts";
 
 export interface WrapperExec {
   form: WrapperForm;
@@ -7,8 +7,7 @@ export interface WrapperExec {
   cwd: string;
   environment: Record<string, string>;
   inherited: Inherited;
-  /** The program is a loader that swallows TERM and HUP. */
-  loaderSwallowsSignals?: boolean;
+  options?: WrapperOptions;
 }
 
 /**
@@ -17,13 +16,7 @@ export interface WrapperExec {
  * the terminal non-blocking for the program.
  */
 export function execWrapper(launch: WrapperExec): never {
-  const { file, args } = wrapperCommand(
-    launch.form,
-    launch.runDir,
-    launch.command,
-    launch.inherited,
-    launch.loaderSwallowsSignals,
-  );
+  const { file, args } = wrapperCommand(launch.form, launch.runDir, launch.command, launch.inherited, launch.options);
   process.chdir(launch.cwd);
   // Node ignores these two, and ignored signals survive exec; with a handler, exec puts the default back.
   for (const signal of ["PIPE", "XFSZ"]) {

@@ -21,13 +21,10 @@ const LEFT_OUT = new Set([...TERMINAL_VARIABLES, ...SHELL_VARIABLES]);
  * read, because every user of the machine can see a command line; the file is emptied as soon as it was read.
  */
 export function paneScript(ownFile: string, start: PaneStart): string {
-  const { file, args } = wrapperCommand(
-    start.form,
-    start.runDir,
-    start.command,
-    start.inherited,
-    start.loaderSwallowsSignals,
-  );
+  const { loaderSwallowsSignals } = start;
+  // No verdict is waited for: nobody reads a pane's exit code, and `ls` and `history` tell of a wrong conversation.
+  const options = { loaderSwallowsSignals };
+  const { file, args } = wrapperCommand(start.form, start.runDir, start.command, start.inherited, options);
   const exports = Object.entries(start.environment)
     // Other names cannot be variables of a shell, so they would be lost anyway.
     .filter(([name]) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !LEFT_OUT.has(name))
