@@ -8,16 +8,22 @@ import type {
   Variables,
 } from "../protocol/records/conversation.ts";
 import type { Environment } from "../util/environment.ts";
-import type { LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
+import type { Relocation } from "./shared/relocation.ts";
+import type { DeliveryFacet } from "./delivery.ts";
+import type { AskProgram, LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
 import type { BlockedExitForms } from "./shared/blocked-exit.ts";
 import type { VendorEnvironment } from "./shared/program.ts";
+import type { RecordingContext, RecordingOff } from "./shared/recording.ts";
 import type { Dialog } from "./shared/screen.ts";
+import type { SplitReader } from "./shared/split.ts";
+
+export type { AskProgram, ProgramAnswer } from "./launch-plan.ts";
 
 /**
  * An adapter is all that perdure knows of one vendor's program. Each vendor has one folder, and nothing outside of
  * src/vendors knows a vendor's name. The facets follow the life of a conversation: how the program is started, where
- * its conversations lie, what a live process shows, and what its terminal shows. A new kind of knowledge is a new
- * facet.
+ * its conversations lie, what a live process shows, what its terminal shows, and how mail reaches its model. A new kind of
+ * knowledge is a new facet.
  */
 export interface Adapter {
   readonly vendor: string;
@@ -35,14 +41,20 @@ export interface Adapter {
   readonly liveness: LivenessFacet;
   /** A vendor whose terminal nobody reads has no screen facet. */
   readonly screen?: ScreenFacet;
+  /** A vendor without a delivery facet gets its mail by `perdure inbox` alone. */
+  readonly delivery?: DeliveryFacet;
 }
 
 /** The launch facet says how the program is started, in which conversation, and with which environment. */
 interface LaunchFacet {
   /** Reads the user's arguments: what the start is for, and what in them perdure must refuse. */
   readArgs(args: readonly string[]): ArgsInfo;
+  /** Returns the user's options without what is said, by which two starts are compared; absent where nobody knows them. */
+  options?(args: readonly string[]): string[];
   /** Makes the command line and the files of one start. It is pure, and touches nothing of the user's. */
   plan(request: PlanRequest): LaunchPlan;
+  /** Adds the daemon's tools to a planned start, beside the user's own MCP servers; absent for a program that knows no MCP. */
+  withTools?(plan: LaunchPlan, request: PlanRequest): LaunchPlan;
   /**
    * The id of a conversation is assigned by perdure and given to the program, or minted by the program before the
    * start.
@@ -54,14 +66,42 @@ interface LaunchFacet {
   readonly forks: boolean;
   /** The program can be told at its start what is said first in a new conversation. */
   readonly takesFirstPrompt: boolean;
+  /** The path of an extension of ours that the program's user can load by hand, where perdure did not start it. */
+  readonly extensionByHand?: string;
   /** Makes the file that lets the launch's first hook say this text to the agent. */
   startMessage?(text: string): LaunchFile;
+  /**
+   * Without a terminal the program makes that text one with what its user says, and leaves both out when it resumes: nothing is said at
+   * such a start.
+   */
+  readonly startMessageEatsPrompt?: true;
   /** The variables that are recorded for later starts of the program, and those that no other worker may get. */
   readonly environment: VendorEnvironment;
   /** Returns the values that variables had before a launch changed them for its own process. */
   restoredEnv?(env: Environment): Variables;
+  /** How settings that the program has saved in the run's folder come home; absent where it saves them in the user's own file. */
+  readonly savedSettings?: SavedSettings;
   /** The program is a loader that swallows TERM and HUP: the signals have to go to the process that it has loaded. */
   readonly loaderSwallowsSignals?: true;
+}
+
+/** The settings of a program that runs on a copy of its user's: what the user changes inside the program lands in the copy. */
+interface SavedSettings {
+  /** The copy, as a path inside the run's folder. */
+  readonly file: string;
+  /** Puts what was changed in the copy since the last time into the user's own file, and nothing of ours; null if nothing was. */
+  merge(runDir: string, configDir: string): MergedSettings | null;
+  /** Returns the files beside the user's own in which changes were left that could not be put into it. */
+  leftBeside(configDir: string): string[];
+}
+
+export interface MergedSettings {
+  /** The user's own file. */
+  file: string;
+  /** The settings that were changed, without their values, which may be secret. */
+  settings: string[];
+  /** The reason why they could not be put into the user's own file, and the file in which they are instead; null if they could. */
+  kept: { problem: string; file: string } | null;
 }
 
 /** The storage facet says where the program keeps its conversations, and in which state one of them is. */
@@ -70,18 +110,53 @@ interface StorageFacet {
   configDirOf(env: Environment): ConfigDir;
   /** Looks, read only, at what is on disk for a conversation. `lastSeen` is the file in which it was found before. */
   probe(location: SessionLocation, lastSeen: string | null, ask: AskProgram): Promise<Transcript>;
+  /**
+   * Returns the folder in which the program makes the transcript of a new conversation, or its database, as far down as that is known;
+   * it need not exist. Absent where nobody knows it.
+   */
+  writesTo?(place: Pick<SessionLocation, "configDir" | "launchCwd">): string;
+  /**
+   * Returns the vendor's folder, or its database, that a transcript lies in; null for a path of another form. A process that shows
+   * the conversation's id in another place has a copy of it open. Absent where no sign tells the place.
+   */
+  readonly placeOf?: (transcript: string) => string | null;
   /** A probe runs the vendor's program, which takes a second: it is not made while a run goes on. */
   readonly slowProbe?: true;
+  /** The transcript shows what the tools of MCP returned, word for word. */
+  readonly showsToolResults?: true;
   /** Lists the conversations in the folder, whoever began them, newest first. */
   list(configDir: string, limit: number, ask: AskProgram): Promise<FoundConversation[]>;
+  /**
+   * The variables with which the program is asked, so that it loads nothing from the folder it is asked in: a repository that
+   * nobody has begun to work in may hold plugins. Needed by a program that loads code for a mere question.
+   */
+  readonly askedWith?: Variables;
   /** Returns the other files of a conversation, without which its transcript is of no use. */
   companions?(transcript: string): string[];
   /** Returns after how many days without use the program deletes a conversation by itself; null when it never does. */
   sweepsAfterDays?(configDir: string): number | null;
   /**
-   * The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again.
+   * Returns the variable or the setting that would keep a start from recording its conversation; null when none does. Only what
+   * was seen with the real program is known here; for the rest, a run that recorded nothing is noticed at its end.
    */
-  readonly archive?: { print(session: string): string[]; takeIn(file: string): string[] };
+  unrecordedBy?(context: RecordingContext): RecordingOff | null;
+  /**
+   * The arguments with which a program that keeps a database prints a conversation, and takes a printed one in again. `missing`
+   * counts the messages of one that was printed earlier which are not in the one that is printed now.
+   */
+  readonly archive?: {
+    print(session: string): string[];
+    takeIn(file: string): string[];
+    missing(earlier: string, now: string): number;
+  };
+  /** Returns the command that brings back a conversation which its user has archived, so that it cannot be resumed; else null. */
+  archivedBy?(location: SessionLocation): Promise<string | null>;
+  /** Finds splits; only for a vendor that keeps a conversation as a tree, of which a resume sees one side only. */
+  readonly split?: SplitReader;
+  /** The lines, each by how it begins, with which the program says at its end that it does not resume the conversation. */
+  readonly refusals?: readonly RegExp[];
+  /** How a conversation is continued in another folder; absent for a program that finds one from any folder. */
+  readonly relocation?: Relocation;
   /** The reason why no copy of a conversation can be kept. */
   readonly noCopyReason?: string;
 }
@@ -92,7 +167,10 @@ interface LivenessFacet {
    * Returns the folder in which live processes leave their signs, so that it can be watched; null when there is none.
    */
   watchDir(configDir: string): string | null;
-  /** Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. */
+  /**
+   * Returns what one process of a run shows of its conversation: a registry entry, a lock, an open file. Each sign says
+   * whether the conversation is open, which has to be seen with the real program, or only echoes the command line.
+   */
   inspect(configDir: string, pid: number, processes: ProcessView): Sign[];
   /** Returns the live processes that have a conversation open, the worker's own included. */
   holders(location: SessionLocation, processes: ProcessView): Holder[];
@@ -101,7 +179,16 @@ interface LivenessFacet {
   /**
    * Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes.
    */
-  listen?(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void;
+  listen?(
+    run: { runDir: string; session: string },
+    onSign: (sign: Sign) => void,
+    onActivity: (outward: Outward) => void,
+  ): () => void;
+  /**
+   * Reads a line of the transcript that says when a turn began or ended, for a program that does not tell it otherwise; null for
+   * every other line.
+   */
+  readonly readTurn?: (line: Readonly<Record<string, unknown>>) => WrittenTurn | null;
   /** Returns the signs that a killed process has left behind: where it was at its end. */
   leftovers?(configDir: string, process: { pid: number; startedAt: string }): Sign[];
 }
@@ -114,6 +201,17 @@ export interface ScreenFacet {
   readonly dialogs?: readonly Dialog[];
   /** The lines with which the program says that a login or a limit keeps it from going on. */
   readonly blockedExit?: BlockedExitForms;
+  /** The program tells of a failed turn on its screen alone, so the screen is read at the end of every turn. */
+  readonly failsOnScreenOnly?: true;
+  /** The remedy against an error, by its words; `$1` is what the form has captured. */
+  readonly remedies?: readonly (readonly [line: RegExp, remedy: string])[];
+}
+
+/** The beginning or the end of a turn, as the program has written it to its transcript. */
+export interface WrittenTurn {
+  outward: Outward;
+  /** The time by the wall clock at which it was written. */
+  atMs: number;
 }
 
 /** The purpose of the arguments of one start. */
@@ -130,16 +228,6 @@ export interface ArgsInfo {
 export interface ConfigDir {
   dir: string;
   variables: Variables;
-}
-
-/** Runs the vendor's own program with these arguments, in the environment of the worker, and waits for its end. */
-export type AskProgram = (args: readonly string[]) => Promise<ProgramAnswer>;
-
-export interface ProgramAnswer {
-  /** The exit code; null for a program that was stopped because it took too long. */
-  code: number | null;
-  stdout: string;
-  stderr: string;
 }
 
 /** The part of the machine's process table that an adapter needs. */

@@ -14,8 +14,18 @@ import { VENDOR_PROGRAMS } from "./programs.ts";
 import { qwen } from "./qwen/index.ts";
 import { scripted } from "./scripted/index.ts";
 
-export type { Adapter, ProcessView } from "./adapter.ts";
-export { EVENT_PREFIX } from "./shared/hook-script.ts";
+export type { Adapter, ProcessView, WrittenTurn } from "./adapter.ts";
+export {
+  DEPOSITED_FILE,
+  EVENT_PREFIX,
+  MAIL_FAILED_FILE,
+  MAIL_SESSION_FILE,
+  MAIL_SHOWN_FILE,
+  processOfEvent,
+  STATUS_LINE_FILE,
+  TAKEN_PREFIX,
+  WAITING_MAIL,
+} from "./shared/hook-script.ts";
 
 export const ADAPTERS: readonly Adapter[] = [
   claude,

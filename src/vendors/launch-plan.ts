@@ -9,6 +9,8 @@ export interface PlanRequest {
   session: string;
   name: string;
   args: readonly string[];
+  /** The folder in which the program is started. */
+  cwd: string;
   /**
    * The first prompt; null in a conversation that goes on or is a branch. It is not said where nobody sits in front.
    */
@@ -72,4 +74,14 @@ export interface MintRequest {
   environment: Record<string, string>;
   /** The conversation to branch from; null for a new one. */
   from: string | null;
+}
+
+/** Runs the vendor's own program with these arguments, in the environment of the worker, and waits for its end. */
+export type AskProgram = (args: readonly string[]) => Promise<ProgramAnswer>;
+
+export interface ProgramAnswer {
+  /** The exit code; null for a program that was stopped because it took too long. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
 }

@@ -1,26 +1,34 @@
 import { join } from "node:path";
+import { WORDS_LENGTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Holder, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
-import { textOf } from "../../util/fields.ts";
+import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { hasOption, readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { hasOption, readArguments, optionsIn } from "../shared/arguments.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
+import { failedTurnOf } from "../shared/failed-turn.ts";
 import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../shared/live-registry.ts";
+import { ARGUMENTS } from "./arguments.ts";
+import { claudeDelivery } from "./delivery.ts";
+import { withClaudeTools } from "./mcp.ts";
 import { claudeEnvironment, claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
-import { listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
+import { areReadable, claudeUnrecordedBy, givenSettings, withoutSettings } from "./settings.ts";
+import { claudeSplit, listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
 
 /** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
   ...provedProgram(claudeProgram, "2.1.325"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withClaudeTools,
     ...takesIdAndPrompt,
     forks: true,
     startMessage: startMessageFile,
@@ -28,9 +36,15 @@ export const claude: Adapter = {
   },
   storage: {
     configDirOf,
+    refusals: [/^No conversation found with session ID: /],
     probe: probeClaude,
+    writesTo: ({ configDir, launchCwd }) => join(configDir, "projects", launchCwd.replaceAll(/[^a-zA-Z0-9]/g, "-")),
+    placeOf: (transcript) => /^(.+)\/projects\/[^/]+\/[^/]+$/.exec(transcript)?.[1] ?? null,
+    showsToolResults: true,
     list: listClaude,
     sweepsAfterDays,
+    unrecordedBy: claudeUnrecordedBy,
+    split: claudeSplit,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "sessions"),
@@ -40,39 +54,7 @@ export const claude: Adapter = {
     leftovers: (configDir, process) => inspect(configDir, process.pid, { inspect: () => process }),
   },
   screen: claudeScreen,
-};
-
-const ARGUMENTS: ArgumentTable = {
-  // Only options whose value could be mistaken for something else are listed.
-  valued:
-    wordSet(`--agent --agents --append-system-prompt --append-system-prompt-file --system-prompt --system-prompt-file
-    --model --fallback-model --effort --settings --setting-sources --permission-mode --permission-prompt-tool
-    --permission-prompts --output-format --input-format --json-schema --max-budget-usd --max-turns --plugin-dir
-    --plugin-url --debug-file --environment --autocompact --name -n`),
-  optional: wordSet(
-    "-r --resume --from-pr --teleport --cloud -d --debug -w --worktree --prompt-suggestions --remote-control",
-  ),
-  many: wordSet(`--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --mcp-config --betas --file
-    --tools`),
-  noConversation:
-    wordSet(`agents attach auth auto-mode doctor gateway import install logs mcp plugin plugins purge respawn rm
-    setup-token stop kill ultrareview update upgrade --version -v --help -h`),
-  conflicts: {
-    "--resume": "perdure chooses the conversation",
-    "-r": "perdure chooses the conversation",
-    "--continue": "it takes whatever conversation is newest in the folder",
-    "-c": "it takes whatever conversation is newest in the folder",
-    "--session-id": "perdure chooses the id",
-    "--fork-session": "it would leave the worker's conversation",
-    "--from-pr": "it takes another conversation",
-    "--teleport": "it takes another conversation",
-    "--no-session-persistence": "nothing could be resumed",
-    "--bg": "the process would leave its run",
-    "--background": "the process would leave its run",
-    "--cloud": "the conversation would not be on this machine",
-    "--desktop": "the conversation would not be in this process",
-  },
-  headless: new Set(["-p", "--print"]),
+  delivery: claudeDelivery,
 };
 
 /** Returns claude's folder. A set CLAUDE_CONFIG_DIR moves `.claude.json` too, so set and unset are never exchanged. */
@@ -95,7 +77,13 @@ function holders({ id, configDir }: SessionLocation, processes: ProcessView): Ho
     .map(({ pid }) => ({ pid, evidence: "claude's registry of live processes" }));
 }
 
-const HOOKS = { SessionStart: "start", UserPromptSubmit: "prompt", Stop: "stop" } as const;
+const HOOKS = {
+  SessionStart: "start",
+  UserPromptSubmit: "prompt",
+  PostToolUse: "tool",
+  Stop: "stop",
+  StopFailure: "failed",
+} as const;
 
 /** Our arguments come first: some of the user's options take all words that follow. */
 function plan(request: PlanRequest): LaunchPlan {
@@ -106,17 +94,24 @@ function plan(request: PlanRequest): LaunchPlan {
   // A resumed conversation keeps its title, which the user may have changed by /rename.
   if (step !== "resume" && !hasAny("--name", "-n")) identity.push("--name", name);
   const promptArgs = asWord(firstPrompt(request, hasAny(...ARGUMENTS.headless), ARGUMENTS), args, ARGUMENTS);
-  // Two --settings are not merged, so the user's wins; without our hooks the registry still tells.
-  if (hasAny("--settings")) return { args: [...identity, ...args, ...promptArgs], files: [] };
-  const hook = (event: string): object[] => [
-    { hooks: [{ type: "command", command: hookCommand(runDir, event), timeout: 20 }] },
-  ];
-  const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
-  const settings = { name: "settings.json", text: `${JSON.stringify({ hooks })}\n` };
+  // Without our hooks the registry still tells, 0.1 s later.
+  if (!areReadable(args, request.cwd)) return { args: [...identity, ...args, ...promptArgs], files: [] };
+  const settings = { name: "settings.json", text: `${JSON.stringify(settingsWith(request))}\n` };
   return {
-    args: [...identity, "--settings", join(runDir, settings.name), ...args, ...promptArgs],
+    args: [...identity, "--settings", join(runDir, settings.name), ...withoutSettings(args), ...promptArgs],
     files: [settings, hookScript(runDir)],
   };
+}
+
+/** Returns the settings of the start: those of the user's command line, of which claude would read the last only, with our hooks. */
+function settingsWith({ args, cwd, runDir }: PlanRequest): object {
+  const given = givenSettings(args, cwd)?.settings ?? {};
+  const hooks = { ...fieldsOf(given.hooks) };
+  for (const [event, word] of Object.entries(HOOKS)) {
+    const ours = { hooks: [{ type: "command", command: hookCommand(runDir, word), timeout: 20 }] };
+    hooks[event] = [...(Array.isArray(hooks[event]) ? (hooks[event] as unknown[]) : []), ours];
+  }
+  return { ...given, hooks };
 }
 
 function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
@@ -125,7 +120,17 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   if (!entry || session === null) return [];
   const activity = activityOf(entry.fields.status);
   const blocked = activity === "blocked" ? own(WAITING_FOR, textOf(entry.fields.waitingFor) ?? "") : undefined;
-  return [{ session, evidence: "registry of live processes", activity, blocked }];
+  // An entry has no name while claude is writing it.
+  const name = textOf(entry.fields.name)?.slice(0, WORDS_LENGTH_MAX);
+  return [{ session, means: meaningOf(entry), evidence: "registry of live processes", activity, blocked, name }];
+}
+
+/**
+ * Claude registers with the id of its command line, or a random one, before it looks for the conversation, and changes the
+ * entry when it has opened another one. The status comes last: `idle`, once there is a prompt to answer, and never before.
+ */
+function meaningOf({ fields }: LiveEntry): Sign["means"] {
+  return fields.status === "idle" || fields.status === "busy" ? "open" : "echo";
 }
 
 /** The registry says in these words what claude waits for. */
@@ -152,10 +157,13 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
   const source = textOf(event.source);
+  const failed = name === "StopFailure" ? failedTurnOf(event) : null;
   return {
     session,
+    means: "open",
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
-    activity: own(ACTIVITY_OF_EVENT, name),
+    prompt: textOf(event.prompt_id) ?? undefined,
+    ...(failed ?? { activity: own(ACTIVITY_OF_EVENT, name) }),
   };
 }

@@ -26,6 +26,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
     ["limit", /^⎿ +You're out of (?:extra usage|usage credits)\b/],
     ["limit", /^⎿ +(?:Usage limit reached(?: · |$)|Credit balance (?:is )?too low\b)/],
   ],
+  column: 2,
   spoken: /^(?:● |❯ \S)/,
   lastWords: [
     ["login", /^(?:Not logged in|Login expired|OAuth token revoked|Invalid API key|Invalid auth token) · /],

@@ -5,6 +5,7 @@ import { readIfReadable } from "../../state/bounded-read.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import { findFile } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
+import { splitReader, type Line, type OwnMarks, type TranscriptTree, type TreeEntry } from "../shared/split.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 
 // Transcripts are `projects/<folder it began in>/<id>.jsonl`.
@@ -46,5 +47,44 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
     spoken: "uuid" in line,
     // The result of a tool has the same form, and is not text.
     words: userText?.startsWith("<") === true ? undefined : userText,
+  };
+}
+
+/** Finds splits by the entries' parents; lines about an entry (a checkpoint, a snapshot) go with it. */
+export const claudeSplit = splitReader(
+  treeOf,
+  (line) => textOf(line.uuid) ?? textOf(line.leafUuid) ?? textOf(line.messageId),
+);
+
+/**
+ * Reads the tree. Claude goes on from the last entry, unless that does not follow the last checkpoint, which each process
+ * writes when it leaves: then it goes on from the checkpoint.
+ */
+function treeOf(lines: readonly Line[], own: OwnMarks): TranscriptTree {
+  const entries = lines.flatMap((line) => entryOf(line, own) ?? []);
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const last = entries.at(-1)?.id ?? null;
+  const checkpoint = lines.findLast(({ type }) => type === "last-prompt");
+  const leaf = textOf(checkpoint?.leafUuid);
+  if (leaf === null || !byId.has(leaf)) return { entries, resumed: last };
+  const seen = new Set<string>();
+  for (let id = last; id !== null && !seen.has(id); id = byId.get(id)?.parent ?? null) seen.add(id);
+  return { entries, resumed: checkpoint?.explicit !== true && seen.has(leaf) ? last : leaf };
+}
+
+/** A subagent's entries are no part of the conversation. A compaction begins a tree of its own, and names what it follows. */
+function entryOf(line: Line, { prompts, runDir }: OwnMarks): TreeEntry | null {
+  const id = textOf(line.uuid);
+  if (id === null || line.isSidechain === true) return null;
+  const spoken = line.type === "user" || line.type === "assistant";
+  const kept = fieldsOf(fieldsOf(line.compactMetadata).preservedMessages).allUuids;
+  const hooks = JSON.stringify(line.hookInfos ?? null);
+  return {
+    id,
+    parent: textOf(line.parentUuid) ?? textOf(line.logicalParentUuid),
+    ...(Array.isArray(kept) && { includes: kept.filter((each) => typeof each === "string") }),
+    spoken,
+    words: spoken ? (wordsIn(fieldsOf(line.message).content) ?? null) : null,
+    own: prompts.includes(textOf(line.promptId) ?? "") || (runDir !== null && hooks.includes(`${runDir}/hook`)),
   };
 }

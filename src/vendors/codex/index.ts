@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import type { Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import { dirname, join } from "node:path";
+import type { Holder, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
+import { statIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
-import { fieldsOf, textOf } from "../../util/fields.ts";
+import { textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
 import {
@@ -14,16 +14,20 @@ import {
   tokensOf,
   type ArgumentTable,
   type Token,
+  optionsIn,
 } from "../shared/arguments.ts";
-import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram } from "../shared/identity.ts";
-import { listTranscripts, wordsIn } from "../shared/listing.ts";
-import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { gitRootOf, type RecordingContext, type RecordingOff } from "../shared/recording.ts";
 import { mintThread } from "./app-server.ts";
+import { codexDelivery } from "./delivery.ts";
+import { launchHooks, type LaunchHooks } from "./hooks.ts";
+import { withCodexTools } from "./mcp.ts";
 import { codexEnvironment, codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
-import { profileSettings } from "./settings.ts";
+import { profileSettings, THREAD_STORE, threadStoreIn } from "./settings.ts";
+import { archivedBy, configDirOfFile, listCodex, probeCodex, readTurn, sessionOfFile } from "./transcripts.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -36,7 +40,9 @@ export const codex: Adapter = {
   ...provedProgram(codexProgram, "0.166.0"),
   launch: {
     readArgs,
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withCodexTools,
     identity: {
       kind: "minted",
       mint: (request) =>
@@ -44,20 +50,29 @@ export const codex: Adapter = {
     },
     forks: true,
     takesFirstPrompt: true,
+    startMessage: startMessageFile,
     environment: codexEnvironment,
   },
   storage: {
     configDirOf,
-    probe,
-    list: (configDir, limit) =>
-      listTranscripts({ folder: join(configDir, "sessions"), depth: 3, idOf: idOfFile, form: FORM }, limit),
+    refusals: [/^ERROR: No saved session found with ID /, /^Error: thread\/resume: .*no rollout found\b/],
+    probe: probeCodex,
+    writesTo: ({ configDir }) => join(configDir, "sessions"),
+    placeOf: configDirOfFile,
+    showsToolResults: true,
+    list: listCodex,
+    unrecordedBy,
+    archivedBy,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, LOCKS),
     inspect,
     holders,
+    onHook,
+    readTurn,
   },
   screen: codexScreen,
+  delivery: codexDelivery,
 };
 
 const IMAGES = wordSet("-i --image");
@@ -72,6 +87,7 @@ const ARGUMENTS: ArgumentTable = {
   conflicts: {
     "--last": "it takes whatever conversation is newest",
     "--ephemeral": "nothing could be resumed",
+    "--worktree": "it takes no existing conversation then: start the worker in the worktree",
     "--remote": "the conversation would not be on this machine",
   },
   headless: new Set(["exec", "e"]),
@@ -123,11 +139,13 @@ function configDirOf(env: Environment): ConfigDir {
  * and outlive it. `exec` knows options that `exec resume` does not, so all of them stand before ours, and the prompt behind.
  */
 function plan(request: PlanRequest): LaunchPlan {
-  const { session, args } = request;
+  const { session, args, runDir } = request;
   const { tokens, exec } = parse(args);
+  const hooks = setsHooks(tokens) ? NO_HOOKS : launchHooks(runDir);
   const noDaemon = hasOption(args, ARGUMENTS, "--no-daemon") ? [] : ["--no-daemon"];
   const promptArgs = asWord(firstPrompt(request, exec !== null, ARGUMENTS), args, ARGUMENTS);
-  if (exec === null) return { args: [...noDaemon, "resume", session, ...args, ...promptArgs], files: [] };
+  const first = [...noDaemon, ...hooks.args];
+  if (exec === null) return { args: [...first, "resume", session, ...args, ...promptArgs], files: hooks.files };
   const options = tokens.filter((word) => word.at !== exec.at && word.text !== "--" && isOptional(word));
   const before = options.filter(({ at }) => at < exec.at).flatMap(spelled);
   const behind = options.filter(({ at }) => at > exec.at).flatMap(spelled);
@@ -135,9 +153,18 @@ function plan(request: PlanRequest): LaunchPlan {
   const prompt = tokens.filter(({ kind, at }) => (kind === "word" || kind === "literal") && at !== exec.at);
   const promptWords = prompt.map(({ text }) => text);
   return {
-    args: [...noDaemon, ...before, exec.text, ...behind, "resume", session, ...dashes, ...promptWords],
-    files: [],
+    args: [...first, ...before, exec.text, ...behind, "resume", session, ...dashes, ...promptWords],
+    files: hooks.files,
   };
+}
+
+const NO_HOOKS: LaunchHooks = { args: [], files: [] };
+
+/** Tells whether the user sets hooks on the command line: two settings of one name are not added up, so theirs stand alone. */
+function setsHooks(tokens: readonly Token[]): boolean {
+  return tokens.some(({ option, text }) => {
+    return option === "-c" || option === "--config" ? /^hooks\b/.test(text) : /^(?:-c|--config=)=?hooks\b/.test(text);
+  });
 }
 
 const SETTINGS = wordSet("-c --config --enable --disable");
@@ -161,6 +188,43 @@ function profileIn(tokens: readonly Token[]): string | undefined {
   return apart ?? joined.find((name) => name !== undefined);
 }
 
+/** The store of conversations that is gone with its process. */
+const IN_MEMORY = "in_memory";
+
+/**
+ * Returns the setting that keeps conversations in memory: of the administrator, else of the command line, else of the project, else
+ * of the profile, else codex's own, else the machine's. Those of a project count once its user trusts it, which may be any moment.
+ */
+function unrecordedBy({ args, cwd, configDir, etc = "/etc" }: RecordingContext): RecordingOff | null {
+  const managed = join(etc, "codex", "managed_config.toml");
+  const managedStore = threadStoreIn(managed);
+  if (managedStore !== null) return inMemory(managedStore, managed);
+  const tokens = tokensOf(args, ARGUMENTS);
+  const settings = tokens.filter(({ option, text }) => SETTINGS.has(option ?? "") || /^(-c|--config=)./.test(text));
+  const given = settings.findLast(({ text }) => text.includes(THREAD_STORE))?.text;
+  if (given !== undefined) {
+    return given.includes(IN_MEMORY) ? { setting: given, place: "the command" } : null;
+  }
+  const profile = profileIn(tokens);
+  const names = [...(profile === undefined ? [] : [`${profile}.config.toml`]), "config.toml"];
+  const files = [
+    ...foldersUpTo(gitRootOf(cwd) ?? cwd, cwd).map((folder) => join(folder, ".codex", "config.toml")),
+    ...names.map((name) => join(configDir, name)),
+    join(etc, "codex", "config.toml"),
+  ];
+  const found = files.map((place) => ({ place, store: threadStoreIn(place) })).find(({ store }) => store !== null);
+  return found ? inMemory(found.store, found.place) : null;
+}
+
+/** Returns the folder and those above it, up to the root of its project. */
+function foldersUpTo(root: string, folder: string): string[] {
+  return folder === root ? [folder] : [folder, ...foldersUpTo(root, dirname(folder))];
+}
+
+function inMemory(store: string | null, place: string): RecordingOff | null {
+  return store === IN_MEMORY ? { setting: `${THREAD_STORE}.type = "${IN_MEMORY}"`, place } : null;
+}
+
 function isOptional({ kind }: Token): boolean {
   return kind === "option" || kind === "value";
 }
@@ -174,42 +238,6 @@ function spelled({ text, kind, option }: Token): string[] {
   return option !== undefined && IMAGES.has(option) ? [`--image=${text}`] : [text];
 }
 
-/**
- * A transcript is named by date and id. The id carries its time, but folders go by local dates, so all are searched for
- * the id.
- */
-async function probe({ id, configDir }: SessionLocation, lastSeen: string | null): Promise<Transcript> {
-  const known = lastSeen === null ? null : await probeFile(lastSeen, id);
-  if (known !== null && known.state !== "absent") return known;
-  const isTranscript = (name: string): boolean => name.startsWith("rollout-") && name.endsWith(`-${id}.jsonl`);
-  const file = await findFile(join(configDir, "sessions"), 3, isTranscript);
-  return file === null ? { state: "absent" } : probeFile(file, id);
-}
-
-function probeFile(file: string, id: string): Promise<Transcript> {
-  return probeLines(file, id, FORM);
-}
-
-function idOfFile(path: string): string | null {
-  return /rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(path)?.[1] ?? null;
-}
-
-const FORM: TranscriptForm = { header: true, atBirth: true, read: readLine };
-
-function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
-  const payload = fieldsOf(line.payload);
-  const meta = line.type === "session_meta" ? payload : {};
-  const userText = line.type === "response_item" && payload.role === "user" ? wordsIn(payload.content) : undefined;
-  return {
-    session: textOf(meta.id),
-    version: textOf(meta.cli_version),
-    cwd: textOf(meta.cwd) ?? undefined,
-    spoken: line.type !== "session_meta" && payload.type !== "thread_settings_applied",
-    // Codex's own context for the model has the same form.
-    words: userText?.startsWith("<") === true ? undefined : userText,
-  };
-}
-
 /** The lock file stays after an exit and proves nothing; the lock on it does. */
 function holders({ id, configDir }: SessionLocation, processes: ProcessView): Holder[] {
   const file = join(configDir, LOCKS, `${id}.lock`);
@@ -218,17 +246,36 @@ function holders({ id, configDir }: SessionLocation, processes: ProcessView): Ho
 
 /**
  * After `/new` the old lock is held for a while beside the new one: both are seen, and only the new one is news. While
- * codex takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then.
+ * codex takes a lock it opens those of others too, to clear them away, under a lock of its own: nothing is a sign then. The
+ * transcript that codex keeps open tells where the conversation is: in a copy of the config dir its database may still lead
+ * codex to the transcript of the original, so a lock there tells nothing by itself.
  */
 function inspect(configDir: string, pid: number, processes: ProcessView): Sign[] {
-  const folder = `${join(configDir, LOCKS)}/`;
-  const locks = processes.openFiles(pid).filter((file) => file.startsWith(folder));
-  const names = locks.map((file) => file.slice(folder.length));
-  if (names.includes(".coordination.lock")) return [];
-  return names.flatMap((name) => {
-    const session = /^([0-9a-f-]{36})\.lock$/.exec(name)?.[1];
+  const files = processes.openFiles(pid);
+  const locks = files.filter((file) => file.includes(`/${LOCKS}/`));
+  if (locks.some((file) => file.endsWith("/.coordination.lock"))) return [];
+  return locks.flatMap((file) => {
+    const [, folder, session] = LOCK_FILE.exec(file) ?? [];
     if (session === undefined) return [];
-    const sinceMs = statSync(join(folder, name), { throwIfNoEntry: false })?.birthtimeMs;
-    return [{ session, evidence: "writer lock", sinceMs }];
+    const writes = files
+      .filter((each) => sessionOfFile(each) === session)
+      .toSorted()
+      .at(-1);
+    const place = (writes === undefined ? null : configDirOfFile(writes)) ?? undefined;
+    if (place === undefined && folder !== configDir) return [];
+    const sinceMs = statIfThere(file)?.birthtimeMs;
+    return [{ session, means: "open", evidence: "writer lock", sinceMs, place, writes }];
   });
+}
+
+const LOCK_FILE = new RegExp(`^(.+)/${LOCKS}/([0-9a-f-]{36})\\.lock$`);
+
+/**
+ * A hook tells that a turn begins a second before the rollout is read. That is all it is used for: the lock shows where codex is, and
+ * the rollout when the turn is over.
+ */
+function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
+  const session = textOf(event.session_id);
+  if (session === null || event.hook_event_name !== "UserPromptSubmit") return null;
+  return { session, means: "echo", stays: true, evidence: "UserPromptSubmit hook", activity: "busy" };
 }

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { parse } from "smol-toml";
 import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { readBounded } from "../../state/bounded-read.ts";
-import { isTable } from "../../util/fields.ts";
+import { readBounded, readIfReadable } from "../../state/bounded-read.ts";
+import { mayNameOurs } from "../shared/mcp.ts";
+import { fieldsOf, isTable, textOf } from "../../util/fields.ts";
 
 /**
  * Reads a profile, which is a file beside codex's own settings, into options: the app-server takes no profile, but takes
@@ -24,6 +25,30 @@ export function profileSettings(configDir: string, profile: string): string[] {
   }
 }
 
+export const THREAD_STORE = "experimental_thread_store";
+
+/** Reads which store of conversations a file of codex's settings asks for; null for one that cannot be read, as codex says itself. */
+export function threadStoreIn(file: string): string | null {
+  const text = readIfReadable(file, VENDOR_FILE_BYTES_MAX);
+  if (!text.includes(THREAD_STORE)) return null;
+  try {
+    return textOf(fieldsOf(parse(text)[THREAD_STORE]).type);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the names of the MCP servers in a file of codex's settings; none for one that cannot be read, as codex says itself. */
+export function serversInToml(file: string): string[] {
+  const text = readIfReadable(file, VENDOR_FILE_BYTES_MAX);
+  if (!mayNameOurs(text)) return [];
+  try {
+    return Object.keys(fieldsOf(parse(text).mcp_servers));
+  } catch {
+    return [];
+  }
+}
+
 const PUBLIC_FIELDS = new Set(["name", "base_url", "wire_api", "env_key", "requires_openai_auth"]);
 
 function withoutSecrets(provider: unknown): unknown {
@@ -35,7 +60,8 @@ function mapTable(table: object, change: (value: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]));
 }
 
-function inline(value: unknown): string {
+/** Writes a value as TOML on one line. */
+export function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(",")}]`;
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,19 +1,32 @@
-import { join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { BlockedReason, Holder, SessionLocation, Sign, Transcript } from "../../protocol/records/conversation.ts";
+import { isFolder } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
-import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
+import type { Adapter, ConfigDir, ProcessView, WrittenTurn } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, type Token } from "../shared/arguments.ts";
+import {
+  hasOption,
+  readArguments,
+  wordSet,
+  tokensOf,
+  type ArgumentTable,
+  type Token,
+  optionsIn,
+} from "../shared/arguments.ts";
+import { afterFailedTurn } from "../shared/failed-turn.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { copilotDelivery } from "./delivery.ts";
+import { EXTENSION_TOOLS, flagVariables, userFlags, wakeExtension } from "./extension.ts";
 import { foregroundIn } from "./log.ts";
-import { copilotEnvironment, copilotProgram } from "./program.ts";
+import { withCopilotTools } from "./mcp.ts";
+import { copilotEnvironment, copilotProgram, FLAGS, FLAGS_MARK } from "./program.ts";
 import { copilotScreen } from "./screen.ts";
 
 /**
@@ -24,16 +37,23 @@ export const copilot: Adapter = {
   ...provedProgram(copilotProgram, "1.0.102"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withCopilotTools,
     ...takesIdAndPrompt,
     forks: false,
     startMessage: (text) => ({ name: START_MESSAGE_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
     environment: copilotEnvironment,
+    restoredEnv: (env) => (env[FLAGS_MARK] === undefined ? {} : { [FLAGS]: userFlags(env) || null }),
   },
   storage: {
     configDirOf,
+    showsToolResults: true,
+    refusals: [/^Error: No session, task, or name matched /, /^Error: Session file is corrupted\b/],
     probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
       probeLines(join(configDir, "session-state", id, "events.jsonl"), id, FORM),
+    writesTo: ({ configDir }) => join(configDir, "session-state"),
+    placeOf,
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
   },
@@ -42,8 +62,10 @@ export const copilot: Adapter = {
     inspect,
     holders,
     onHook,
+    readTurn,
   },
   screen: copilotScreen,
+  delivery: copilotDelivery,
 };
 
 const CHOSEN = "perdure chooses the conversation";
@@ -55,7 +77,7 @@ const ARGUMENTS: ArgumentTable = {
     --disable-mcp-server --enable-mcp-server --add-github-mcp-toolset --add-github-mcp-tool --plugin-dir
     --additional-mcp-config --mcp-github-auth --max-autopilot-continues --mode --environment-host
     --environment-compute-id --dynamic-retrieval --max-ai-credits --usage-output-file`),
-  optional: wordSet("-r --resume --connect --share --bash-env --mouse"),
+  optional: wordSet("-r --resume --worktree --connect --share --bash-env --mouse"),
   many: wordSet(`--allow-tool --deny-tool --available-tools --excluded-tools --secret-env-vars --allow-url
     --deny-url`),
   noConversation:
@@ -68,6 +90,7 @@ const ARGUMENTS: ArgumentTable = {
     "--continue": "it takes whatever conversation is newest",
     "--connect": NOT_HERE,
     "--environment-host": NOT_HERE,
+    "--worktree": "it takes no id then: start the worker in the worktree",
     "--acp": "another program would choose the conversation",
   },
   headless: wordSet("-p --prompt"),
@@ -125,15 +148,41 @@ function plan(request: PlanRequest): LaunchPlan {
   const promptArgs = asOption("--interactive", firstPrompt(request, headless, ARGUMENTS, "-i", "--interactive"));
   const hook = (word: string): object[] => [{ type: "command", bash: hookCommand(runDir, word), timeoutSec: 20 }];
   const hooks = Object.fromEntries(Object.entries(HOOKS).map(([event, word]) => [event, hook(word)]));
-  const plugin = { name: "perdure", version: "1.0.0", hooks: "hooks.json" };
+  const waking = headless ? null : wakingPlan(request);
+  const plugin = {
+    name: "perdure",
+    version: "1.0.0",
+    hooks: "hooks.json",
+    ...(waking === null ? {} : { extensions: "extensions" }),
+  };
   return {
-    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...promptArgs, ...userArgs],
+    args: [...identity, "--plugin-dir", join(runDir, "plugin"), ...(waking?.args ?? []), ...promptArgs, ...userArgs],
     files: [
       { name: "plugin/plugin.json", text: `${JSON.stringify(plugin)}\n` },
       { name: "plugin/hooks.json", text: `${JSON.stringify({ version: 1, hooks })}\n` },
       hookScript(runDir),
+      ...(waking?.files ?? []),
     ],
+    variables: waking?.variables ?? {},
   };
+}
+
+/** Plans the extension that wakes copilot; null where other people's extensions would be started along with it. */
+function wakingPlan({ args, runDir, configDir, cwd, environment = {} }: PlanRequest): LaunchPlan | null {
+  const plugins = tokensOf(args, ARGUMENTS)
+    .flatMap(pluginDirOf)
+    .map((folder) => resolve(cwd, folder));
+  const variables = flagVariables(environment, { configDir, cwd, plugins });
+  if (variables === null) return null;
+  // A user who has turned extensions on has the tools for them, too.
+  const withheld = Object.keys(variables).length === 0 ? [] : [`--excluded-tools=${EXTENSION_TOOLS.join(",")}`];
+  return { args: withheld, files: [wakeExtension(runDir)], variables };
+}
+
+function pluginDirOf({ kind, text, option }: Token): string[] {
+  if (kind === "value") return option === "--plugin-dir" ? [text] : [];
+  const [, folder] = /^--plugin-dir=(.*)$/s.exec(kind === "option" ? text : "") ?? [];
+  return folder === undefined ? [] : [folder];
 }
 
 function isName({ kind, text, option }: Token): boolean {
@@ -145,19 +194,35 @@ function isName({ kind, text, option }: Token): boolean {
  * Reads the conversation in front from the process's log, or else from the mark that the process keeps open. With several
  * marks, one of the conversations is in front, and nobody can tell which.
  */
-function inspect(configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
+function inspect(_configDir: string, pid: number, processes: Pick<ProcessView, "openFiles">): Sign[] {
   const files = processes.openFiles(pid);
   const log = files.find((file) => /\/process-[0-9]+-([0-9]+)\.log$/.exec(file)?.[1] === String(pid));
   const session = log === undefined ? null : foregroundIn(log);
-  if (session !== null) return [{ session, evidence: "its own log" }];
-  const marked = marksOf(configDir, pid, files);
-  return marked.length === 1 ? marked.map((each) => ({ session: each, evidence: "in-use mark" })) : [];
+  const marks = marksOf(pid, files);
+  if (log !== undefined && session !== null) {
+    const place = marks.find((mark) => mark.session === session)?.place ?? placeOfLog(log);
+    return [{ session, means: "open", evidence: "its own log", place }];
+  }
+  return marks.length === 1 ? marks.map((mark) => ({ ...mark, means: "open", evidence: "in-use mark" })) : [];
 }
 
-function marksOf(configDir: string, pid: number, files: readonly string[]): string[] {
-  const folder = `${join(configDir, "session-state")}/`;
-  const marks = files.filter((file) => file.startsWith(folder) && file.endsWith(`/inuse.${pid}.hold`));
-  return marks.map((file) => file.slice(folder.length).split("/")[0] ?? "");
+/** Returns the conversations that the process keeps a mark of open, in whatever config dir. */
+function marksOf(pid: number, files: readonly string[]): { session: string; place: string }[] {
+  return files.flatMap((file) => {
+    const place = file.endsWith(`/inuse.${pid}.hold`) ? placeOf(file) : null;
+    return place === null ? [] : [{ session: basename(dirname(file)), place }];
+  });
+}
+
+/** Returns the config dir of a file beside a conversation's transcript. */
+function placeOf(file: string): string | null {
+  return /^(.+)\/session-state\/[^/]+\/[^/]+$/.exec(file)?.[1] ?? null;
+}
+
+/** Returns the config dir of a log in the usual place; one that the user has put elsewhere tells nothing. */
+function placeOfLog(log: string): string | undefined {
+  const folder = /^(.+)\/logs\/[^/]+$/.exec(log)?.[1];
+  return folder !== undefined && isFolder(join(folder, "session-state")) ? folder : undefined;
 }
 
 /**
@@ -168,8 +233,10 @@ function holders({ id, configDir }: SessionLocation, processes: ProcessView): Ho
   return processes.commandLines().flatMap(({ pid, argv }) => {
     if (!/(?:^|\/)copilot(?:\.exe)?$/.test(argv[0] ?? "")) return [];
     const shown = inspect(configDir, pid, processes);
-    const marks = marksOf(configDir, pid, processes.openFiles(pid));
-    if ([...shown.map(({ session }) => session), ...marks].includes(id)) {
+    const marks = marksOf(pid, processes.openFiles(pid));
+    const isIt = ({ session, place = configDir }: Pick<Sign, "session" | "place">): boolean =>
+      session === id && place === configDir;
+    if ([...shown, ...marks].some(isIt)) {
       return [{ pid, evidence: "copilot's log and in-use marks" }];
     }
     const named = shown.length === 0 && argv.some((word) => word === id || word === `--resume=${id}`);
@@ -184,15 +251,34 @@ function holders({ id, configDir }: SessionLocation, processes: ProcessView): Ho
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.sessionId);
   if (session === null || "parentAgentId" in event) return null;
-  if (typeof event.source === "string") return { session, evidence: `sessionStart hook (${event.source})` };
+  if (typeof event.source === "string")
+    return { session, means: "open", evidence: `sessionStart hook (${event.source})` };
   const signOf = (evidence: string, activity: Sign["activity"], blocked?: BlockedReason): Sign => {
-    return { session, evidence, activity, ...(blocked ? { blocked } : {}), stays: true };
+    return { session, means: "open", evidence, activity, ...(blocked ? { blocked } : {}), stays: true };
   };
-  if ("stopReason" in event) return signOf("agentStop hook", "idle");
+  if ("stopReason" in event) {
+    const place = placeOf(textOf(event.transcriptPath) ?? "") ?? undefined;
+    return { ...signOf("agentStop hook", "idle"), place };
+  }
   if ("prompt" in event) return signOf("userPromptSubmitted hook", "busy");
   if ("toolResult" in event) return signOf("postToolUse hook", "busy");
   const asks = own(ASKS, textOf(event.notification_type) ?? "");
   return asks ? signOf("notification hook", "blocked", asks) : null;
+}
+
+/**
+ * Reads the events of the transcript that end a turn without a hook. The hooks tell the rest: events of agents below the agent
+ * have the same form.
+ */
+function readTurn(line: Readonly<Record<string, unknown>>): WrittenTurn | null {
+  const atMs = Date.parse(textOf(line.timestamp) ?? "");
+  if (Number.isNaN(atMs) || (line.type !== "session.error" && line.type !== "abort")) return null;
+  if (line.type === "abort") return { outward: { activity: "idle" }, atMs };
+  const { errorType, statusCode, message } = fieldsOf(line.data);
+  const words = textOf(message);
+  const status =
+    typeof statusCode === "number" ? statusCode : Number(/\b(?:HTTP|error:) (\d{3})\b/.exec(words ?? "")?.[1]);
+  return { outward: afterFailedTurn({ error: textOf(errorType), status, words }), atMs };
 }
 
 const ASKS: Readonly<Record<string, BlockedReason>> = {

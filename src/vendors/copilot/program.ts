@@ -7,6 +7,12 @@ export const copilotProgram: VendorProgram = {
   package: "@github/copilot",
 };
 
+/** The variable that turns on parts of copilot, by their names with commas between them. */
+export const FLAGS = "COPILOT_CLI_ENABLED_FEATURE_FLAGS";
+
+/** The variable with the flags that the user has set, in a process that got one more from us. */
+export const FLAGS_MARK = "COPILOT_PERDURE_USER_FLAGS";
+
 export const copilotEnvironment: VendorEnvironment = {
   recorded: [/^COPILOT_[A-Z0-9_]+$/, /^(GH_TOKEN|GITHUB_TOKEN)$/],
   privateNames: [
@@ -16,5 +22,6 @@ export const copilotEnvironment: VendorEnvironment = {
     "COPILOT_CLI",
     "COPILOT_CLI_BINARY_VERSION",
     "COPILOT_CLI_RESOLVED_DIST_DIR",
+    FLAGS_MARK,
   ],
 };

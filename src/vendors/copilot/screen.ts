@@ -9,7 +9,11 @@ const DIALOGS: readonly Dialog[] = [
 ];
 
 const BLOCKED_EXIT: BlockedExitForms = {
-  marked: [["login", /^✗ (?:Authentication failed with provider at |You must be logged in to send messages\.)/]],
+  marked: [
+    ["login", /^✗ (?:Authentication failed with provider at |You must be logged in to send messages\.)/],
+    ["limit", /^✗ Failed to get response from the AI model; .* Last error: 429\b/],
+  ],
+  column: 1,
   spoken: /^(?:● (?!Request failed )|❯ \S)/,
   lastWords: [
     ["login", /^(?:Error: )?(?:Authentication failed with provider at |No authentication information found\b)/],

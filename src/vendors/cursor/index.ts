@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { MINT_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isSessionId, type SessionLocation, type Transcript } from "../../protocol/records/conversation.ts";
+import { statIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import type { Adapter, ConfigDir } from "../adapter.ts";
@@ -12,6 +12,7 @@ import type { LaunchPlan, MintRequest, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { cursorEnvironment } from "./program.ts";
+import { cursorRelocation } from "./relocation.ts";
 
 /**
  * Cursor is known from its documentation and from reports only: `create-chat` makes an id, `--resume ID` continues it, and
@@ -35,6 +36,7 @@ export const cursor: Adapter = {
     configDirOf,
     probe,
     list: async () => [],
+    relocation: cursorRelocation,
     noCopyReason: "it keeps a database that only its own program reads",
   },
   liveness: {
@@ -75,14 +77,14 @@ function configDirOf(env: Environment): ConfigDir {
 async function probe({ id, configDir }: SessionLocation): Promise<Transcript> {
   const chats = join(configDir, "chats");
   const own = join(chats, id, "store.db");
-  const file = statSync(own, { throwIfNoEntry: false })?.isFile() ? own : await inWorkspace(chats, id);
+  const file = statIfThere(own)?.isFile() ? own : await inWorkspace(chats, id);
   return file === null ? { state: "absent" } : { state: "good", file, bytes: 0, version: null };
 }
 
 async function inWorkspace(chats: string, id: string): Promise<string | null> {
   const folder = await findFile(chats, 1, (name) => name === id);
   const file = folder && join(folder, "store.db");
-  return file && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : null;
+  return file && statIfThere(file)?.isFile() ? file : null;
 }
 
 /** A chat is resumed where it began: from another folder the same id would be another chat. */

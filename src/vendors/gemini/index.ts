@@ -5,12 +5,16 @@ import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
+import { readArguments, wordSet, type ArgumentTable, optionsIn } from "../shared/arguments.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
-import { geminiHome, overlayOf } from "./overlay.ts";
+import { geminiDelivery } from "./delivery.ts";
+import { withGeminiTools } from "./mcp.ts";
+import { geminiHome, OVERLAY_SETTINGS, overlayOf } from "./overlay.ts";
 import { geminiEnvironment, geminiProgram, OVERLAY_MARK } from "./program.ts";
+import { geminiRelocation } from "./relocation.ts";
+import { mergeSavedSettings, settingsLeftBeside } from "./saved-settings.ts";
 import { geminiScreen } from "./screen.ts";
 import { listGemini, probeGemini } from "./transcripts.ts";
 
@@ -22,20 +26,28 @@ export const gemini: Adapter = {
   ...provedProgram(geminiProgram, "0.61.0"),
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withGeminiTools,
     // A file's name has only the first eight characters of the id, so they must be random.
     ...takesIdAndPrompt,
     // Gemini branches only under an id of its own choice, and only at the start that continues in the branch.
     forks: false,
     startMessage: startMessageFile,
+    startMessageEatsPrompt: true,
     environment: geminiEnvironment,
     restoredEnv,
+    savedSettings: { file: OVERLAY_SETTINGS, merge: mergeSavedSettings, leftBeside: settingsLeftBeside },
     loaderSwallowsSignals: true,
   },
   storage: {
     configDirOf,
+    showsToolResults: true,
+    refusals: [/^Error resuming session: /],
     probe: probeGemini,
+    writesTo: ({ configDir }) => join(configDir, ".gemini", "tmp"),
     list: listGemini,
+    relocation: geminiRelocation,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, ".gemini", "tmp"),
@@ -44,6 +56,7 @@ export const gemini: Adapter = {
     onHook,
   },
   screen: geminiScreen,
+  delivery: geminiDelivery,
 };
 
 /** The option that says something and stays for more. */
@@ -59,6 +72,7 @@ const ARGUMENTS: ArgumentTable = {
     --allowed-mcp-server-names --allowed-tools -e --extensions --session-file --session-id --delete-session
     --include-directories -o --output-format`),
   optional: wordSet("-r --resume -w --worktree"),
+  camelCase: true,
   noConversation: wordSet(`mcp extensions extension skills skill hooks hook gemma --list-extensions -l --list-sessions
     --delete-session --version -v --help -h`),
   conflicts: {
@@ -113,12 +127,12 @@ function hasIdArgument(argv: readonly string[], id: string): boolean {
 
 /**
  * The hooks, each with the word it is called with. PreCompress is not among them: it comes before every call of the
- * model. Nor are those of tools: the one before comes before the question whether it may run, the one after brings all
- * its output.
+ * model. Nor is the one before a tool: it comes before the question whether it may run.
  */
 const HOOKS = {
   SessionStart: "start",
   BeforeAgent: "prompt",
+  AfterTool: "tool",
   AfterAgent: "stop",
   Notification: "notification",
 } as const;
@@ -145,9 +159,10 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const source = textOf(event.source) ?? textOf(event.notification_type);
   const evidence = `${name} hook${source ? ` (${source})` : ""}`;
   if (event.notification_type === "ToolPermission") {
-    return { session, evidence, activity: "blocked", blocked: isQuestion(event.details) ? "question" : "permission" };
+    const blocked = isQuestion(event.details) ? "question" : "permission";
+    return { session, means: "open", evidence, activity: "blocked", blocked };
   }
-  return { session, evidence, activity: own(ACTIVITY_OF_EVENT, name) };
+  return { session, means: "open", evidence, activity: own(ACTIVITY_OF_EVENT, name) };
 }
 
 /** The tool that asks the user something asks for permission too: that permission is the question. */

@@ -10,9 +10,8 @@ import { fieldsOf } from "../../util/fields.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import type { LaunchFile, Mirror } from "../launch-plan.ts";
 import { hookCommand, hookScript } from "../shared/hook-script.ts";
+import { jsonc } from "../shared/jsonc.ts";
 import { OVERLAY_MARK } from "./program.ts";
-
-declare const PERDURE_VERSION: string | undefined;
 
 // The overlay is a home folder of the run, in which only the settings differ from the user's: gemini has no flag for hooks, and
 // takes a settings file by variable only from root.
@@ -25,6 +24,12 @@ export function geminiHome(env: Environment): string {
   return mark.startsWith(`${home}:`) ? mark.slice(home.length + 1) : home;
 }
 
+/** The settings of the overlay, which gemini reads, and in which it saves what its user changes. */
+export const OVERLAY_SETTINGS = ".gemini/settings.json";
+
+/** The same once more, out of gemini's sight: what differs from it was changed inside gemini. */
+export const WRITTEN_SETTINGS = "settings-as-written.json";
+
 export interface Overlay {
   files: LaunchFile[];
   mirrors: Mirror[];
@@ -32,9 +37,10 @@ export interface Overlay {
 }
 
 export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<string, string>>): Overlay {
-  const settings = { name: ".gemini/settings.json", text: settingsWith(home, runDir, hooks) };
+  const text = settingsWith(home, runDir, hooks);
+  const settings = [OVERLAY_SETTINGS, WRITTEN_SETTINGS].map((name) => ({ name, text }));
   return {
-    files: [settings, hookScript(runDir, notIts(runDir))],
+    files: [...settings, hookScript(runDir, notIts(runDir))],
     mirrors: [
       { name: ".gemini", of: join(home, ".gemini"), folders: FOLDERS, files: FILES, leave: LEFT },
       beside(home),
@@ -45,7 +51,16 @@ export function overlayOf(home: string, runDir: string, hooks: Readonly<Record<s
 
 /** Folders and files that gemini makes when it needs them, and that must then be in the user's home. */
 const FOLDERS = ["tmp", "history", "policies", "extensions", "acknowledgments"];
-const FILES = ["installation_id", "google_accounts.json", "oauth_creds.json", "mcp-oauth-tokens.json", "state.json"];
+const FILES = [
+  "installation_id",
+  "google_accounts.json",
+  "oauth_creds.json",
+  "mcp-oauth-tokens.json",
+  "state.json",
+  "mcp-server-enablement.json",
+  "trusted_hooks.json",
+  "GEMINI.md",
+];
 /** The lock on a file that the overlay may have a copy of. */
 const LEFT = ["projects.json.lock"];
 
@@ -64,7 +79,7 @@ function notIts(runDir: string): string {
 type Fields = Readonly<Record<string, unknown>>;
 
 function settingsWith(home: string, runDir: string, events: Readonly<Record<string, string>>): string {
-  const settings = userSettings(join(home, ".gemini", "settings.json"));
+  const settings = userSettings(settingsFile(home));
   const general = fieldsOf(settings.general);
   const hooks = { ...fieldsOf(settings.hooks) };
   for (const [event, word] of Object.entries(events)) {
@@ -78,9 +93,18 @@ function settingsWith(home: string, runDir: string, events: Readonly<Record<stri
   return `${JSON.stringify({ ...settings, general: { ...general, sessionRetention }, hooks }, null, 2)}\n`;
 }
 
+/** Returns the file of the user's own settings. */
+export function settingsFile(home: string): string {
+  return join(home, ".gemini", "settings.json");
+}
+
 /** JSON with comments and without commas at the end of lists, as gemini reads it. The error quotes nothing: there may be keys in it. */
 function userSettings(file: string): Fields {
-  const text = readBounded(file, VENDOR_FILE_BYTES_MAX)?.replace(/^\uFEFF/, "") ?? "";
+  return parsedSettings(file, readBounded(file, VENDOR_FILE_BYTES_MAX) ?? "");
+}
+
+export function parsedSettings(file: string, marked: string): Fields {
+  const text = marked.replace(/^\uFEFF/, "");
   const { parse, printParseErrorCode } = jsonc();
   const errors: Jsonc.ParseError[] = [];
   const settings: unknown = parse(text, errors, { allowEmptyContent: true });
@@ -93,13 +117,4 @@ function userSettings(file: string): Fields {
   throw new PerdureError("usage", `gemini's settings ${file} cannot be read: line ${line}, ${what}.`, {
     hint: `edit ${file}`,
   });
-}
-
-/** Only gemini's starts need the parser: the daemon does without it as long as there are none. */
-function jsonc(): typeof Jsonc {
-  const loaded: unknown =
-    typeof PERDURE_VERSION === "string"
-      ? require("jsonc-parser")
-      : process.getBuiltinModule("node:module").createRequire(import.meta.filename)("jsonc-parser");
-  return loaded as typeof Jsonc;
 }

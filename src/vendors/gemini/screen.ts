@@ -16,6 +16,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
     ["login", /^✕ Failed to (?:sign in|authenticate)\b/],
     ["limit", /^✕ \[API Error: .*(?:"code":429\b|RESOURCE_EXHAUSTED|exhausted your )/],
   ],
+  column: 0,
   spoken: /^(?:✦ |> \S)/,
   lastWords: [
     ["login", /^(?:Please set an Auth method in your |Invalid auth method selected\.)/],
@@ -37,4 +38,9 @@ function title(text: string): Outward | null {
 }
 
 /** The screen of gemini. */
-export const geminiScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };
+export const geminiScreen: ScreenFacet = {
+  dialogs: DIALOGS,
+  blockedExit: BLOCKED_EXIT,
+  failsOnScreenOnly: true,
+  title,
+};

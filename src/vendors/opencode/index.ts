@@ -1,11 +1,18 @@
-import { stat } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { PerdureError } from "../../protocol/errors.ts";
-import type { FoundConversation, Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
+import type {
+  FoundConversation,
+  Holder,
+  SessionLocation,
+  Sign,
+  Transcript,
+} from "../../protocol/records/conversation.ts";
+import { statIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import { sha256 } from "../../util/sha256.ts";
 import type { Adapter, ProgramAnswer, AskProgram, ConfigDir, ArgsInfo, ProcessView } from "../adapter.ts";
 import { FREE_PORT, type LaunchPlan, type PlanRequest } from "../launch-plan.ts";
 import {
@@ -16,12 +23,17 @@ import {
   tokensOf,
   type ArgumentTable,
   type Token,
+  optionsIn,
 } from "../shared/arguments.ts";
 import { firstPrompt } from "../shared/first-prompt.ts";
 import { provedProgram } from "../shared/identity.ts";
+import { ENVIRONMENT } from "../shared/recording.ts";
+import { opencodeDelivery } from "./delivery.ts";
 import { firstPromptFile, listen, serverFile } from "./listen.ts";
+import { withOpencodeTools } from "./mcp.ts";
 import { mintSession } from "./mint.ts";
 import { opencodeEnvironment, opencodeProgram } from "./program.ts";
+import { opencodeRelocation } from "./relocation.ts";
 
 /**
  * opencode makes its own ids, so a conversation is opened through its server before the start. All of them are in one
@@ -32,7 +44,9 @@ export const opencode: Adapter = {
   ...provedProgram(opencodeProgram, "1.18.33"),
   launch: {
     readArgs,
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withOpencodeTools,
     identity: { kind: "minted", mint: mintSession },
     forks: true,
     takesFirstPrompt: true,
@@ -40,18 +54,30 @@ export const opencode: Adapter = {
   },
   storage: {
     configDirOf,
+    refusals: [/^Error: Session not found\b/],
     probe,
+    writesTo: ({ configDir }) => databaseIn(configDir),
     slowProbe: true,
+    // Seen with the real program: it runs the plugins of a repository even for `session list`.
+    askedWith: { OPENCODE_PURE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" },
+    placeOf: (database) => database,
     list,
-    archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file] },
+    unrecordedBy: ({ environment }) =>
+      environment.OPENCODE_DB === IN_MEMORY ? { setting: `OPENCODE_DB=${IN_MEMORY}`, place: ENVIRONMENT } : null,
+    archive: { print: (session) => ["export", session], takeIn: (file) => ["import", file], missing },
+    relocation: opencodeRelocation,
   },
   liveness: {
     watchDir: () => null,
-    inspect: () => [],
+    inspect,
     holders,
     listen,
   },
+  delivery: opencodeDelivery,
 };
+
+/** The database that is gone with its process. */
+const IN_MEMORY = ":memory:";
 
 const CHOSEN = "perdure chooses the conversation";
 const NEWEST = "it takes whatever conversation is newest in the folder";
@@ -61,6 +87,7 @@ const ARGUMENTS: ArgumentTable = {
   valued: wordSet(`--log-level --port --hostname --mdns-domain -m --model -s --session --prompt --agent --replay-limit
     --command --format --title --attach -p --password -u --username --dir --variant`),
   many: wordSet("-f --file --cors"),
+  camelCase: true,
   noConversation:
     wordSet(`completion acp mcp attach debug providers auth agent upgrade uninstall serve web models stats export
     import github pr session plugin plug db -h --help -v --version`),
@@ -125,7 +152,7 @@ async function probe(
   ask: AskProgram,
 ): Promise<Transcript> {
   if (!/^ses_[A-Za-z0-9]+$/.test(id)) return { state: "absent" };
-  const file = await databaseIn(configDir);
+  const file = databaseIn(configDir);
   const answer = await ask(["export", id]);
   if (answer.code === 0) return readPrinted(answer.stdout, id, file);
   if (answer.stderr.includes(`Session not found: ${id}`)) return { state: "absent" };
@@ -141,12 +168,26 @@ function readPrinted(text: string, id: string, file: string): Transcript {
   if (named !== id) return { state: "damaged", file, bytes, why: `it belongs to conversation ${named}` };
   const cwd = textOf(fields.directory) ?? undefined;
   const unsaid = Array.isArray(messages) && messages.length === 0;
-  return { state: "good", file, bytes, version: textOf(fields.version), cwd, shrinks: true, ...(unsaid && { unsaid }) };
+  const version = textOf(fields.version);
+  const printed = sha256(text);
+  return { state: "good", file, bytes, version, cwd, shrinks: true, printed, ...(unsaid && { unsaid }) };
 }
 
-async function databaseIn(configDir: string): Promise<string> {
-  const info = await stat(configDir).catch(() => null); // missing or unreadable: opencode itself reports it
-  return info?.isFile() ? configDir : join(configDir, "opencode.db");
+function missing(earlier: string, now: string): number {
+  const left = new Set(messageIds(now));
+  return messageIds(earlier).filter((id) => !left.has(id)).length;
+}
+
+function messageIds(printed: string): string[] {
+  const { messages } = parseObject(printed) ?? {};
+  return (Array.isArray(messages) ? messages : []).flatMap(
+    (message: unknown) => textOf(fieldsOf(fieldsOf(message).info).id) ?? [],
+  );
+}
+
+/** Returns the database; whether that can be read, opencode itself tells. */
+function databaseIn(configDir: string): string {
+  return statIfThere(configDir)?.isFile() === true ? configDir : join(configDir, "opencode.db");
 }
 
 /**
@@ -174,6 +215,19 @@ async function list(_configDir: string, limit: number, ask: AskProgram): Promise
     const atMs = typeof fields.updated === "number" ? fields.updated : 0;
     return id === null ? [] : [{ id, file: null, cwd: textOf(fields.directory), words: textOf(fields.title), atMs }];
   });
+}
+
+/**
+ * Shows a process that has another database open than it was told to use: a program in front may have led it there. Which
+ * conversation it has open is not to be seen, so its command line has to tell, and nothing is proved by that.
+ */
+function inspect(configDir: string, pid: number, processes: ProcessView): Sign[] {
+  const databases = processes.openFiles(pid).filter((file) => /\/opencode[^/]*\.db$/.test(file));
+  const [place] = databases;
+  if (place === undefined || databases.some((file) => file === configDir || dirname(file) === configDir)) return [];
+  const argv = processes.commandLines().find((line) => line.pid === pid)?.argv ?? [];
+  const session = valueOf(tokensOf(argv.slice(1), ARGUMENTS), "-s", "--session");
+  return session === null ? [] : [{ session, means: "echo", evidence: "its open database", place }];
 }
 
 /**

@@ -1,11 +1,18 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LISTEN_ANSWER_MS, LISTEN_RETRY_MS, MINT_WAIT_MS, RUN_POLL_MS } from "../../limits/index.ts";
-import type { Activity, BlockedReason, Sign } from "../../protocol/records/conversation.ts";
-import { readIfThere } from "../../state/files.ts";
+import {
+  LISTEN_ANSWER_MS,
+  LISTEN_RETRY_MS,
+  MINT_WAIT_MS,
+  RUN_FILE_BYTES_MAX,
+  RUN_POLL_MS,
+} from "../../limits/index.ts";
+import type { Activity, BlockedReason, Outward, Sign } from "../../protocol/records/conversation.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { LaunchFile } from "../launch-plan.ts";
+import { afterFailedTurn } from "../shared/failed-turn.ts";
 import { OpencodeServer } from "./server.ts";
 
 const SERVER_FILE = "server.json";
@@ -26,9 +33,13 @@ export function firstPromptFile(text: string, model: string | null, agent: strin
 }
 
 /** Listens until it is stopped, and reconnects: the server comes up a second after the start, and may be busy. */
-export function listen(run: { runDir: string; session: string }, onSign: (sign: Sign) => void): () => void {
+export function listen(
+  run: { runDir: string; session: string },
+  onSign: (sign: Sign) => void,
+  onActivity: (outward: Outward) => void,
+): () => void {
   const stop = new AbortController();
-  void follow(run.runDir, new EventReader(run, onSign, stop.signal), stop.signal);
+  void follow(run.runDir, new EventReader(run, { onSign, onActivity }, stop.signal), stop.signal);
   return () => stop.abort();
 }
 
@@ -45,14 +56,21 @@ async function follow(runDir: string, reader: EventReader, signal: AbortSignal):
   }
 }
 
-function serverAddressIn(runDir: string): { port: number; password: string | null } | null {
-  const fields = parseObject(readIfThere(join(runDir, SERVER_FILE)) ?? "");
+/** Returns where the program's own server is, and what opens it; null if it has none. */
+export function serverAddressIn(runDir: string): { port: number; password: string | null } | null {
+  const fields = parseObject(readIfReadable(join(runDir, SERVER_FILE), RUN_FILE_BYTES_MAX));
   const port = Number(fields?.port);
   return Number.isInteger(port) && port > 0 ? { port, password: textOf(fields?.password) } : null;
 }
 
 const EVENT_LINE =
-  /"type":"(server\.connected|message\.updated|session\.status|(permission|question)\.(asked|replied|rejected))"/;
+  /"type":"(server\.connected|message\.updated|session\.status|session\.error|(permission|question)\.(asked|replied|rejected))"/;
+
+interface Listener {
+  onSign: (sign: Sign) => void;
+  /** Hears what the program does where that proves nothing about its conversation. */
+  onActivity: (outward: Outward) => void;
+}
 
 /** The state of one program from connection to connection. */
 class EventReader {
@@ -60,18 +78,17 @@ class EventReader {
   #current: string;
   /** The time of the last prompt; older ones are repeated at a reconnect and ignored. */
   #promptedMs = Date.now();
-  readonly #startedMs = this.#promptedMs;
   #hasReported = false;
   /** The questions to the user that were not answered yet, by the request's id. */
   readonly #openQuestions = new Map<string, BlockedReason>();
   readonly #run: { runDir: string; session: string };
-  readonly #onSign: (sign: Sign) => void;
+  readonly #listener: Listener;
   readonly #signal: AbortSignal;
 
-  constructor(run: { runDir: string; session: string }, onSign: (sign: Sign) => void, signal: AbortSignal) {
+  constructor(run: { runDir: string; session: string }, listener: Listener, signal: AbortSignal) {
     this.#run = run;
     this.#current = run.session;
-    this.#onSign = onSign;
+    this.#listener = listener;
     this.#signal = signal;
   }
 
@@ -82,6 +99,7 @@ class EventReader {
       if (type === "server.connected") await this.#onConnection(server);
       else if (type === "message.updated") await this.#onMessage(server, about.info);
       else if (type === "session.status") this.#onStatus(about);
+      else if (type === "session.error") this.#onError(about);
       else await this.#onQuestion(server, textOf(type) ?? "", about);
     }
   }
@@ -91,6 +109,8 @@ class EventReader {
     await sendFirstPrompt(this.#run.runDir, this.#run.session, server);
     const busy = await server.call("GET", "/session/status", undefined, LISTEN_ANSWER_MS);
     if (Object.hasOwn(busy, this.#current)) this.#report(this.#current, "a turn, reported by its own server", "busy");
+    // Only conversations at work are listed. This says nothing of which conversation the program shows.
+    else if (!this.#signal.aborted) this.#listener.onActivity({ activity: "idle" });
   }
 
   /** Follows prompts only: an old conversation may still be working while its user is in another one. */
@@ -102,10 +122,6 @@ class EventReader {
     const known = await server.call("GET", `/session/${session}`, undefined, LISTEN_ANSWER_MS);
     if (textOf(known.parentID) !== null) return; // it belongs to an agent that the agent started
     this.#promptedMs = atMs;
-    // The program started in the right conversation, refuses to start in an unknown one, and shows none before the first
-    // prompt: so a conversation that it began since then was reached from the right one.
-    const begunInside = !this.#hasReported && session !== this.#current && createdMs(known) > this.#startedMs;
-    if (begunInside) this.#report(this.#current, "started in it, and left by /new");
     this.#current = session;
     this.#report(session, "a prompt, reported by its own server", "busy");
   }
@@ -117,6 +133,16 @@ class EventReader {
     // The status is busy while the user is asked, too.
     else if (this.#openQuestions.size > 0) return;
     this.#report(this.#current, "status, reported by its own server", status === "idle" ? "idle" : "busy");
+  }
+
+  /** Handles a turn that failed. A retry is no error: it is a status, and the program is at work. */
+  #onError(about: Readonly<Record<string, unknown>>): void {
+    if (about.sessionID !== this.#current || this.#signal.aborted) return;
+    const error = fieldsOf(about.error);
+    const { message, statusCode } = fieldsOf(error.data);
+    const known = error.name === "ProviderAuthError" ? "authentication" : null;
+    const status = typeof statusCode === "number" ? statusCode : null;
+    this.#listener.onActivity(afterFailedTurn({ error: known, status, words: textOf(message) }));
   }
 
   /** Handles questions to the user; agents below the agent ask them, too. */
@@ -141,13 +167,13 @@ class EventReader {
   #report(session: string, evidence: string, activity?: Activity, blocked?: BlockedReason): void {
     if (this.#signal.aborted) return;
     this.#hasReported = true;
-    this.#onSign({ session, evidence, activity, ...(blocked ? { blocked } : {}) });
+    this.#listener.onSign({ session, means: "open", evidence, activity, ...(blocked ? { blocked } : {}) });
   }
 }
 
 /** Sends the first prompt at most once, however often the connection is made: twice would be two turns. */
 async function sendFirstPrompt(runDir: string, session: string, server: OpencodeServer): Promise<void> {
-  const body = parseObject(readIfThere(join(runDir, FIRST_PROMPT_FILE)) ?? "");
+  const body = parseObject(readIfReadable(join(runDir, FIRST_PROMPT_FILE), RUN_FILE_BYTES_MAX));
   if (body === null) return;
   rmSync(join(runDir, FIRST_PROMPT_FILE));
   await server.call("POST", `/session/${session}/prompt_async`, body, MINT_WAIT_MS);

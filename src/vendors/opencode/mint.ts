@@ -8,11 +8,20 @@ import { endGroupAndWait } from "../shared/child-group.ts";
 import { freePort } from "../shared/free-port.ts";
 import { OpencodeServer } from "./server.ts";
 
-/**
- * Has opencode open a conversation, or branch one, before the program itself is started: no option of the program
- * chooses an id. opencode's server does it, on a port and under a password that nobody else knows, and ends at once.
- */
-export async function mintSession({ command, name, cwd, environment, from }: MintRequest): Promise<string> {
+/** Has opencode open a conversation, or branch one, before the program itself is started: no option of the program chooses an id. */
+export async function mintSession({ name, from, ...context }: MintRequest): Promise<string> {
+  try {
+    return await withServer(context, (server) => open(server, name, from));
+  } catch (error) {
+    throw cannotOpen(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Starts opencode's server, on a port and under a password that nobody else knows, and ends it when it was used. */
+export async function withServer<T>(
+  { command, cwd, environment }: Pick<MintRequest, "command" | "cwd" | "environment">,
+  use: (server: OpencodeServer) => Promise<T>,
+): Promise<T> {
   const [program = "", ...before] = command;
   const password = process.getBuiltinModule("node:crypto").randomUUID();
   const port = await freePort();
@@ -23,23 +32,17 @@ export async function mintSession({ command, name, cwd, environment, from }: Min
   const child = spawn(program, words, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   const failing = failed(child);
   failing.catch(() => undefined); // after the race is won, we end the server ourselves
+  const used = listening(child).then(() => {
+    return use(new OpencodeServer({ port, password }, AbortSignal.timeout(MINT_WAIT_MS)));
+  });
   try {
-    return await Promise.race([open(child, { port, password }, name, from), failing]);
-  } catch (error) {
-    throw cannotOpen(error instanceof Error ? error.message : String(error));
+    return await Promise.race([used, failing]);
   } finally {
     await endGroupAndWait(child);
   }
 }
 
-async function open(
-  child: ChildProcess,
-  place: { port: number; password: string },
-  name: string,
-  from: string | null,
-): Promise<string> {
-  await listening(child);
-  const server = new OpencodeServer(place, AbortSignal.timeout(MINT_WAIT_MS));
+async function open(server: OpencodeServer, name: string, from: string | null): Promise<string> {
   const path = from === null ? "/session" : `/session/${from}/fork`;
   const id = textOf((await server.call("POST", path, from === null ? { title: name } : {})).id);
   if (id === null) throw new Error("it answered without an id");

@@ -2,6 +2,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { parseObject } from "../../util/fields.ts";
 
 type Body = Readonly<Record<string, unknown>>;
+type Method = "GET" | "POST" | "PATCH";
 
 /**
  * A client of the server inside an opencode process, on loopback. The password is null for a server that asks for none.
@@ -18,16 +19,35 @@ export class OpencodeServer {
     this.#signal = signal;
   }
 
-  async call(method: "GET" | "POST" | "PATCH", path: string, body?: object, limitMs?: number): Promise<Body> {
+  async call(method: Method, path: string, body?: object, limitMs?: number): Promise<Body> {
+    const { status, text } = await this.#answer(method, path, body, limitMs);
+    const answer = status === 204 ? {} : parseObject(text);
+    if (answer) return answer;
+    throw unusable(method, path, status, text);
+  }
+
+  /** Returns the last messages of a conversation, oldest first. */
+  async lastMessages(session: string, count: number): Promise<readonly unknown[]> {
+    const path = `/session/${session}/message?limit=${count}`;
+    const { status, text } = await this.#answer("GET", path);
+    const messages: unknown = JSON.parse(text);
+    if (Array.isArray(messages)) return messages as readonly unknown[];
+    throw unusable("GET", path, status, text);
+  }
+
+  async #answer(
+    method: Method,
+    path: string,
+    body?: object,
+    limitMs?: number,
+  ): Promise<{ status: number; text: string }> {
     const signals = [this.#signal, ...(limitMs === undefined ? [] : [AbortSignal.timeout(limitMs)])];
     const signal = AbortSignal.any(signals);
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(`${this.#url}${path}`, { method, headers: this.#headers, signal, ...content });
     const text = await response.text();
-    if (response.status === 204) return {};
-    const answer = response.ok ? parseObject(text) : null;
-    if (answer) return answer;
-    throw new PerdureError("unavailable", `opencode answered ${method} ${path} with ${response.status}: ${text}`);
+    if (response.ok) return { status: response.status, text };
+    throw unusable(method, path, response.status, text);
   }
 
   /** Yields the server's events from now on, and ends with the server. Lines that are not wanted are not parsed. */
@@ -52,4 +72,8 @@ export class OpencodeServer {
     const signal = AbortSignal.any([this.#signal, impatient.signal]);
     return fetch(`${this.#url}${path}`, { headers: this.#headers, signal }).finally(() => clearTimeout(timer));
   }
+}
+
+function unusable(method: Method, path: string, status: number, text: string): PerdureError {
+  return new PerdureError("unavailable", `opencode answered ${method} ${path} with ${status}: ${text}`);
 }

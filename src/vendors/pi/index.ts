@@ -1,18 +1,23 @@
 import { join } from "node:path";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { homeDir } from "../../state/paths.ts";
+import { DIST, homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
 import { fieldsOf, textOf } from "../../util/fields.ts";
 import type { Adapter, ArgsInfo, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
+import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable, optionsIn } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asWord, firstPrompt } from "../shared/first-prompt.ts";
+import { START_MESSAGE_FILE } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { piDelivery } from "./delivery.ts";
 import { extension, extensionFile, onHook } from "./extension.ts";
+import { withPiTools } from "./mcp.ts";
 import { piEnvironment, piProgram } from "./program.ts";
+import { piRelocation, projectFolderOf } from "./relocation.ts";
+import { piSplit } from "./split.ts";
 
 /**
  * Pi takes an id of our choice, and keeps the conversation in its own folder, where its own picker finds it; a file of
@@ -24,15 +29,27 @@ export const pi: Adapter = {
   ...provedProgram(piProgram, "1.5.0"),
   launch: {
     readArgs,
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withPiTools,
     ...takesIdAndPrompt,
     forks: true,
+    extensionByHand: join(DIST, "..", "bin", "pi-extension.mjs"),
+    startMessage: (text) => ({ name: START_MESSAGE_FILE, text }),
     environment: piEnvironment,
   },
   storage: {
     configDirOf,
+    showsToolResults: true,
+    refusals: [/^Stored session working directory does not exist: /],
     probe,
+    // Where the user has put all conversations into one folder there is no such folder in it, and that one itself counts.
+    writesTo: ({ configDir, launchCwd }) => join(configDir, "sessions", projectFolderOf(launchCwd)),
+    // It is resumed by its file, wherever that lies, so any other file is another conversation of the same id.
+    placeOf: (transcript) => transcript,
     list,
+    relocation: piRelocation,
+    split: piSplit,
   },
   liveness: {
     watchDir: () => null,
@@ -40,6 +57,7 @@ export const pi: Adapter = {
     holders: () => [],
     onHook,
   },
+  delivery: piDelivery,
 };
 
 const CHOSEN = "perdure chooses the conversation";

@@ -6,7 +6,16 @@ import { fieldsOf, textOf } from "../../util/fields.ts";
 import { own } from "../../util/own.ts";
 import type { Adapter, ArgsInfo, ConfigDir, ProcessView } from "../adapter.ts";
 import type { LaunchPlan, PlanRequest } from "../launch-plan.ts";
-import { hasOption, readArguments, wordSet, tokensOf, type ArgumentTable } from "../shared/arguments.ts";
+import {
+  hasOption,
+  optionsIn,
+  optionsOf,
+  readArguments,
+  wordSet,
+  tokensOf,
+  type ArgumentTable,
+} from "../shared/arguments.ts";
+import { failedTurnOf } from "../shared/failed-turn.ts";
 import { findFile } from "../shared/find-file.ts";
 import { asOption, firstPrompt } from "../shared/first-prompt.ts";
 import { startMessageFile } from "../shared/hook-script.ts";
@@ -14,9 +23,13 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import { INPUT_FILE, qwenDelivery } from "./delivery.ts";
+import { withQwenTools } from "./mcp.ts";
 import { qwenEnvironment, qwenProgram } from "./program.ts";
+import { chatsOf, qwenRelocation } from "./relocation.ts";
 import { qwenScreen } from "./screen.ts";
-import { injected } from "./settings.ts";
+import { injected, qwenRemoteBy, qwenUnrecordedBy } from "./settings.ts";
+import { promptMark, qwenSplit } from "./split.ts";
 
 /**
  * Qwen Code takes an id of our choice and finds a conversation only from the folder it began in. In a terminal it
@@ -26,7 +39,9 @@ export const qwen: Adapter = {
   ...provedProgram(qwenProgram, "0.24.4"),
   launch: {
     readArgs,
+    options: (args) => optionsIn(args, ARGUMENTS),
     plan,
+    withTools: withQwenTools,
     ...takesIdAndPrompt,
     // Qwen branches only under an id of its own choice.
     forks: false,
@@ -35,9 +50,16 @@ export const qwen: Adapter = {
   },
   storage: {
     configDirOf,
+    showsToolResults: true,
+    refusals: [/^No saved session found with ID /],
     probe,
+    writesTo: ({ configDir, launchCwd }) => join(configDir, chatsOf(launchCwd)),
+    placeOf: (transcript) => /^(.+)\/projects\/[^/]+\/chats\/[^/]+$/.exec(transcript)?.[1] ?? null,
+    relocation: qwenRelocation,
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
+    unrecordedBy: (context) => qwenUnrecordedBy(context, ARGUMENTS),
+    split: qwenSplit,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "sessions"),
@@ -47,10 +69,17 @@ export const qwen: Adapter = {
     leftovers: (configDir, process) => inspect(configDir, process.pid, { inspect: () => process }),
   },
   screen: qwenScreen,
+  delivery: qwenDelivery,
 };
 
 /** The option that says something and stays for more. */
 const PROMPT_OPTION = "--prompt-interactive";
+
+/**
+ * Options by which a program of the user's talks to qwen. Then it gets no input file of ours: theirs is the only one, and beside an
+ * output of theirs ours would be a second place from which qwen's questions can be answered.
+ */
+const REMOTE_OPTIONS = ["--input-file", "--json-file", "--json-fd"];
 
 const CHOSEN = "perdure chooses the conversation";
 const LOST = "nothing could be resumed";
@@ -64,6 +93,7 @@ const ARGUMENTS: ArgumentTable = {
   optional: wordSet("-r --resume --worktree"),
   many: wordSet(`--fallback-model --allowed-mcp-server-names --allowed-tools -e --extensions --include-directories
     --add-dir --core-tools --exclude-tools --disabled-slash-commands`),
+  camelCase: true,
   noConversation:
     wordSet(`auth board channel extensions hooks mcp review sandbox serve sessions update -l --list-extensions
     -v --version -h --help`),
@@ -87,7 +117,17 @@ function readArgs(args: readonly string[]): ArgsInfo {
   const tokens = tokensOf(args, ARGUMENTS);
   const prompt = reading.converses && tokens.some(({ kind }) => kind === "word" || kind === "literal");
   const stays = hasOption(args, ARGUMENTS, "-i", PROMPT_OPTION);
-  return { ...reading, headless: reading.headless || (prompt && !stays) };
+  const conflict = reading.conflict ?? (turnsRecordingOff(args) ? `--chat-recording=false: ${LOST}` : null);
+  return { ...reading, headless: reading.headless || (prompt && !stays), conflict };
+}
+
+/** Qwen takes anything but `true` for a no, and only `true` and `false` as a word of its own behind the option. */
+function turnsRecordingOff(args: readonly string[]): boolean {
+  return tokensOf(args, ARGUMENTS).some((token) => {
+    if (!optionsOf(token, ARGUMENTS).includes("--chat-recording")) return false;
+    const [, value = args[token.at + 1] === "false" ? "false" : "true"] = token.text.split("=");
+    return value !== "true";
+  });
 }
 
 function configDirOf(env: Environment): ConfigDir {
@@ -122,20 +162,28 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
 }
 
 function plan(request: PlanRequest): LaunchPlan {
-  const { step, session, args, runDir, environment = {} } = request;
+  const { step, session, args, runDir, configDir, cwd, environment = {} } = request;
   const identity = [step === "resume" ? "--resume" : "--session-id", session];
   const promptArgs = asOption(
     PROMPT_OPTION,
     firstPrompt(request, readArgs(args).headless, ARGUMENTS, "-i", PROMPT_OPTION),
   );
-  return { args: [...identity, ...promptArgs, ...args], ...injected(runDir, environment) };
+  const hooked = injected(runDir, environment);
+  const hasRemote = hasOption(args, ARGUMENTS, ...REMOTE_OPTIONS) || qwenRemoteBy({ configDir, cwd, environment });
+  const input = readArgs(args).headless || hasRemote ? [] : [{ name: INPUT_FILE, text: "" }];
+  const inputArgs = input.flatMap(({ name }) => ["--input-file", join(runDir, name)]);
+  return {
+    args: [...identity, ...inputArgs, ...promptArgs, ...args],
+    ...hooked,
+    files: [...hooked.files, ...input],
+  };
 }
 
 const EVIDENCE = "registry of live processes";
 
 function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign[] {
   const session = textOf(liveEntry(join(configDir, "sessions"), pid, processes)?.fields.sessionId);
-  return session === null ? [] : [{ session, evidence: EVIDENCE }];
+  return session === null ? [] : [{ session, means: "open", evidence: EVIDENCE }];
 }
 
 /** In a terminal qwen registers its process; without one its command line is all there is to see. */
@@ -160,14 +208,26 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   const name = textOf(event.hook_event_name);
   if (session === null || name === null) return null;
+  if (name === "Notification" && event.notification_type === "idle_prompt") return atRest(session);
   if (name === "Notification" && event.notification_type !== "permission_prompt") return null;
   const source = textOf(event.source);
   const asks = name === "Notification";
   return {
     session,
+    means: "open",
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
     activity: asks ? "blocked" : own(ACTIVITY_OF_EVENT, name),
+    prompt: name === "UserPromptSubmit" ? promptMark(event.prompt) : undefined,
     ...(asks ? { blocked: "permission" } : {}),
+    ...(name === "StopFailure" ? failedTurnOf(event) : {}),
   };
+}
+
+/**
+ * Qwen says whenever it begins to wait for its user, and says nothing else of a turn that was interrupted. It does so at its
+ * start, too, maybe before it has opened anything, so that proves nothing.
+ */
+function atRest(session: string): Sign {
+  return { session, means: "echo", evidence: "Notification hook (idle_prompt)", activity: "idle" };
 }

@@ -15,6 +15,7 @@ const BLOCKED_EXIT: BlockedExitForms = {
     ["limit", /^✕ \[API Error: 429\b/],
     ["limit", /^✕ (?:\[API Error: )?Qwen OAuth (?:quota exceeded|free tier)\b/],
   ],
+  column: 2,
   spoken: /^(?:◆|> \S)/,
   lastWords: [
     ["login", /^(?:Missing API key for |No auth type is selected\.|\[API Error: 40[13]\b)/],

@@ -13,11 +13,14 @@ import { takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-registry.ts";
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
+import { WAKE_FILE } from "../shared/hook-script.ts";
+import { scriptedDelivery } from "./delivery.ts";
 import { scriptedEnvironment } from "./program.ts";
 
 /** The lines that the orders `login` and `limit` make the scripted agent say. */
 const BLOCKED_EXIT: BlockedExitForms = {
   marked: [],
+  column: 0,
   lastWords: [
     ["login", /^Not logged in\. Please log in and start again\.$/],
     ["limit", /^Usage limit reached\. It resets tomorrow\.$/],
@@ -42,6 +45,7 @@ export const scripted: Adapter = {
     configDirOf,
     probe: ({ id, configDir }: SessionLocation): Promise<Transcript> =>
       probeLines(join(configDir, "sessions", `${id}.jsonl`), id, FORM),
+    writesTo: ({ configDir }) => join(configDir, "sessions"),
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "sessions"), depth: 0, idOf: idOfFile, form: FORM }, limit),
   },
@@ -54,6 +58,7 @@ export const scripted: Adapter = {
   screen: {
     blockedExit: BLOCKED_EXIT,
   },
+  delivery: scriptedDelivery,
 };
 
 function idOfFile(path: string): string | null {
@@ -88,13 +93,14 @@ function configDirOf(env: Environment): ConfigDir {
 }
 
 function plan(request: PlanRequest): LaunchPlan {
-  const { step, session, from, name, args } = request;
+  const { step, session, from, name, args, runDir } = request;
   const stem = from === null ? [] : ["--fork", from.session];
   const chosen = step === "resume" ? ["--resume", session] : ["--session-id", session, ...stem];
   const identity = [...chosen, "--name", name];
   const { headless } = readArguments(args, ARGUMENTS);
   const promptArgs = asWord(firstPrompt(request, headless, ARGUMENTS), args, ARGUMENTS);
-  return { args: [...identity, ...args, ...promptArgs], files: [] };
+  const variables = headless ? {} : { PERDURE_SCRIPTED_INBOX: join(runDir, WAKE_FILE) };
+  return { args: [...identity, ...args, ...promptArgs], files: [], variables };
 }
 
 const EVIDENCE = "its entry among live processes";
@@ -105,7 +111,7 @@ function inspect(configDir: string, pid: number, processes: ProcessStarts): Sign
   const activity = activityOf(entry?.fields.status);
   // The scripted agent only ever asks for permission.
   const blocked = activity === "blocked" ? ("permission" as const) : undefined;
-  return session === null ? [] : [{ session, evidence: EVIDENCE, activity, blocked }];
+  return session === null ? [] : [{ session, means: "open", evidence: EVIDENCE, activity, blocked }];
 }
 
 function activityOf(status: unknown): Activity | undefined {

@@ -10,6 +10,8 @@ export interface ArgumentTable {
   many?: ReadonlySet<string>;
   /** `-nt` is one option, not `-n` and `-t`. */
   whole?: true;
+  /** The program takes `--sessionId` for `--session-id`; all other tables are in the second spelling. */
+  camelCase?: true;
   /** Words with which the start is for no conversation: a subcommand, or `--version`. */
   noConversation: ReadonlySet<string>;
   /** Options that choose a conversation, or keep none, and the reason to refuse each. */
@@ -37,10 +39,21 @@ export function hasOption(args: readonly string[], table: ArgumentTable, ...opti
   return tokensOf(args, table).some((token) => optionsOf(token, table).some((option) => options.includes(option)));
 }
 
+/** Returns the user's options with their values, without what is said: the words, and the values of options for a prompt. */
+export function optionsIn(args: readonly string[], table: ArgumentTable): string[] {
+  return tokensOf(args, table).flatMap(({ text, kind, option }) => {
+    if (kind === "option") return PROMPT_OPTIONS.has(text.split("=")[0] ?? "") ? [text.split("=")[0] ?? ""] : [text];
+    return kind === "value" && !PROMPT_OPTIONS.has(option ?? "") ? [text] : [];
+  });
+}
+
 /** A table of words, written as one text. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/).filter(Boolean));
 }
+
+/** The options of all vendors that say something to the model. */
+const PROMPT_OPTIONS = wordSet("-p --print --prompt -i --interactive --prompt-interactive");
 
 /** One argument, and the part it plays. */
 export interface Token {
@@ -54,7 +67,8 @@ export interface Token {
 }
 
 /** Tells of each argument whether it is an option, the value of one, or a word of its own. */
-export function tokensOf(args: readonly string[], { valued, optional, many }: ArgumentTable): Token[] {
+export function tokensOf(args: readonly string[], table: ArgumentTable): Token[] {
+  const { valued, optional, many } = table;
   const tokens: Token[] = [];
   let option: string | null = null;
   let onlyWords = false;
@@ -66,7 +80,8 @@ export function tokensOf(args: readonly string[], { valued, optional, many }: Ar
     const { kind } = tokens.at(-1) ?? {};
     if (kind === "option") {
       onlyWords = text === "--";
-      option = valued.has(text) || optional?.has(text) || many?.has(text) ? text : null;
+      const name = spelled(text, table);
+      option = valued.has(name) || optional?.has(name) || many?.has(name) ? name : null;
     } else if (kind === "word" || (option !== null && !many?.has(option))) {
       option = null;
     }
@@ -75,12 +90,19 @@ export function tokensOf(args: readonly string[], { valued, optional, many }: Ar
 }
 
 /** `--name=x` is `--name`; `-cp` is `-c` and `-p`; `-nx` is `-n`, because that one takes the rest. */
-export function optionsOf({ text, kind }: Token, { valued, whole }: ArgumentTable): string[] {
+export function optionsOf({ text, kind }: Token, table: ArgumentTable): string[] {
+  const { valued, whole } = table;
   if (kind !== "option") return [];
-  if (text.startsWith("--") || text.length <= 2 || whole) return [text.split("=")[0] ?? text];
+  if (text.startsWith("--") || text.length <= 2 || whole) return [spelled(text.split("=")[0] ?? text, table)];
   const letters = Array.from(text.slice(1), (letter) => `-${letter}`);
   const takesRest = letters.findIndex((letter) => valued.has(letter));
   return takesRest < 0 ? letters : letters.slice(0, takesRest + 1);
+}
+
+/** Spells an option as the tables do. */
+function spelled(option: string, { camelCase }: ArgumentTable): string {
+  if (camelCase !== true || !option.startsWith("--")) return option;
+  return option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Returns the first option that the table refuses, with the reason. */

@@ -1,26 +1,28 @@
 import type { BlockedReason } from "../../protocol/records/conversation.ts";
-import { dialogOn, lastLines, type Dialog } from "./screen.ts";
+import { dialogOn, lastIndentedLines, lastLines, type Dialog } from "./screen.ts";
 
 /** A missing login or a used-up limit ends an agent in a way that starting it again does not help. */
-type BlockedExitKind = Extract<BlockedReason, "login" | "limit">;
+export type BlockedKind = Extract<BlockedReason, "login" | "limit">;
 
 export interface BlockedExit {
-  kind: BlockedExitKind;
+  kind: BlockedKind;
   /** The line in which the program says so. */
   line: string;
 }
 
 /** The lines with which a vendor's program says that it is blocked, each by how the whole line begins. */
 export interface BlockedExitForms {
-  /** Lines with a mark in front that no line of a conversation has. */
+  /** Lines with a mark in front that no line of a conversation has at this place. */
   marked: readonly BlockedExitForm[];
+  /** The column of the mark. The same words further in are a part of what somebody said. */
+  column: number;
   /** The beginning of a line of the conversation; one below a marked line means that the agent has gone on since. */
   spoken: RegExp;
   /** Lines without a mark, as the last words of a program that nobody sits in front of. */
   lastWords: readonly BlockedExitForm[];
 }
 
-export type BlockedExitForm = readonly [kind: BlockedExitKind, line: RegExp];
+export type BlockedExitForm = readonly [kind: BlockedKind, line: RegExp];
 
 /**
  * Says which login or limit blocks the agent with this last screen; null when none does. The vendor's own lines count
@@ -33,25 +35,33 @@ export function blockedExitOn(
 ): BlockedExit | null {
   const dialog = dialogOn(text, screen.dialogs);
   if (dialog?.reason === "login" || dialog?.reason === "limit") return { kind: dialog.reason, line: dialog.line };
-  const lines = lastLines(text);
-  const { marked = [], spoken = null, lastWords = [] } = screen.blockedExit ?? {};
-  return lastOf(lines, marked, spoken) ?? lastOf(lines.slice(-LAST_WORDS), [...lastWords, ...GENERAL], null);
+  const { lastWords = [] } = screen.blockedExit ?? {};
+  const said = lastLines(text).slice(-LAST_WORDS);
+  return errorOn(text, screen.blockedExit) ?? lastOf(said, [...lastWords, ...GENERAL]);
+}
+
+/** Returns the error with the program's own mark that ended the last turn on this screen; null when the agent has gone on since. */
+export function errorOn(text: string, forms: BlockedExitForms | undefined): BlockedExit | null {
+  if (!forms) return null;
+  const lines = lastIndentedLines(text);
+  const found = lines.findLast(
+    ({ line, indent }) => forms.spoken.test(line) || (indent === forms.column && kindOf(line, forms.marked) !== null),
+  );
+  const kind = found?.indent === forms.column ? kindOf(found.line, forms.marked) : null;
+  return found && kind !== null ? { kind, line: found.line } : null;
 }
 
 /** On the screen of a program that waits for input, the last lines are the input line and what stands below it. */
 const LAST_WORDS = 3;
 
-function lastOf(
-  lines: readonly string[],
-  forms: readonly BlockedExitForm[],
-  spoken: RegExp | null,
-): BlockedExit | null {
-  for (const line of lines.toReversed()) {
-    const kind = forms.find(([, form]) => form.test(line))?.[0];
-    if (kind !== undefined) return { kind, line };
-    if (spoken?.test(line)) return null;
-  }
-  return null;
+function lastOf(lines: readonly string[], forms: readonly BlockedExitForm[]): BlockedExit | null {
+  const line = lines.findLast((each) => kindOf(each, forms) !== null);
+  const kind = line === undefined ? null : kindOf(line, forms);
+  return line === undefined || kind === null ? null : { kind, line };
+}
+
+function kindOf(line: string, forms: readonly BlockedExitForm[]): BlockedKind | null {
+  return forms.find(([, form]) => form.test(line))?.[0] ?? null;
 }
 
 /** Lines of programs that nobody knows, and of other versions of the known ones. */

@@ -1,6 +1,17 @@
+import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isErrno } from "../../state/files.ts";
+
+/** Returns the names in a folder in their order; none for one that is not there, or not ours to read, as its vendor says itself. */
+export function entryNames(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM")) return [];
+    throw error;
+  }
+}
 
 /** Returns the entries of a folder; none if there is no folder. */
 export async function entriesOf(folder: string): Promise<string[]> {
@@ -8,7 +19,7 @@ export async function entriesOf(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch (error) {
     // A folder that cannot be read belongs to another user.
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM")) return [];
     throw error;
   }
 }
@@ -33,4 +44,13 @@ export async function findFile(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Finds all files whose name matches, in all folders of this depth, in the order of their paths. */
+export async function findFiles(folder: string, depth: number, isMatch: (name: string) => boolean): Promise<string[]> {
+  const entries = (await entriesOf(folder)).toSorted();
+  if (depth === 0) return entries.filter(isMatch).map((name) => join(folder, name));
+  const found: string[] = [];
+  for (const entry of entries) found.push(...(await findFiles(join(folder, entry), depth - 1, isMatch)));
+  return found;
 }

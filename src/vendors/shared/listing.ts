@@ -43,7 +43,7 @@ export async function listTranscripts(
 /** Returns the paths of the files that lie so many folders deep. A folder that cannot be read is somebody else's. */
 async function pathsIn(folder: string, depth: number): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES", "EPERM")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM")) return [];
     throw error;
   });
   if (depth === 0) return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
@@ -55,7 +55,7 @@ async function pathsIn(folder: string, depth: number): Promise<string[]> {
 
 async function changedAt(file: string): Promise<number> {
   const info = await stat(file).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT")) return null; // gone since it was listed
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return null; // gone since it was listed
     throw error;
   });
   return info?.mtimeMs ?? 0;
@@ -63,7 +63,7 @@ async function changedAt(file: string): Promise<number> {
 
 async function endsOf(file: string): Promise<Record<string, unknown>[]> {
   const handle = await openRegular(file).catch((error: unknown) => {
-    if (isErrno(error, "ENOENT", "EACCES", "EPERM") || isPerdureError(error)) return null;
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM") || isPerdureError(error)) return null;
     throw error;
   });
   if (handle === null) return [];

@@ -43,7 +43,7 @@ function pidsIn(folder: string): number[] {
       .filter((file) => /^[0-9]+\.json$/.test(file))
       .map((file) => parseInt(file, 10));
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "EPERM")) return [];
     throw error;
   }
 }

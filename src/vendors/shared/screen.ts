@@ -24,10 +24,23 @@ export function dialogOn(
  * Returns the last lines of a screen, without frames and empty lines. Dialogs and errors stand there, history is above.
  */
 export function lastLines(text: string): string[] {
+  return lastIndentedLines(text).map(({ line }) => line);
+}
+
+/** Returns the last lines of a screen with the column that each begins in: a program's own marks have one of their own. */
+export function lastIndentedLines(text: string): { line: string; indent: number }[] {
   const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
-  const lines = plain.split("\n").map((line) => line.replaceAll(/^[\s│┃▎]+|[\s│┃]+$/g, ""));
-  return lines.filter((line) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-DIALOG_LINES);
+  const lines = plain.split("\n").map((raw) => {
+    const indent = /^[\s│┃▎]*/.exec(raw)?.[0].length ?? 0;
+    return { line: raw.slice(indent).replace(/[\s│┃]+$/, ""), indent };
+  });
+  return lines.filter(({ line }) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-DIALOG_LINES);
 }
 
 /** The line that tmux puts below the last screen of a program. */
 const PANE_ENDED = /^(Pane is dead \(|\[.* has ended\b.*\]$)/;
+
+/** Returns the last line with which a program says, at its end, that it does not resume the conversation; null without one. */
+export function refusalOn(text: string, forms: readonly RegExp[] = []): string | null {
+  return lastLines(text).findLast((line) => forms.some((form) => form.test(line))) ?? null;
+}

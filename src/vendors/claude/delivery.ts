@@ -1,0 +1,68 @@
+import { connect } from "node:net";
+import { join } from "node:path";
+import { once } from "node:events";
+import { VENDOR_FILE_BYTES_MAX, WAKE_SOCKET_MS } from "../../limits/index.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import type { DeliveryFacet, WakePlace } from "../delivery.ts";
+import { composerOf } from "../shared/composer.ts";
+import { CLAUDE_LIKE_HOOKS, contextOf } from "../shared/hook-delivery.ts";
+import { settingsInUse } from "./settings.ts";
+
+/**
+ * Claude's hooks hand text over as the system's, but for the one at the end of a turn. Idle, it takes messages at a socket, and tells
+ * its model that they are not its user's. In bypass mode it would hold them back and ask, with a dialog that everybody who can write to
+ * the socket could put there: so the socket is left alone then.
+ */
+export const claudeDelivery: DeliveryFacet = {
+  // A reason to go on would reach the model twice, the second time as the system's.
+  hooks: { ...CLAUDE_LIKE_HOOKS, stop: { ...contextOf("Stop", false), prolongs: true } },
+  wake: {
+    name: "inbox socket",
+    isPrivileged: false,
+    isOpen: (place) => !isBypassing(place),
+    wake: async (text, place) => {
+      const socket = socketOf(place);
+      if (socket === null) return false;
+      await writeLine(socket, { type: "user", message: { role: "user", content: text } });
+      return true;
+    },
+  },
+  paste: composerOf({
+    above: /^─{20,}/,
+    below: /^─{20,}/,
+    empty: /^❯$/,
+    pasted: (lines) => new RegExp(`^❯ \\[Pasted text #\\d+ \\+${lines - 1} lines\\]$`),
+  }),
+  readsMentions: true,
+  toldIn: (line) => {
+    const { type, attachment } = parseObject(line) ?? {};
+    return type === "user" || TOLD_ATTACHMENTS.has(textOf(fieldsOf(attachment).type) ?? "") ? line : "";
+  },
+};
+
+/** Attachments hold what a hook has added, and what was sent while claude worked, once claude has taken it out of its queue. */
+const TOLD_ATTACHMENTS = new Set(["hook_additional_context", "queued_command"]);
+
+function socketOf({ configDir, pid }: WakePlace): string | null {
+  if (pid === null) return null;
+  const entry = parseObject(readIfReadable(join(configDir, "sessions", `${pid}.json`), VENDOR_FILE_BYTES_MAX));
+  return textOf(entry?.messagingSocketPath);
+}
+
+function isBypassing({ args, configDir, cwd }: WakePlace): boolean {
+  if (args.some((word) => BYPASSING.test(word))) return true;
+  return settingsInUse({ args, configDir, cwd }).some(
+    ({ settings }) => fieldsOf(settings.permissions).defaultMode === "bypassPermissions",
+  );
+}
+
+const BYPASSING = /^(?:--(?:allow-)?dangerously-skip-permissions|(?:--permission-mode=)?bypassPermissions)$/;
+
+async function writeLine(path: string, line: object): Promise<void> {
+  const socket = connect({ path });
+  socket.setTimeout(WAKE_SOCKET_MS, () => socket.destroy(new Error(`${path} did not answer in time`)));
+  await once(socket, "connect");
+  socket.end(`${JSON.stringify(line)}\n`);
+  await once(socket, "close");
+}

@@ -1,0 +1,18 @@
+import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
+import { blockOf } from "../shared/hook-delivery.ts";
+import { wakeByFile } from "../shared/wake-file.ts";
+import { isReady } from "./extension.ts";
+
+/**
+ * Copilot's hooks hand text over as a system reminder in the user's prompt, inside the result of a tool, or as the next prompt. Idle, it
+ * is woken by an extension of ours, as by a user, for as long as no extension of somebody else's would be started along with it.
+ */
+export const copilotDelivery: DeliveryFacet = {
+  hooks: { prompt: contextOf(true), tool: contextOf(false), stop: blockOf("block") },
+  wake: { name: "extension", isPrivileged: false, isOpen: isReady, wake: wakeByFile },
+  toldIn: (line) => (/^\{"type":"(?:user\.message|tool\.execution_complete)"/.test(line) ? line : ""),
+};
+
+function contextOf(isPrivileged: boolean): HookDelivery {
+  return { print: (text) => `${JSON.stringify({ additionalContext: text })}\n`, isPrivileged };
+}

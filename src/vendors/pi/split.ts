@@ -1,0 +1,26 @@
+import { fieldsOf, textOf } from "../../util/fields.ts";
+import { wordsIn } from "../shared/listing.ts";
+import { splitReader, type Line, type OwnMarks, type TranscriptTree, type TreeEntry } from "../shared/split.ts";
+
+/** Finds splits by the entries' parents. Pi goes on from the last entry, whoever wrote it. */
+export const piSplit = splitReader(treeOf, idOf);
+
+function treeOf(lines: readonly Line[], own: OwnMarks): TranscriptTree {
+  const entries = lines.flatMap((line) => entryOf(line, own) ?? []);
+  return { entries, resumed: entries.at(-1)?.id ?? null };
+}
+
+/** The header is no entry: its id is the conversation's. */
+function idOf(line: Line): string | null {
+  return line.type === "session" ? null : textOf(line.id);
+}
+
+/** The extension tells the entry that the worker's own process is at, so an entry is known by its id. */
+function entryOf(line: Line, { prompts }: OwnMarks): TreeEntry | null {
+  const id = idOf(line);
+  if (id === null) return null;
+  const { role, content } = fieldsOf(line.message);
+  const spoken = role === "user" || role === "assistant";
+  const words = spoken ? (wordsIn(content) ?? null) : null;
+  return { id, parent: textOf(line.parentId), spoken, words, own: prompts.includes(id) };
+}

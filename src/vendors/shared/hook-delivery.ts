@@ -1,0 +1,21 @@
+import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
+
+/** The hooks of claude, and of the vendors that took them over, by the words with which they are called here. */
+export const CLAUDE_LIKE_HOOKS: DeliveryFacet["hooks"] = {
+  prompt: contextOf("UserPromptSubmit"),
+  tool: contextOf("PostToolUse"),
+  stop: blockOf("block"),
+};
+
+/** Makes the form of a hook that keeps a turn from ending, with the text as the reason to go on. */
+export function blockOf(decision: "block" | "deny"): HookDelivery {
+  return { print: (text) => `${JSON.stringify({ decision, reason: text })}\n`, isPrivileged: false, prolongs: true };
+}
+
+/** Makes the form of a hook whose text the program adds to what its model is told. */
+export function contextOf(hookEventName: string, isPrivileged = true): HookDelivery {
+  return {
+    print: (text) => `${JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: text } })}\n`,
+    isPrivileged,
+  };
+}
