@@ -21,6 +21,7 @@ export class Agent {
   #conversation: OpenConversation;
   #status: AgentStatus = "idle";
   #left = false;
+  #closeInbox: () => void = () => undefined;
 
   constructor(launch: ScriptedLaunch, output: AgentOutput, input: Input) {
     this.#launch = launch;
@@ -43,6 +44,11 @@ export class Agent {
   }
 
   async begin(): Promise<void> {
+    const take = (line: string): void => {
+      this.#conversation.queue?.(line);
+      this.input.push(line);
+    };
+    this.#closeInbox = this.#launch.openInbox?.(take, () => this.#conversation.id) ?? this.#closeInbox;
     this.setStatus("idle");
     await this.#runHooks({ kind: "start", source: this.#launch.session.kind === "resume" ? "resume" : "startup" });
     this.output.session(this.snapshot, false);
@@ -50,14 +56,24 @@ export class Agent {
 
   async prompt(text: string): Promise<void> {
     this.setStatus("busy");
-    await this.#runHooks({ kind: "prompt", text });
+    const added = await this.#runHooks({ kind: "prompt", text });
     this.#conversation.append({ role: "user", text }, process.cwd());
+    for (const each of added) this.#conversation.attach?.(each, process.cwd());
+    await this.#answer([text, ...added], false);
+    this.setStatus("idle");
+  }
+
+  /** Answers, and once more if a hook does not let the turn end. */
+  async #answer(heard: readonly string[], prolonged: boolean): Promise<void> {
     const asked = this.#conversation.turns.filter(({ role }) => role === "user");
     const answer = `turns=${asked.length} first=${asked[0]?.text ?? ""} last=${asked.at(-1)?.text ?? ""}`;
     this.#conversation.append({ role: "agent", text: answer }, process.cwd());
     this.output.answer(answer, this.snapshot);
-    await this.#runHooks({ kind: "stop", answer });
-    this.setStatus("idle");
+    await this.#launch.habit?.(heard);
+    const reasons = await this.#runHooks({ kind: "stop", answer, prolonged });
+    if (reasons.length === 0 || prolonged) return;
+    for (const each of reasons) this.#conversation.append({ role: "user", text: each }, process.cwd());
+    await this.#answer(reasons, true);
   }
 
   /** Goes to another conversation in the same process. One that cannot be opened changes nothing. */
@@ -70,11 +86,11 @@ export class Agent {
     this.output.session(this.snapshot, true);
   }
 
-  /** Asks, and is blocked until somebody answers; the end of input is a no. */
+  /** Asks, and is blocked until somebody answers by typing; the end of input is a no. */
   async ask(question: string): Promise<boolean> {
     this.setStatus("blocked");
     this.output.notice(question);
-    const answer = await this.input.next();
+    const answer = await this.input.nextTyped();
     this.setStatus("idle");
     return /^y(es)?$/i.test(answer?.trim() ?? "");
   }
@@ -89,13 +105,15 @@ export class Agent {
   async leave(reason: "exit" | "signal"): Promise<void> {
     if (this.#left) return;
     this.#left = true;
+    this.#closeInbox();
     this.#launch.presence?.remove();
     await this.#runHooks({ kind: "end", reason });
   }
 
-  async #runHooks(event: AgentEvent): Promise<void> {
-    const printed = await this.#launch.hooks?.(event, this.snapshot);
+  async #runHooks(event: AgentEvent): Promise<readonly string[]> {
+    const { printed, context } = (await this.#launch.hooks?.(event, this.snapshot)) ?? { printed: "", context: [] };
     if (printed) printError(printed);
+    return context;
   }
 }
 

@@ -1,9 +1,13 @@
 import { isErrno } from "../state/files.ts";
 
-/** The agent's input: first the lines given at the start, then those that come in. */
+/** The agent's input: first the lines given at the start, then those that come in, or are pushed. */
 export class Input {
   readonly #given: string[];
+  readonly #pushed: string[] = [];
   readonly #incoming: AsyncIterator<string>;
+  /** The next incoming line, which is waited for once. */
+  #awaited: Promise<IteratorResult<string>> | null = null;
+  #wake: (() => void) | null = null;
 
   constructor(given: string[], incoming: AsyncIterator<string>) {
     this.#given = given;
@@ -12,10 +16,31 @@ export class Input {
 
   /** The next line, or null at the end. */
   async next(): Promise<string | null> {
-    const given = this.#given.shift();
-    if (given !== undefined) return given;
-    const { done, value } = await this.#incoming.next();
-    return done ? null : value;
+    for (;;) {
+      const given = this.#given.shift() ?? this.#pushed.shift();
+      if (given !== undefined) return given;
+      const pushed = new Promise<null>((resolve) => (this.#wake = () => resolve(null)));
+      this.#awaited ??= this.#incoming.next();
+      const came = await Promise.race([this.#awaited, pushed]);
+      if (came !== null) return this.#arrived(came);
+    }
+  }
+
+  /** The next line that nobody pushed: what answers a question must come from whoever sits in front. */
+  async nextTyped(): Promise<string | null> {
+    this.#wake = null;
+    return this.#given.shift() ?? this.#arrived(await (this.#awaited ??= this.#incoming.next()));
+  }
+
+  /** Hands in a line that did not come by the usual way. */
+  push(line: string): void {
+    this.#pushed.push(line);
+    this.#wake?.();
+  }
+
+  #arrived({ done, value }: IteratorResult<string>): string | null {
+    this.#awaited = null;
+    return done === true ? null : value;
   }
 }
 

@@ -23,6 +23,12 @@ export interface ScriptedLaunch {
   conversations: ConversationStore;
   presence?: PresenceFile;
   hooks?: HookListener;
+  /** Acts on what the agent was told, at the end of each turn. */
+  habit?(heard: readonly string[]): Promise<void>;
+  /** Opens another way for prompts to come in, into the conversation of the moment; what it returns closes that again. */
+  openInbox?(push: (line: string) => void, session: () => string): () => void;
+  /** Shows what the command line names before any conversation is opened, where the vendor's program does so. */
+  announce?(): void;
   /** Called once with the session's id, before anything is shown or read; it may exec this process again (REEXEC_VARIABLE). */
   beforeStart?(session: string): void;
 }
@@ -50,6 +56,8 @@ export interface ConversationTurn {
 
 /** The vendor's conversations on disk. `begin` and `resume` throw a Refusal rather than give another conversation. */
 export interface ConversationStore {
+  /** The newest conversation of the folder; null when there is none. Absent where the program has no option for it. */
+  newest?(cwd: string): string | null;
   mint(): string;
   begin(id: string, cwd: string): OpenConversation;
   resume(id: string): OpenConversation;
@@ -62,6 +70,10 @@ export interface OpenConversation {
   readonly name: string | null;
   readonly turns: readonly ConversationTurn[];
   append(turn: ConversationTurn, cwd: string): void;
+  /** Writes down what a hook has added to the conversation; absent where the vendor's program does not. */
+  attach?(text: string, cwd: string): void;
+  /** Writes down what has come for a later turn; absent where the vendor's program does not. */
+  queue?(text: string): void;
 }
 
 /** The agent's state at one moment, for its output, its hooks and its presence file. */
@@ -76,18 +88,25 @@ export interface AgentSnapshot {
 }
 
 /** The file in which the vendor tells other programs that this process lives. */
-export interface PresenceFile {
-  write(snapshot: AgentSnapshot): void;
+export interface PresenceFile<S = AgentSnapshot> {
+  write(snapshot: S): void;
   remove(): void;
 }
 
-/** The vendor's hooks: called at every event; the answer is what they printed, to be shown on standard error. */
-export type HookListener = (event: AgentEvent, snapshot: AgentSnapshot) => Promise<string>;
+/** The vendor's hooks: called at every event. */
+export type HookListener = (event: AgentEvent, snapshot: AgentSnapshot) => Promise<HookAnswer>;
+
+interface HookAnswer {
+  /** The text that the hooks have printed and the program does not understand: it is shown on standard error. */
+  printed: string;
+  /** The texts that the hooks have added for the model, in the program's words. */
+  context: string[];
+}
 
 export type AgentEvent =
   | { kind: "start"; source: "startup" | "resume" | "clear" }
   | { kind: "prompt"; text: string }
-  | { kind: "stop"; answer: string }
+  | { kind: "stop"; answer: string; prolonged: boolean }
   | { kind: "end"; reason: "exit" | "signal" | "clear" | "resume" };
 
 /** How the agent prints: for a person, or in one of the vendor's formats. */

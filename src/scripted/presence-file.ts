@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, writeFileAtomic } from "../state/files.ts";
-import type { PresenceFile, AgentSnapshot } from "./persona.ts";
+import type { PresenceFile } from "./persona.ts";
 
 /** One `<pid>.json` per live process in a folder. After a SIGKILL the file stays, so an entry has the start time too. */
-export function registryFile(folder: string, entry: (snapshot: AgentSnapshot) => object): PresenceFile {
+export function registryFile<S>(folder: string, entry: (snapshot: S) => object): PresenceFile<S> {
   const file = join(folder, `${process.pid}.json`);
   return {
     write(snapshot) {

@@ -9,6 +9,10 @@ export interface TranscriptFormat {
   /** The lines before the first turn. */
   opening(): object[];
   line(turn: ConversationTurn, cwd: string): object;
+  /** The line of what a hook has added. */
+  attachment?(text: string, cwd: string): object;
+  /** The line of what waits for its turn, and is not said yet. */
+  queued?(text: string): object;
 }
 
 /** A conversation's file of JSON lines: it does not exist before the first prompt, and only grows. */
@@ -36,6 +40,20 @@ export class TranscriptFile implements OpenConversation {
     this.open();
     appendFileSync(this.file, text([this.#format.line(turn, cwd)]));
     this.turns.push(turn);
+  }
+
+  attach(added: string, cwd: string): void {
+    const line = this.#format.attachment?.(added, cwd);
+    if (line === undefined) return;
+    this.open();
+    appendFileSync(this.file, text([line]));
+  }
+
+  queue(waiting: string): void {
+    const line = this.#format.queued?.(waiting);
+    if (line === undefined) return;
+    this.open();
+    appendFileSync(this.file, text([line]));
   }
 
   /** Writes the opening lines, unless there is a file. */

@@ -5,6 +5,7 @@ import { VERSION } from "../../protocol/version.ts";
 import { readIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import { readFlags } from "../flags.ts";
+import { openInboxFile } from "../inbox-file.ts";
 import {
   PersonaRefusal,
   type OpenConversation,
@@ -39,6 +40,7 @@ export const scriptedPersona: Persona = {
     if (resume !== undefined && id !== undefined) throw usage("--resume and --session-id exclude each other");
     if (positionals.length > 1) throw usage("the prompt is one word: quote it");
     const home = homeOf(env);
+    const inbox = values.print ? undefined : env[INBOX_VARIABLE];
     return {
       session: resume === undefined ? { kind: "new", id: id ?? null } : { kind: "resume", id: resume },
       name: values.name ?? null,
@@ -49,9 +51,13 @@ export const scriptedPersona: Persona = {
       presence: registryFile(join(home, "live"), ({ session, cwd, name, status }) => {
         return { pid: process.pid, procStart: ownStart(), session, cwd, name, status };
       }),
+      ...(inbox && { openInbox: (push, session) => openInboxFile(inbox, session, push) }),
     };
   },
 };
+
+/** The variable names the file in which prompts are left for the agent. It is not passed on: what the agent starts is another agent. */
+export const INBOX_VARIABLE = "PERDURE_SCRIPTED_INBOX";
 
 const FLAGS = {
   "session-id": { type: "string" },

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Environment } from "../../../util/environment.ts";
 import { PersonaRefusal, type AgentEvent, type HookListener, type AgentSnapshot } from "../../persona.ts";
 import { asObject, parseLine } from "../../transcript-file.ts";
+import { beginPrompt } from "./transcripts.ts";
 
 /** The hooks of `--settings`: a shell runs each one, with the event as JSON on its standard input, and the agent waits for it. */
 export function hookListener(settings: string, env: Environment, permissionMode: string): HookListener {
@@ -18,9 +19,14 @@ export function hookListener(settings: string, env: Environment, permissionMode:
       ...details,
     };
     const printed: string[] = [];
-    for (const command of commandsOf(hooks[name]))
-      printed.push(await run(command, input, hookEnvironment(env, snapshot)));
-    return printed.filter((text) => text !== "").join("\n");
+    const context: string[] = [];
+    for (const command of commandsOf(hooks[name])) {
+      const text = await run(command, input, hookEnvironment(env, snapshot));
+      const added = asObject(asObject(parseLine(text)).hookSpecificOutput).additionalContext;
+      if (typeof added === "string") context.push(name === "Stop" ? `Stop hook additional context: ${added}` : added);
+      else if (text !== "") printed.push(text);
+    }
+    return { printed: printed.join("\n"), context };
   };
 }
 
@@ -39,9 +45,10 @@ function readSettings(settings: string): Readonly<Record<string, unknown>> {
 function describe(event: AgentEvent, { name, model }: AgentSnapshot): { name: string; details: object } {
   const title = name === null ? {} : { session_title: name };
   if (event.kind === "start") return { name: "SessionStart", details: { source: event.source, model, ...title } };
-  if (event.kind === "prompt") return { name: "UserPromptSubmit", details: { prompt: event.text, ...title } };
+  if (event.kind === "prompt")
+    return { name: "UserPromptSubmit", details: { prompt: event.text, prompt_id: beginPrompt(), ...title } };
   if (event.kind === "end") return { name: "SessionEnd", details: { reason: END_REASONS[event.reason] } };
-  return { name: "Stop", details: { stop_hook_active: false, last_assistant_message: event.answer } };
+  return { name: "Stop", details: { stop_hook_active: event.prolonged, last_assistant_message: event.answer } };
 }
 
 const END_REASONS = { exit: "prompt_input_exit", signal: "other", clear: "clear", resume: "resume" } as const;

@@ -13,6 +13,7 @@ import { appServer } from "./app-server.ts";
 import { WriterLocks } from "./locks.ts";
 import { Rollouts } from "./rollouts.ts";
 import { eventOutput, execOutput } from "./output.ts";
+import { isUuid } from "../../uuid.ts";
 
 /** Codex, as seen with version 0.166.0. */
 export const codexPersona: Persona = {
@@ -33,7 +34,8 @@ export const codexPersona: Persona = {
     const command = positionals[0] ?? "";
     if (command === "app-server") return appServer(home, rollouts);
     const asked = command === "exec" ? positionals.slice(1) : positionals;
-    const { session, prompt } = sessionOf(asked, rollouts, locks.lockedSession);
+    const words = values.last ? withNewest(asked, rollouts) : asked;
+    const { session, prompt } = sessionOf(words, rollouts, locks.lockedSession);
     return {
       session,
       name: null,
@@ -51,11 +53,19 @@ const FLAGS = {
   config: { type: "string", short: "c", multiple: true },
   model: { type: "string", short: "m" },
   json: { type: "boolean" },
+  last: { type: "boolean" },
   // Taken and without effect here: there is no sandbox to leave and nothing to trust.
   "skip-git-repo-check": { type: "boolean" },
   "dangerously-bypass-approvals-and-sandbox": { type: "boolean" },
   "dangerously-bypass-hook-trust": { type: "boolean" },
 } as const;
+
+/** `exec resume --last` takes the newest conversation, even with an id beside it. */
+function withNewest([first = "", id, ...rest]: string[], rollouts: Rollouts): string[] {
+  const newest = first === "resume" ? rollouts.newest() : null;
+  if (newest === null) return [first, ...(id === undefined ? [] : [id]), ...rest];
+  return [first, newest, ...(id === undefined || isUuid(id) ? [] : [id]), ...rest];
+}
 
 /** `[PROMPT]`, or `resume ID [PROMPT]`. A name that nobody has begins a new conversation, without a word about it. */
 function sessionOf(

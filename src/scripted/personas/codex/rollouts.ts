@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno, readIfThere } from "../../../state/files.ts";
 import { PersonaRefusal, type ConversationStore, type ConversationTurn } from "../../persona.ts";
@@ -38,17 +38,28 @@ export class Rollouts implements ConversationStore {
       throw new PersonaRefusal(`${failed} failed to read thread: rollout at ${file} is empty (code -32603)`);
     }
     const turns = readLines(content).flatMap(turnOf);
+    // The real codex keeps it open to the end.
+    openSync(file, "r");
     return new TranscriptFile(id, file, formatOf(id, String(asObject(meta?.payload).cwd)), { turns });
   }
 
   find(id: string): string | null {
+    return this.#files().find((file) => file.endsWith(`-${id}.jsonl`)) ?? null;
+  }
+
+  newest(): string | null {
+    const files = this.#files().map((file) => ({ file, atMs: statSync(file).mtimeMs }));
+    const last = files.toSorted((a, b) => a.atMs - b.atMs).at(-1)?.file;
+    return last === undefined ? null : last.slice(-ID_AT, -".jsonl".length);
+  }
+
+  #files(): string[] {
     const folder = join(this.#home, "sessions");
     try {
       const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-      const file = files.find((each) => each.endsWith(`-${id}.jsonl`));
-      return file === undefined ? null : join(folder, file);
+      return files.filter((file) => file.endsWith(".jsonl")).map((file) => join(folder, file));
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return null;
+      if (isErrno(error, "ENOENT")) return [];
       throw error;
     }
   }
@@ -80,6 +91,8 @@ export class Rollouts implements ConversationStore {
 }
 
 const INDEX = "session_index.jsonl";
+/** A rollout's name ends with a UUID and `.jsonl`. */
+const ID_AT = 36 + ".jsonl".length;
 
 function formatOf(id: string, cwd: string): TranscriptFormat {
   const stamped = (type: string, payload: object): object => ({ timestamp: new Date().toISOString(), type, payload });
