@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { Daemon } from "./daemon/app.ts";
 import { reportToStarter } from "./daemon/server/daemon-file.ts";
-import { lockOrYield, waitForLock } from "./daemon/server/lock.ts";
+import { lockOrYield, mayHavePredecessor, waitForLock, waitForPredecessor } from "./daemon/server/lock.ts";
 import { rotateLog, logLine } from "./daemon/server/log.ts";
 import { asPerdureError } from "./protocol/errors.ts";
 import { statePaths } from "./state/paths.ts";
@@ -14,8 +14,10 @@ async function main(): Promise<void> {
   const isService = process.argv.includes("--service");
   const paths = statePaths(process.env);
   for (const folder of [paths.dir, paths.runs, dirname(paths.log), dirname(paths.socket)]) makeSafeFolder(folder);
+  const looksForPredecessor = mayHavePredecessor(paths);
   const lock = isService ? await waitForLock(paths.lock) : await lockOrYield(paths.lock, paths.socket);
   if (lock === null) return reportToStarter({ taken: true });
+  if (looksForPredecessor) await waitForPredecessor(paths);
   rotateLog(paths.log);
   const daemon = new Daemon(paths, lock, { isService, newStore: process.argv.includes("--new-store") });
   await daemon.serve();

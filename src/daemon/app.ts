@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
+import { exitCodeOf, type PerdureError } from "../protocol/errors.ts";
 import { processTable } from "../runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
 import { writeFileAtomic } from "../state/files.ts";
@@ -11,24 +12,21 @@ import { failureError, failureKind, type FailureKind } from "../store/failure.ts
 import type { Db } from "../store/db.ts";
 import { closeStore, openStore, setAside } from "../store/open.ts";
 import { Writer } from "../store/writer.ts";
-import { writeDaemonFile } from "./server/daemon-file.ts";
+import { StorePlace } from "../store/place.ts";
+import { rescueStore } from "../store/rescue.ts";
+import { OwnFiles } from "./own-files.ts";
+import { removeDaemonFile } from "./server/daemon-file.ts";
 import { logLine } from "./server/log.ts";
 import { runRetention, scheduleRetention } from "./retention.ts";
 import { publishProjects } from "./names/projects-index.ts";
-import { AgentPolicy } from "./permissions/policy.ts";
-import { RunWatch } from "./runs/watch.ts";
-import { Custody } from "./custody/custody.ts";
 import { HighWater } from "./server/high-water.ts";
-import { MailClock } from "./mail/clock.ts";
-import { MailRuntime } from "./mail/runtime.ts";
+import { IdleMemory } from "./server/idle-memory.ts";
+import { liveRunsEverywhere } from "./server/live-runs.ts";
 import { Records } from "./export/records.ts";
 import { replaceStore } from "./server/replace-store.ts";
-import { ConversationTracker } from "./conversations/tracker.ts";
 import { DaemonServer } from "./server/socket.ts";
-import { FleetSupervisor } from "./fleet/supervisor.ts";
+import { assembleServices } from "./assemble.ts";
 import type { BaseServices } from "./base-services.ts";
-import { RunLifecycle } from "./run-lifecycle.ts";
-import { RunStopper } from "./runs/stop.ts";
 import type { Lock } from "./server/lock.ts";
 import type { Services } from "./services.ts";
 
@@ -46,10 +44,14 @@ export class Daemon {
   readonly #isService: boolean;
   readonly #services: Services;
   readonly #server: DaemonServer;
+  readonly #place: StorePlace;
+  readonly #ownFiles: OwnFiles;
+  readonly #idleMemory = new IdleMemory();
   readonly #startedAtMs = performance.now();
   #storeCheck: "pending" | "ok" | "not-needed" = "not-needed";
   #idleTimer: NodeJS.Timeout | null = null;
   #isShuttingDown = false;
+  #isLeaving = false;
 
   constructor(paths: StatePaths, lock: Lock, { isService, newStore: beginAnew }: DaemonOptions) {
     this.#paths = paths;
@@ -59,7 +61,10 @@ export class Daemon {
     const { db, unclean } = openStore(paths.database, {
       startEmpty: beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
+      liveRuns: () => liveRunsEverywhere(paths),
     });
+    const place = new StorePlace(paths.database);
+    this.#place = place;
     const highWater = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
     const listeners = new Set<() => void>([() => highWater.update(db)]);
     let wrapper: WrapperForm | undefined;
@@ -67,6 +72,7 @@ export class Daemon {
       paths,
       db,
       writer: new Writer(db, {
+        beforeAck: () => place.check(),
         onCommit: () => {
           for (const listener of listeners) listener();
         },
@@ -84,14 +90,7 @@ export class Daemon {
         return () => listeners.delete(listener);
       },
     };
-    const custody = new Custody(base);
-    const mail = new MailRuntime(base, new MailClock(base));
-    const runs = new RunWatch(base);
-    const stopper = new RunStopper({ ...base, runs });
-    const conversations = new ConversationTracker({ ...base, runs, custody });
-    const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
-    this.#services = { ...base, policy: new AgentPolicy(), runs, stopper, conversations, custody, mail, fleet };
-    new RunLifecycle(this.#services).subscribe();
+    this.#services = assembleServices(base);
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       services: this.#services,
@@ -102,12 +101,21 @@ export class Daemon {
         storeCheck: this.#storeCheck,
       }),
     });
+    this.#ownFiles = new OwnFiles({
+      services: this.#services,
+      place,
+      lock,
+      server: this.#server,
+      highWater,
+      leave: (why) => this.#leave(why),
+    });
   }
 
   async serve(): Promise<void> {
     this.#recover();
     await this.#server.listen(this.#paths.socket);
-    writeDaemonFile(this.#services);
+    this.#ownFiles.start();
+    this.#idleMemory.start();
     this.#services.fleet
       .recover(this.#isService)
       .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
@@ -143,13 +151,16 @@ export class Daemon {
   async shutDown(code: number): Promise<void> {
     if (this.#isShuttingDown) return;
     this.#isShuttingDown = true;
-    rmSync(this.#paths.socket, { force: true });
-    rmSync(this.#paths.daemonFile, { force: true });
+    this.#ownFiles.stop();
+    this.#idleMemory.stop();
+    this.#server.stopListening();
+    removeDaemonFile(this.#paths.daemonFile);
     try {
       await this.#server.drain();
       this.#services.fleet.stop();
       this.#services.runs.stop();
       this.#services.conversations.stop();
+      this.#services.couriers.stop();
       this.#services.mail.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {
@@ -178,12 +189,39 @@ export class Daemon {
 
   /** Survives a full disk. After an I/O error or damage the daemon cannot trust what it has in memory, and exits. */
   #onStoreFailure(kind: FailureKind, error: unknown): void {
+    if (kind === "gone") return this.#onStoreGone(error);
     logLine(`store: ${kind}: ${String(error)}`);
     if (kind === "disk-full") return;
     this.#services.writer.refuse(failureError(kind, error));
     if (kind === "damaged") logLine(setAside(this.#paths.database, error).message);
     else this.#markIoError();
     setImmediate(() => void this.shutDown(7));
+  }
+
+  /** Leaves a store that was removed, replaced or moved, once what it holds is where it will be found. */
+  #onStoreGone(error: unknown): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    logLine(`store: gone: ${String(error)}`);
+    this.#services.writer.refuse(failureError("gone", error));
+    void this.#rescueAndLeave();
+  }
+
+  async #rescueAndLeave(): Promise<void> {
+    const { db, processes } = this.#services;
+    try {
+      const rescue = await rescueStore(db, this.#place, processes.openFiles(process.pid));
+      logLine(`the store that is gone: ${JSON.stringify(rescue ?? "it knew no names")}`);
+    } catch (error) {
+      logLine(`what the store held could not be saved: ${String(error)}`);
+    }
+    await this.shutDown(exitCodeOf("damaged"));
+  }
+
+  #leave(why: PerdureError): void {
+    logLine(why.message);
+    this.#services.writer.refuse(why);
+    void this.shutDown(exitCodeOf(why.code));
   }
 
   #markIoError(): void {

@@ -1,9 +1,12 @@
 import type { EventRecord } from "../../protocol/records/admin.ts";
 import { EVENT_PAGE_ROWS } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { formatAddress } from "../../protocol/names.ts";
+import { OPERATOR } from "../../protocol/records/mail.ts";
 import { eventsAfter, lastEvents, lastEventSeq, type EventFilter, type NamedEvent } from "../../store/events.ts";
 import { iso } from "../../util/iso.ts";
 import type { Services } from "../services.ts";
+import { messageUid } from "../mail/message-ids.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
 import { commits } from "./commits.ts";
 import type { CallContext } from "./context.ts";
@@ -17,7 +20,7 @@ export async function eventsCall(params: CallParams<"events">, context: CallCont
   let last = params.after ?? 0;
   const send = async (rows: NamedEvent[]): Promise<void> => {
     for (const row of rows) {
-      await context.send(toRecord(row));
+      await context.send(toRecord(services, row));
       last = row.seq;
     }
   };
@@ -46,15 +49,32 @@ function eventFilter(params: CallParams<"events">, services: Services): () => Ev
   return () => ({ projectId: projectOf(services, target)?.id ?? NO_PROJECT, workerId });
 }
 
-function toRecord(row: NamedEvent): EventRecord {
+function toRecord(services: Services, row: NamedEvent): EventRecord {
+  const data = JSON.parse(row.data) as Record<string, unknown>;
   return {
     seq: row.seq,
     at: iso(row.atMs),
     type: row.type,
     project: row.project,
+    projectUid: row.projectUid,
     worker: row.worker,
+    workerUid: row.workerUid,
     run: row.runId,
     generation: row.generation,
-    data: JSON.parse(row.data) as Record<string, unknown>,
+    data: row.type.startsWith("mail.") ? mailData(services, row, data) : data,
   };
+}
+
+/** Adds the uid of the message, if it is about one, and its reader, who is the event's worker: neither is stored with each event. */
+function mailData(
+  services: Services,
+  { project, worker, workerId }: NamedEvent,
+  data: Record<string, unknown>,
+): Record<string, unknown> {
+  const { id, ...rest } = data;
+  const reader = project !== null && worker !== null ? formatAddress(project, worker) : null;
+  const to = workerId === null ? OPERATOR : reader;
+  // Some events are about the mail of a run, not about one message.
+  const message = typeof id === "string" ? { id, uid: messageUid(services, id) } : {};
+  return { ...message, ...rest, ...(to !== null && { to }) };
 }

@@ -1,13 +1,16 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
 import { setForkOf, setLaunch, workerByName } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
-import { probeConversation } from "../conversations/probe.ts";
+import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
-import { requireAdapter } from "../launch/spec.ts";
+import { assertNotMoved } from "../names/moved.ts";
+import { assertRecorded } from "../launch/recording.ts";
+import { launchSpecOf, requireAdapter } from "../launch/spec.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
@@ -18,9 +21,12 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
   const stem = boundConversation(services.db, worker);
   if (stem === null) {
     throw new PerdureError("usage", `${address} has no conversation to branch.`, {
-      hint: `perdure run ${to} -- COMMAND`,
+      hint: verb("run", to, "--", "COMMAND"),
     });
   }
+  const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+  if (spec !== null) assertRecorded(spec, locationOf(stem), to);
+  await assertNotMoved(services, params.target, to);
   await assertForkable(services, address, stem);
   return services.writer.write(() => {
     if (workerByName(services.db, project.id, nameKey(to))) {
@@ -40,13 +46,13 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
 async function assertForkable(services: Services, address: string, stem: Conversation): Promise<void> {
   if (!requireAdapter(stem.vendor).launch.forks) {
     throw new PerdureError("refused", `${stem.vendor} cannot branch a conversation under an id of its own.`, {
-      hint: "perdure run NAME -- COMMAND begins a new one",
+      hint: hintOf`${verb("run", "NAME", "--", "COMMAND")} begins a new one`,
     });
   }
   const transcript = await services.custody.checkAgainstCopy(stem, await probeConversation(services, stem));
   if (transcript.state === "good") return;
   const why = transcript.state === "damaged" ? transcript.why : "nothing was said in it yet";
   throw new PerdureError("refused", `The ${stem.vendor} conversation of ${address} cannot be branched: ${why}.`, {
-    hint: `perdure drill ${address}`,
+    hint: verb("drill", address),
   });
 }

@@ -9,7 +9,7 @@ import { drillCall } from "./drill.ts";
 import { eventsCall } from "./events.ts";
 import { forkCall } from "./fork.ts";
 import { keepaliveCall } from "./keepalive.ts";
-import { peekMailCall, pendingCall } from "./inbox.ts";
+import { listMailCall, peekMailCall, pendingCall } from "./inbox.ts";
 import { ackCall, takeMailCall } from "./receive.ts";
 import { historyCall, lsCall, showCall } from "./list.ts";
 import { askCall, replyCall, sendCall, cancelCall, showMailCall, pauseCall, redeliverCall } from "./mail.ts";
@@ -64,6 +64,7 @@ export const handlers: Handlers = {
   takeMail: takeMailCall,
   ack: ackCall,
   peekMail: peekMailCall,
+  listMail: listMailCall,
   pending: pendingCall,
   showMail: showMailCall,
   cancel: cancelCall,

@@ -10,6 +10,7 @@ import { iso } from "../../util/iso.ts";
 import { describeRun, describeConversation, describeWorker } from "../status/describe.ts";
 import type { Services } from "../services.ts";
 import { findWorker, projectOf } from "../names/lookup.ts";
+import { movedHere } from "../names/moved.ts";
 import type { CallContext } from "./context.ts";
 
 /** Sends one item per worker, because the list of a large project would not fit into a frame. */
@@ -25,7 +26,8 @@ export async function lsCall(params: CallParams<"ls">, context: CallContext): Pr
       count++;
     }
   }
-  return { count };
+  const moved = count === 0 && !params.all ? await movedHere(services, params) : [];
+  return { count, ...(moved.length > 0 && { moved }) };
 }
 
 export async function showCall(params: CallParams<"show">, { services }: CallContext): Promise<CallResults["show"]> {

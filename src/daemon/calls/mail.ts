@@ -1,8 +1,10 @@
+import { nextState } from "../../core/mail.ts";
 import { askAndWait } from "../mail/ask.ts";
 import { replyToSender } from "../mail/reply.ts";
 import { sendMail } from "../mail/send.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { firstReplyTo, type Message } from "../../store/messages.ts";
 import { setPaused, workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
@@ -35,10 +37,14 @@ export async function cancelCall(
 ): Promise<CallResults["cancel"]> {
   return services.writer.write(() => {
     const sender = senderOf(services, actor, params);
-    const message = findMessage(services, params.id);
-    if (sender.worker !== null && !isSentBy(sender, message)) {
-      throw new PerdureError("refused", `${message.id} was not sent by ${sender.name}.`, { hint: "perdure mail ID" });
+    const found = findMessage(services, params.id);
+    if (sender.worker !== null && !isSentBy(sender, found)) {
+      throw new PerdureError("refused", `${found.id} was not sent by ${sender.name}.`, { hint: verb("mail", "ID") });
     }
+    if (nextState(found.state, "cancel") === null) throw wrongStateError(found, "cancel");
+    // Only now: a refusal would undo the record of what hooks have taken.
+    services.mail.recall(found.toWorker);
+    const message = findMessage(services, params.id);
     if (transition(services, message, "cancel", { run: sender.run?.id ?? null, reason: `by ${sender.name}` })) {
       return { id: message.id, state: "cancelled" as const };
     }
@@ -67,7 +73,7 @@ export async function redeliverCall(
 
 function wrongStateError({ id, state }: Message, what: string): PerdureError {
   return new PerdureError("conflict", `Cannot ${what} ${id}: it is ${state}.`, {
-    hint: `perdure mail ${id}`,
+    hint: verb("mail", id),
   });
 }
 
@@ -78,7 +84,7 @@ export async function pauseCall(params: CallParams<"pause">, { services }: CallC
     setPaused(services.db, worker.id, params.on);
     const type = params.on ? "worker.paused" : "worker.unpaused";
     recordEvent(services, type, { projectId: project.id, workerId: worker.id });
-    if (!params.on) services.mail.notify(mailboxKey(project.id, worker.id));
+    services.mail.notify(mailboxKey(project.id, worker.id));
     return { address, paused: params.on };
   });
 }
@@ -86,7 +92,7 @@ export async function pauseCall(params: CallParams<"pause">, { services }: CallC
 /** Refuses an agent that neither sent nor received the message; the operator may read all. */
 function assertMayRead({ worker, name }: Sender, message: Message): void {
   if (worker === null || message.toWorker === worker.id || message.fromWorker === worker.id) return;
-  throw new PerdureError("refused", `${name} may not read ${message.id}.`, { hint: "perdure inbox" });
+  throw new PerdureError("refused", `${name} may not read ${message.id}.`, { hint: verb("inbox") });
 }
 
 export function sendCall(params: CallParams<"send">, { services, actor }: CallContext): Promise<CallResults["send"]> {

@@ -3,6 +3,7 @@ import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
 import { checkStore } from "../../store/check.ts";
+import { storeUid } from "../../store/meta.ts";
 import { schemaVersion } from "../../store/migrate.ts";
 import type { CallContext } from "./context.ts";
 
@@ -12,6 +13,8 @@ export async function statusCall(_params: CallParams<"status">, context: CallCon
   return {
     running: true,
     pid: process.pid,
+    namespace: services.processes.namespace(),
+    host: services.host,
     uptimeMs: Math.round(services.monotonicMs() - startedAtMs),
     version: VERSION,
     protocol: PROTOCOL_VERSION,
@@ -20,7 +23,12 @@ export async function statusCall(_params: CallParams<"status">, context: CallCon
     liveRuns: services.runs.size,
     connections,
     rssBytes: process.memoryUsage.rss(),
-    store: { schema: schemaVersion(services.db), sqlite: process.versions.sqlite ?? "unknown", check: storeCheck },
+    store: {
+      uid: storeUid(services.db),
+      schema: schemaVersion(services.db),
+      sqlite: process.versions.sqlite ?? "unknown",
+      check: storeCheck,
+    },
   };
 }
 

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, startVerb, verb } from "../../protocol/hint.ts";
 import type { PaneRecord, ScreenRecord } from "../../protocol/records/fleet.ts";
-import { startCommand } from "../../protocol/names.ts";
-import { readIfThere } from "../../state/files.ts";
+import { RUN_FILE_BYTES_MAX } from "../../limits/index.ts";
+import { readForeign } from "../../state/bounded-read.ts";
 import { runsOfWorker, type Run } from "../../store/runs.ts";
 import type { CallContext } from "./context.ts";
 import type { Services } from "../services.ts";
@@ -46,12 +47,14 @@ export async function readScreenCall(
 }
 
 function savedScreen(services: Services, found: FoundWorker, { id }: Run, lines: number): ScreenRecord {
-  const text = readIfThere(join(services.runs.runDir(id), SCREEN_FILE));
-  if (text !== null) return { address: found.address, text: text.split("\n").slice(-lines).join("\n"), live: false };
+  const saved = readForeign(join(services.runs.runDir(id), SCREEN_FILE), RUN_FILE_BYTES_MAX);
+  if (saved !== null && "text" in saved) {
+    return { address: found.address, text: saved.text.split("\n").slice(-lines).join("\n"), live: false };
+  }
   const [last] = runsOfWorker(services.db, found.worker.id, 1);
   if (last?.id === id) throw noPaneError(services, found);
   throw new PerdureError("not-found", `No screen was saved for run ${id}.`, {
-    hint: `it ran outside a pane, or too long ago; other runs: perdure history ${found.worker.name}`,
+    hint: hintOf`it ran outside a pane, its terminal was killed with it, or it is too long ago; other runs: ${verb("history", found.worker.name)}`,
   });
 }
 
@@ -61,7 +64,7 @@ function requireRun(services: Services, { address, worker }: FoundWorker, idOrNu
   const run = runs.find(({ id, generation }) => id === idOrNumber || String(generation) === idOrNumber);
   if (run) return run;
   throw new PerdureError("not-found", `${address} has no run ${JSON.stringify(idOrNumber)} on record.`, {
-    hint: `perdure history ${worker.name} lists them`,
+    hint: hintOf`${verb("history", worker.name)} lists them`,
   });
 }
 
@@ -69,18 +72,18 @@ function noPaneError(services: Services, { address, worker }: FoundWorker): Perd
   const run = services.fleet.liveRun(worker.id);
   if (run && run.pane !== null) {
     const message = `${address} has lost its pane, but still runs (pid ${run.pid}).`;
-    return new PerdureError("conflict", message, { hint: `perdure restart ${worker.name}` });
+    return new PerdureError("conflict", message, { hint: verb("restart", worker.name) });
   }
   if (run) {
     return new PerdureError(
       "conflict",
       `${address} runs in a terminal of its own (pid ${run.pid}), not in a pane of perdure.`,
       {
-        hint: `look there, or take it over: perdure takeover ${worker.name} && ${startCommand(worker.name, worker.fleet !== null)}`,
+        hint: hintOf`look there, or take it over: ${verb("takeover", worker.name)} && ${startVerb(worker.name, worker.fleet !== null)}`,
       },
     );
   }
   // A worker that never ran is declared in the fleet file.
-  const hint = startCommand(worker.name, worker.fleet !== null || worker.command === null);
+  const hint = startVerb(worker.name, worker.fleet !== null || worker.command === null);
   return new PerdureError("not-found", `${address} has no pane: it is not up.`, { hint });
 }

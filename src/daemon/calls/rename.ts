@@ -1,5 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { holderOf } from "../../store/runs.ts";
@@ -10,8 +11,10 @@ import { deleteTombstone, deleteTombstonesOfWorker, insertTombstone, tombstoneBy
 import { renameWorker, retireWorker, workerById, workerByName } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { Services } from "../services.ts";
+import { statusLineKey } from "../mail/mailbox-change.ts";
 import { deadLetterAll } from "../mail/transition.ts";
 import { findWorker, projectOf, type FoundWorker } from "../names/lookup.ts";
+import { isOnlyRecorded, placeOf } from "../runs/elsewhere.ts";
 import type { CallContext } from "./context.ts";
 
 /** Renames a worker, which keeps everything else; a tombstone under the old name points to the new one. */
@@ -24,7 +27,7 @@ export async function renameCall(
     const name = checkName(params.to);
     const key = nameKey(name);
     if (name === worker.name)
-      throw new PerdureError("conflict", `${address} already has that name.`, { hint: "perdure ls" });
+      throw new PerdureError("conflict", `${address} already has that name.`, { hint: verb("ls") });
     assertNameFree(services, { project, worker, address }, name);
     renameWorker(services.db, worker.id, name, key);
     deleteTombstone(services.db, project.id, key);
@@ -38,6 +41,7 @@ export async function renameCall(
       { projectId: project.id, workerId: worker.id },
       { from: worker.name, to: name },
     );
+    services.mail.notify(statusLineKey(worker.id));
     return { id: worker.id, address: formatAddress(project.slug, name), from: address };
   });
   await renameWindow(services, id, params.to);
@@ -68,7 +72,7 @@ function assertNameFree(services: Services, { project, worker }: FoundWorker, na
     "conflict",
     `${tombstone.name} is the old name of ${formatAddress(project.slug, renamed.name)}, and its mail goes there.`,
     {
-      hint: `choose another name, or free it first: perdure retire ${tombstone.name}`,
+      hint: hintOf`choose another name, or free it first: ${verb("retire", tombstone.name)}`,
     },
   );
 }
@@ -100,8 +104,9 @@ function retireWorkerNow(services: Services, { target }: CallParams<"retire">): 
   const run = holderOf(services.db, worker);
   const [holder] = run ? services.runs.processesOf(run) : [];
   if (run && holder) {
-    throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}.`, {
-      hint: `stop it first: perdure stop ${address}`,
+    const where = isOnlyRecorded(services.processes, holder) ? ` in ${placeOf(run)}` : "";
+    throw new PerdureError("held", `${address} is running: run ${run.id}, pid ${holder.pid}${where}.`, {
+      hint: hintOf`stop it first: ${verb(where === "" ? "stop" : "takeover", address)}`,
       details: { run: run.id, pid: holder.pid },
     });
   }

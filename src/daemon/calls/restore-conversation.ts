@@ -1,12 +1,16 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { boundConversation, conversationById } from "../../store/conversations.ts";
+import { verb } from "../../protocol/hint.ts";
+import type { Restored } from "../../protocol/records/restored.ts";
+import { boundConversation, conversationById, type Conversation } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { describeConversation } from "../status/describe.ts";
 import { assertStopped } from "../names/claim-refusals.ts";
 import { locationOf } from "../conversations/probe.ts";
+import { assertRestorable } from "../launch/writable.ts";
 import { findWorker } from "../names/lookup.ts";
+import type { Services } from "../services.ts";
 import type { CallContext } from "./context.ts";
 
 /** Restores the copy of a conversation because the operator asked for it; the vendor's file is set aside, not deleted. */
@@ -28,10 +32,11 @@ export async function restoreConversationCall(
     });
   };
   assertUnused();
-  const restored = conversation && (await services.custody.restore(conversation, assertUnused));
+  if (conversation) assertRestorable(address, worker, conversation);
+  const restored = conversation && (await restoreOwn(services, conversation, assertUnused));
   if (!conversation || !restored) {
     throw new PerdureError("not-found", `perdure has no intact copy of the conversation of ${address}.`, {
-      hint: `perdure history ${worker.name}`,
+      hint: verb("history", worker.name),
     });
   }
   await services.writer.write(() => setUnresumable(services.db, worker.id, null));
@@ -40,4 +45,16 @@ export async function restoreConversationCall(
     restored,
     session: describeConversation(services, worker, conversationById(services.db, conversation.id) ?? conversation),
   };
+}
+
+/** Puts back the worker's own side of a transcript that others have written to, or else the copy. */
+async function restoreOwn(
+  { custody }: Services,
+  conversation: Conversation,
+  assertUnused: () => void,
+): Promise<Restored | null> {
+  const own = await custody.restoreOwnBranch(conversation, assertUnused);
+  if (own === null) return custody.restore(conversation, assertUnused);
+  await custody.replaceCopy(conversation.id);
+  return own;
 }

@@ -1,5 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
@@ -28,7 +29,7 @@ export async function saveCall(params: CallParams<"save">, { services }: CallCon
     const workers = project ? workersOfProject(services.db, project.id).filter(hasConversation) : [];
     if (project === null || workers.length === 0) {
       throw new PerdureError("not-found", "No worker of this project is in a conversation yet.", {
-        hint: "perdure run NAME -- COMMAND",
+        hint: verb("run", "NAME", "--", "COMMAND"),
       });
     }
     const saved = name === null ? requireActiveSaved(services, project) : findOrCreateSaved(services, project, name);
@@ -49,7 +50,7 @@ function requireActiveSaved(services: Services, project: Project): SavedSession 
   const active = activeSaved(services.db, project.id);
   if (active) return active;
   throw new PerdureError("usage", "No saved session is active in this project, so a name is needed.", {
-    hint: "perdure save NAME",
+    hint: verb("save", "NAME"),
   });
 }
 

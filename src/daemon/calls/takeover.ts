@@ -9,7 +9,7 @@ export async function takeoverCall(params: CallParams<"takeover">, context: Call
   const { services, actor } = context;
   const { address, worker } = findWorker(services, params.target);
   const by = actor.kind === "worker" ? actor.address : params.by;
-  const { displaced, killed } = await takeOver(services, worker.id, by, params.killAfterMs);
+  const { displaced, killed, leftIn } = await takeOver(services, worker.id, by, params.killAfterMs);
   const generation = workerById(services.db, worker.id)?.lease.generation ?? worker.lease.generation;
-  return { address, displaced: displaced?.id ?? null, generation, killed };
+  return { address, displaced: displaced?.id ?? null, generation, killed, leftIn };
 }

@@ -4,7 +4,7 @@ import { activeSaved } from "../../store/saved.ts";
 import { publishProjects } from "../names/projects-index.ts";
 import { enterSaved } from "../saved/enter-saved.ts";
 import { assertTrusted } from "../fleet/trust.ts";
-import { nameMembers, desireMember, bringUpMember } from "../fleet/members.ts";
+import { nameMembers, desireMember, bringUpMember, movedMembers } from "../fleet/members.ts";
 import type { CallContext } from "./context.ts";
 
 /**
@@ -16,7 +16,8 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
   assertTrusted(services, params);
   const paths = params.workers.map(({ environment }) => environment.PATH ?? "");
   if (paths.length > 0) services.fleet.tmux.server([...new Set(paths)].join(":")); // without tmux, one error for all of them
-  const { project, members, refused } = await services.writer.write(() => nameMembers(services, params));
+  const moved = await movedMembers(services, params);
+  const { project, members, refused } = await services.writer.write(() => nameMembers(services, params, moved));
   for (const item of refused) await context.send(item);
   publishProjects(services);
   const freshWorkers = await enterSaved(services, project, members, params);

@@ -44,7 +44,7 @@ async function listConversations(
   if ("missing" in findProgram(program, environment.PATH, cwd)) return [];
   const { dir, variables } = adapter.storage.configDirOf(environment);
   const configDir = realPath(resolve(cwd, dir));
-  const ask = programAsker({ command: adapter.command, cwd, environment, variables });
+  const ask = programAsker(adapter, { command: adapter.command, cwd, environment, variables });
   const conversations = await adapter.storage.list(configDir, FOUND_PER_VENDOR, ask);
   return conversations.map(({ id, cwd: began, words, atMs }) => {
     const location = { vendor: adapter.vendor, id, configDir, launchCwd: began ?? cwd };

@@ -26,7 +26,11 @@ export class AgentProcessWatch {
     this.#adapter = adapter;
   }
 
-  signs(run: Run, { configDir }: Conversation): Sign[] {
+  signs(run: Run, conversation: Conversation): Sign[] {
+    return this.#shown(run, conversation).map((sign) => ({ ...sign, process: this.found?.pid }));
+  }
+
+  #shown(run: Run, { configDir }: Conversation): Sign[] {
     const { processes, runs } = this.#services;
     if (this.found && isAlive(processes, this.found))
       return this.#adapter.liveness.inspect(configDir, this.found.pid, processes);
@@ -45,6 +49,8 @@ export class AgentProcessWatch {
 
   /** Returns the signs that an ended agent has left on disk. */
   leftovers({ configDir }: Conversation): Sign[] {
-    return this.found ? (this.#adapter.liveness.leftovers?.(configDir, this.found) ?? []) : [];
+    const { found } = this;
+    const left = found ? (this.#adapter.liveness.leftovers?.(configDir, found) ?? []) : [];
+    return left.map((sign) => ({ ...sign, process: found?.pid }));
   }
 }

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { join } from "node:path";
 import {
   POLLS_UNTIL_IDLE,
   POLL_ALIGN_MS,
@@ -8,22 +9,29 @@ import {
   RUN_POLL_MS,
   SIGN_SETTLE_MS,
 } from "../../limits/index.ts";
-import { awaitsConfirmation } from "../../core/proof.ts";
+import { awaitsConfirmation, isOpen, type OpenSign } from "../../core/proof.ts";
+import type { Attention } from "../../core/attention.ts";
 import { movedTo } from "../../core/rotation.ts";
-import type { Sign } from "../../protocol/records/conversation.ts";
+import type { Outward, Sign } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
+import { workerById } from "../../store/workers.ts";
 import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { AgentProcessWatch, type SignSources } from "./agent-process.ts";
+import { OwnProcess } from "./own-process.ts";
 import { AttentionWatch } from "./attention.ts";
 import { readHookEvents } from "./hook-events.ts";
+import { isOfOtherNamespace } from "../runs/elsewhere.ts";
 import type { ConversationServices } from "./services.ts";
-import { proveByTranscript } from "./proof.ts";
-import { applySign, provedOf, recordPrompt, type SignOutcome } from "./bindings.ts";
+import { isHeadless, proveByTranscript } from "./proof.ts";
+import { applySign, provedOf, recordDetails, strayPlaceOf, tellsDetails, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
+import { ForeignConversation } from "./foreign-conversation.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
+import { PromptWatch } from "./prompt-watch.ts";
 import { TranscriptWatch } from "./transcript.ts";
+import { WrittenTurns } from "./written-turns.ts";
 
 interface FollowOptions {
   adopted: boolean;
@@ -41,10 +49,11 @@ export class Follower {
   readonly #isWatched: () => boolean;
   readonly #onOutcome: FollowOptions["onOutcome"];
   readonly #transcript: TranscriptWatch;
-  /** The conversations that the process showed at the last poll; null before the first sign. */
+  /** The conversations that the process had open at the last poll; null before the first sign of one. */
   #shownSessions: ReadonlySet<string> | null = null;
   readonly #agent: AgentProcessWatch;
-  /** A sign of another conversation before any sign of the right one, which the agent may still be about to open. */
+  readonly #ownProcess: OwnProcess;
+  /** A sign that another conversation is open, before any sign of the right one, which the agent may still be about to open. */
   #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
   /** The poll interval, which grows until the first sign, up to the usual one. */
   #waitMs = PROOF_POLL_MS;
@@ -54,13 +63,18 @@ export class Follower {
   #stopped = false;
   /** Consecutive polls at which the agent waited for somebody and its next activity would be noticed without a poll. */
   #calmPolls = 0;
+  /** The monotonic time of the last poll. */
+  #polledMs = 0;
   readonly #stopListening: (() => void) | null;
+  readonly #writtenTurns: WrittenTurns | null;
+  /** The conversation that the attention is about. */
+  #session: string;
 
   readonly attention: AttentionWatch;
   readonly foreignOpeners: ForeignOpeners;
   readonly hang: HangDetector;
-  /** The conversation of another worker that the agent has changed to. */
-  foreignConversation: string | null = null;
+  readonly prompts = new PromptWatch();
+  readonly foreignConversation: ForeignConversation;
 
   /** `adopted`: the run was found alive by a daemon that did not see it begin. */
   constructor(
@@ -77,11 +91,20 @@ export class Follower {
     this.#adopted = adopted;
     this.#transcript = new TranscriptWatch(services);
     this.#agent = new AgentProcessWatch(services, adapter);
+    this.#ownProcess = new OwnProcess(services.processes);
     this.foreignOpeners = new ForeignOpeners(services, adapter, sources.recentProcesses);
     this.hang = new HangDetector(services);
-    this.attention = new AttentionWatch(services, run, adapter);
-    const context = { runDir: services.runs.runDir(run.id), session: this.#conversation()?.vendorId ?? "" };
-    this.#stopListening = adapter.liveness.listen?.(context, (sign) => this.#onListenedSign(sign)) ?? null;
+    const runDir = services.runs.runDir(run.id);
+    this.foreignConversation = new ForeignConversation(join(runDir, "elsewhere"), services.now, (session) =>
+      onOutcome(this.#run, session === null ? "known" : "foreign"),
+    );
+    this.attention = new AttentionWatch(services, run, adapter, runDir, adopted);
+    const { readTurn } = adapter.liveness;
+    this.#writtenTurns = readTurn === undefined ? null : new WrittenTurns(readTurn, run.startedMs);
+    const context = { runDir, session: this.#conversation()?.vendorId ?? "" };
+    this.#session = context.session;
+    const onActivity = (outward: Outward): void => this.#onListenedActivity(outward);
+    this.#stopListening = adapter.liveness.listen?.(context, (sign) => this.#onListenedSign(sign), onActivity) ?? null;
     this.#pollIn(this.#waitMs);
   }
 
@@ -118,12 +141,25 @@ export class Follower {
     this.#calmPolls = 0;
   }
 
+  /** The transcript of the conversation, as far as it is known. */
+  get transcriptFile(): string | null {
+    const conversation = this.#conversation();
+    return conversation && this.#transcript.fileOf(conversation);
+  }
+
   get agent(): ProcessInfo | null {
     return this.#agent.found;
   }
 
-  get wrapperPid(): number {
-    return this.#run.pid;
+  /** Returns the agent's process, and looks for it first if only its hooks were heard so far. */
+  findAgent(): ProcessInfo | null {
+    if (this.#agent.found === null) this.#signs();
+    return this.#agent.found;
+  }
+
+  /** The pid of the wrapper; null where it is one of another pid namespace. */
+  get wrapperPid(): number | null {
+    return isOfOtherNamespace(this.#services.processes, this.#run) ? null : this.#run.pid;
   }
 
   /** Reads the file that a hook has written to the run's folder. */
@@ -133,17 +169,29 @@ export class Follower {
     void this.#step(() => this.#readHookFiles());
   }
 
+  /** Resolves when everything that hooks have told so far is on disk. */
+  hooksRead(): Promise<void> {
+    return this.#step(() => this.#readHookFiles());
+  }
+
   #onListenedSign(sign: Sign): void {
     this.hang.noteActivity();
+    this.prompts.onSign(sign, this.#services.monotonicMs());
     void this.#step(() => this.#apply(sign));
+  }
+
+  #onListenedActivity(outward: Outward): void {
+    this.hang.noteActivity();
+    void this.#step(() => this.attention.onActivity(outward));
   }
 
   #pollIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const next = (): void => this.#pollIn(this.#calmPolls >= POLLS_UNTIL_IDLE ? IDLE_POLL_MS : this.#waitMs);
+    const mayWait = (): boolean => this.#calmPolls >= POLLS_UNTIL_IDLE && this.#writtenTurns === null;
+    const next = (): void => this.#pollIn(mayWait() ? IDLE_POLL_MS : this.#waitMs);
     this.#timer = setTimeout(
-      () => void this.#step(() => this.#poll()).finally(next),
+      () => void this.#step(async () => (this.#mayRest() ? undefined : this.#poll())).finally(next),
       alignedDelay(this.#services.monotonicMs(), ms),
     );
     this.#timer.unref();
@@ -156,20 +204,37 @@ export class Follower {
     return this.#lastStep;
   }
 
+  /** Tells whether a poll can be left out: nothing but the transcript would show a calm agent's next turn, and it is unchanged. */
+  #mayRest(): boolean {
+    if (this.#writtenTurns === null || this.#calmPolls < POLLS_UNTIL_IDLE) return false;
+    if (this.#services.monotonicMs() - this.#polledMs >= IDLE_POLL_MS) return false;
+    const conversation = this.#conversation();
+    const transcript = conversation && this.#transcript.fileOf(conversation);
+    return transcript !== null && this.#writtenTurns.isUnchanged(transcript);
+  }
+
   async #poll(): Promise<void> {
-    const signs = this.#signs();
+    this.#polledMs = this.#services.monotonicMs();
+    const shown = this.#signs();
+    const signs = shown.filter(isOpen);
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#backoff(), RUN_POLL_MS);
     await this.#readHookFiles();
     const current = this.#conversation()?.vendorId;
     const currentSign = signs.find(({ session }) => session === current);
     const moved = movedTo(current, this.#shownSessions, signs);
+    // What a process does it shows by an echo, too: that proves no more than that the process is there.
+    for (const echo of shown.filter((sign) => !isOpen(sign))) {
+      if (this.#isStray(echo)) await this.#apply(echo);
+      else await this.attention.onSign(echo);
+    }
     if (currentSign) {
-      this.#unconfirmed = this.foreignConversation = null;
+      this.#unconfirmed = null;
+      await this.foreignConversation.onShown(signs.map(({ session }) => session));
       await this.#apply(currentSign);
     }
-    if (moved && this.#adopted) await proveByTranscript(this.#services, this.#run);
+    if (moved && this.#adopted) await proveByTranscript(this.#services, this.#run, this.foreignOpeners);
     if (moved && !this.#awaitsConfirmation(moved, currentSign !== undefined)) {
-      if (moved.session !== this.foreignConversation) await this.#apply(moved);
+      if (moved.session !== this.foreignConversation.session) await this.#apply(moved);
       this.#shownSessions = new Set(signs.map(({ session }) => session));
     } else if (currentSign) {
       this.#shownSessions = new Set(signs.map(({ session }) => session));
@@ -178,14 +243,49 @@ export class Follower {
     const conversation = this.#conversation();
     await this.foreignOpeners.poll(this.#run, conversation, this.#agent.found);
     const transcript = conversation && this.#transcript.fileOf(conversation);
-    await this.hang.poll(this.#run, this.attention.activity === "busy", signs, transcript);
+    await this.#pollActivity(transcript, currentSign !== undefined);
+    await this.hang.poll(this.#run, this.attention.activity === "busy", shown, transcript);
     const settled =
       currentSign !== undefined &&
       this.#unconfirmed === null &&
-      this.foreignConversation === null &&
+      this.foreignConversation.session === null &&
       !this.foreignOpeners.hasSuspects;
     const calm = settled && this.attention.isWaiting && this.#isWatched();
     this.#calmPolls = calm ? this.#calmPolls + 1 : 0;
+  }
+
+  /** Updates the attention of an agent that writes its turns down and shows no more than its presence. */
+  async #pollActivity(transcript: string | null, present: boolean): Promise<void> {
+    await this.#noteMove();
+    for (const outward of this.#writtenSince(transcript)) await this.attention.onActivity(outward);
+    await this.foreignConversation.onOwnTurn(this.#writtenTurns?.lastAtMs ?? 0);
+    // A process that has its conversation open and has begun no turn of it waits for its user.
+    const rests = this.#writtenTurns !== null && present && !this.#adopted && this.attention.activity === null;
+    if (rests && !this.#isHeadless()) await this.attention.onActivity({ activity: "idle" });
+  }
+
+  #writtenSince(transcript: string | null): Outward[] {
+    return transcript === null ? [] : (this.#writtenTurns?.poll(transcript) ?? []);
+  }
+
+  #isHeadless(): boolean {
+    const worker = workerById(this.#services.db, this.#run.workerId);
+    return worker !== null && isHeadless(worker);
+  }
+
+  async #noteMove(activity?: Sign["activity"]): Promise<void> {
+    const session = this.#conversation()?.vendorId ?? this.#session;
+    if (session === this.#session) return;
+    this.#session = session;
+    await this.attention.onMove(this.#writtenTurns !== null && activity !== "busy");
+  }
+
+  /** Returns what was known of the agent when its run ended, by its last hooks and its last turn on disk, too. */
+  lastAttention(): Attention {
+    const conversation = this.#conversation();
+    const transcript = conversation && this.#transcript.fileOf(conversation);
+    const told = readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter).map(({ sign }) => sign);
+    return this.attention.after([...told, ...this.#writtenSince(transcript)]);
   }
 
   /** Where a watch reports the first sign, polling backs off faster: fifty agents that start together need the processor. */
@@ -198,13 +298,12 @@ export class Follower {
     return this.#adopted ? null : (this.#unconfirmed?.sign ?? null);
   }
 
-  /** Returns the signs of where the process is, or was when it was killed, as far as it shows or left any. */
-  finalSigns(): Sign[] {
+  /** Returns the signs of what the process has open, or had when it was killed, as far as it shows or left any. */
+  finalSigns(): OpenSign[] {
     const conversation = this.#conversation();
     if (!conversation) return [];
     const live = this.#signs();
-    const leftovers = this.#agent.leftovers(conversation);
-    const signs = live.length > 0 ? live : leftovers;
+    const signs = (live.length > 0 ? live : this.#agent.leftovers(conversation)).filter(isOpen);
     const currentSign = signs.find((sign) => sign.session === conversation.vendorId);
     const moved = movedTo(conversation.vendorId, this.#shownSessions, signs);
     const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || currentSign !== undefined;
@@ -236,30 +335,52 @@ export class Follower {
 
   async #readHookFiles(): Promise<void> {
     for (const { sign, file } of readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
+      this.prompts.onSign(sign, this.#services.monotonicMs());
       await this.#apply(sign);
       rmSync(file, { force: true });
     }
   }
 
-  async #apply(sign: Sign): Promise<void> {
+  async #apply(shown: Sign): Promise<void> {
+    const sign = this.attributed(this.#ownProcess.placed(shown));
     if (sign.stays && this.#conversation()?.vendorId !== sign.session) return;
     if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.noteActivity();
     await this.attention.onSign(sign);
     const entry = lastEntryOfRun(this.#services.db, this.#run.id);
     // Nine of ten signs add nothing, and cost no commit.
-    if (entry?.proved !== "true" || this.#conversation()?.vendorId !== sign.session) {
+    if (entry?.proved !== "true" || this.#conversation()?.vendorId !== sign.session || this.#isStray(sign)) {
       const outcome = await this.#services.writer.write(() => applySign(this.#services, this.#run.id, sign));
-      if (outcome === "foreign") this.foreignConversation = sign.session;
-      await this.#onOutcome(this.#run, outcome);
+      if (outcome === "foreign") await this.foreignConversation.enter(sign.session);
+      else await this.#onOutcome(this.#run, outcome);
+      if (outcome === "rotated") await this.foreignConversation.leave();
     }
-    await this.#recordPrompt(sign);
-    const own = this.#conversation()?.vendorId === sign.session;
-    if (own && sign.transcript !== undefined) await this.#pollTranscript(sign.transcript);
+    if (sign.activity === "busy" && this.#isOwn(sign)) await this.foreignConversation.leave();
+    await this.#noteMove(sign.activity);
+    await this.#recordDetails(sign);
+    if (sign.writes !== undefined && this.#isOwn(sign)) this.#transcript.setWrittenFile(sign.session, sign.writes);
+    if (sign.transcript !== undefined && this.#isOwn(sign)) await this.#pollTranscript(sign.transcript);
   }
 
-  async #recordPrompt(sign: Sign): Promise<void> {
-    if (sign.activity !== "busy" || this.#conversation()?.prompted !== false) return;
-    await this.#services.writer.write(() => recordPrompt(this.#services, this.#run.id, sign));
+  /** Adds to a sign whether it is of a process that came after the one which was in the run's conversation. */
+  attributed(sign: Sign): Sign {
+    const session = this.#conversation()?.vendorId;
+    const isForeign = isOfOtherNamespace(this.#services.processes, this.#run);
+    return session === undefined || isForeign ? sign : this.#ownProcess.attributed(sign, session);
+  }
+
+  #isOwn(sign: Sign): boolean {
+    return this.#conversation()?.vendorId === sign.session && !this.#isStray(sign);
+  }
+
+  #isStray(sign: Sign): boolean {
+    const conversation = this.#conversation();
+    return conversation !== null && strayPlaceOf(conversation, sign) !== null;
+  }
+
+  async #recordDetails(sign: Sign): Promise<void> {
+    const conversation = this.#conversation();
+    if (conversation === null || !tellsDetails(conversation, sign)) return;
+    await this.#services.writer.write(() => recordDetails(this.#services, this.#run.id, sign));
   }
 
   async #pollTranscript(reportedFile: string | null): Promise<void> {

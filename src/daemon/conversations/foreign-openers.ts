@@ -1,10 +1,10 @@
 import { FOREIGN_OPENER_POLL_MS } from "../../limits/index.ts";
-import { agentChain } from "../../launch/nesting.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import type { Adapter, ProcessView } from "../../vendors/index.ts";
 import { publishRunEvent } from "../events.ts";
+import { chainOf } from "../runs/elsewhere.ts";
 import type { ConversationServices } from "./services.ts";
 import { locationOf } from "./probe.ts";
 
@@ -17,6 +17,8 @@ export class ForeignOpeners {
   #suspects: number[] = [];
 
   pids: number[] = [];
+  /** A foreign process has had the conversation open during the run: not all that was written there is the run's own. */
+  hadForeignOpener = false;
 
   constructor(services: ConversationServices, adapter: Adapter, recent: ProcessView) {
     this.#recentProcesses = recent;
@@ -37,7 +39,7 @@ export class ForeignOpeners {
     const now = this.#services.monotonicMs();
     if (!conversation || now - this.#polledAtMs < FOREIGN_OPENER_POLL_MS) return;
     this.#polledAtMs = now;
-    const own = agent ? [agent.pid] : agentChain(this.#services.processes, run.pid);
+    const own = agent ? [agent.pid] : chainOf(this.#services.processes, run);
     // Before the run's own agent is known, it would be taken for a foreign process.
     if (own.length === 0) return;
     // A suspect is checked against the live process table, not the cached one.
@@ -50,6 +52,7 @@ export class ForeignOpeners {
     const newPids = confirmed.filter((pid) => !this.pids.includes(pid));
     this.#suspects = others;
     this.pids = confirmed;
+    this.hadForeignOpener ||= confirmed.length > 0;
     if (newPids.length === 0) return;
     await publishRunEvent(this.#services, run, "session.opened-elsewhere", {
       session: conversation.vendorId,

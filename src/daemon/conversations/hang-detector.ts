@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { startHangTimer, hungForMs, tickHangTimer, type HangTimer, type HangRules } from "../../core/hang.ts";
 import { HUNG_AFTER_MS, RUN_POLL_MS } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
+import { statIfThere } from "../../state/files.ts";
 import type { Run } from "../../store/runs.ts";
 import { publishRunEvent } from "../events.ts";
 import type { ConversationServices } from "./services.ts";
@@ -45,6 +45,6 @@ export class HangDetector {
 }
 
 function fileVersion(file: string): number[] {
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = statIfThere(file);
   return stat ? [stat.size, stat.mtimeMs] : [];
 }

@@ -1,16 +1,17 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { HOOK_EVENT_BYTES_MAX } from "../../limits/index.ts";
 import type { Sign } from "../../protocol/records/conversation.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import { isErrno } from "../../state/files.ts";
-import { EVENT_PREFIX, type Adapter } from "../../vendors/index.ts";
+import { EVENT_PREFIX, processOfEvent, type Adapter } from "../../vendors/index.ts";
 import { parseObject } from "../../util/fields.ts";
 
 /** Reads the files that a run's hooks have written, in their order, as signs. Files without a sign are removed. */
 export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; file: string }[] {
   const found = eventFiles(folder).flatMap((file) => {
-    const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+    // The agent may have put anything there; what a link leads to is not asked.
+    const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
     return stat ? [{ file, atNs: stat.mtimeNs }] : [];
   });
   return (
@@ -20,15 +21,15 @@ export function readHookEvents(folder: string, adapter: Adapter): { sign: Sign; 
       .flatMap(({ file }) => {
         const event = parseObject(readIfReadable(file, HOOK_EVENT_BYTES_MAX));
         const sign = event && adapter.liveness.onHook?.(event);
-        if (sign) return [{ sign, file }];
-        rmSync(file, { force: true });
+        if (sign) return [{ sign: { ...sign, process: processOfEvent(basename(file)) }, file }];
+        rmSync(file, { force: true, recursive: true });
         return [];
       })
   );
 }
 
 export function clearHookEvents(folder: string): void {
-  for (const file of eventFiles(folder)) rmSync(file, { force: true });
+  for (const file of eventFiles(folder)) rmSync(file, { force: true, recursive: true });
 }
 
 function eventFiles(folder: string): string[] {
@@ -37,7 +38,7 @@ function eventFiles(folder: string): string[] {
       .filter((name) => name.startsWith(EVENT_PREFIX))
       .map((name) => join(folder, name));
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return [];
     throw error;
   }
 }

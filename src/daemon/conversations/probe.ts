@@ -1,5 +1,5 @@
 import type { SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
-import { programAsker } from "../../launch/ask-program.ts";
+import { programAsker, locateProgram, type ProgramContext, type LocatedProgram } from "../../launch/ask-program.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
 import type { AskProgram } from "../../vendors/adapter.ts";
@@ -30,13 +30,23 @@ export async function probeConversation(
 
 /** Returns a way to ask the vendor's program, run as the conversation's worker runs it, with its recorded environment. */
 export function askProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): AskProgram {
+  return programAsker(adapterOf(conversation.vendor), contextOf(services, conversation));
+}
+
+/** Returns the vendor's program as the conversation's worker runs it; null where there is none any more. */
+export function vendorProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): LocatedProgram | null {
+  const program = locateProgram(contextOf(services, conversation));
+  return "missing" in program ? null : program;
+}
+
+function contextOf(services: Pick<BaseServices, "db">, conversation: Conversation): ProgramContext {
   const worker = workerById(services.db, conversation.workerId);
   const adapter = adapterOf(conversation.vendor);
   const stored = worker?.vendor === conversation.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
-  return programAsker({
+  return {
     command: stored ?? adapter?.command ?? [],
     cwd: conversation.launchCwd,
     environment: worker?.environment ?? {},
     variables: conversation.variables,
-  });
+  };
 }

@@ -2,6 +2,7 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import type { BaseServices } from "../base-services.ts";
 import { publishRunEvent } from "../events.ts";
+import { isOnlyRecorded } from "../runs/elsewhere.ts";
 import type { ConversationTracker } from "./tracker.ts";
 
 interface SuspensionServices extends Pick<BaseServices, "processes"> {
@@ -15,7 +16,7 @@ export function isSuspended(
   live: readonly ProcessInfo[],
 ): boolean {
   if (live.some(({ suspended }) => suspended)) return true;
-  if (run.kind === "client") return false;
+  if (run.kind === "client" || live.some((each) => isOnlyRecorded(processes, each))) return false;
   const agent = conversations.agentOf(run.id);
   if (agent !== null) {
     const now = processes.inspect(agent.pid);

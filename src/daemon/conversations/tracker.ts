@@ -1,18 +1,23 @@
 import { watch, type FSWatcher } from "node:fs";
-import { RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
-import type { Activity, BlockedReason } from "../../protocol/records/conversation.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Attention } from "../../core/attention.ts";
+import { END_COPY_WAIT_MS, RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
+import type { Activity, BlockedReason, Transcript } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
 import { isErrno } from "../../state/files.ts";
 import { runById, type Run } from "../../store/runs.ts";
+import { workerById } from "../../store/workers.ts";
 import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
 import { clearHookEvents, readHookEvents } from "./hook-events.ts";
 import type { ConversationServices } from "./services.ts";
-import { probeConversation } from "./probe.ts";
-import { finishProof } from "./proof.ts";
-import { applySign, recordPrompt, recordTranscript, type SignOutcome } from "./bindings.ts";
+import { locationOf, probeConversation } from "./probe.ts";
+import { finishProof, isHeadless, wasInterrupted, type EndFacts } from "./proof.ts";
+import { recordRefusedStart } from "./refused-start.ts";
+import { clearVerdictWait, judgeEnd, leaveVerdict } from "./verdict.ts";
+import { applySign, recordDetails, recordTranscript, type SignOutcome } from "./bindings.ts";
 
 /** Listens to what the signs of runs led to. The listener is the daemon's RunLifecycle. */
 export interface RunSignListener {
@@ -30,6 +35,8 @@ export class ConversationTracker {
   readonly #pendingFolders = new Set<string>();
   /** Final checks in progress, by conversation. */
   readonly #finalChecks = new Map<number, Promise<void>>();
+  /** The transcripts that were found when headless runs were judged, until their final check. */
+  readonly #judged = new Map<string, Promise<Transcript | null>>();
 
   #listener: RunSignListener | null = null;
 
@@ -65,6 +72,36 @@ export class ConversationTracker {
       folder,
     });
     if (folder !== null) this.#watch(folder);
+    if (adopted) leaveVerdict(this.#services, run, false);
+  }
+
+  /** Judges a headless run whose program has ended, while its wrapper waits for the verdict. */
+  exited(id: string): void {
+    const follower = this.#followers.get(id)?.follower;
+    const run = runById(this.#services.db, id);
+    const worker = run && workerById(this.#services.db, run.workerId);
+    if (!follower || !worker || !isHeadless(worker) || run.pane !== null || this.#judged.has(id)) return;
+    const judged = follower
+      .hooksRead()
+      .then(() =>
+        judgeEnd(
+          this.#services,
+          run,
+          (exit) => this.applyFinalSigns(run, exit),
+          (conversation) => follower.foreignOpeners.hadForeignOpener || this.#isOpen(conversation, run.pid),
+        ),
+      )
+      .catch((error: unknown) => {
+        this.#services.log(`the end of ${id} could not be judged: ${String(error)}`);
+        return null;
+      })
+      .finally(() => leaveVerdict(this.#services, run, true));
+    this.#judged.set(id, judged);
+  }
+
+  /** Tells the wrapper of a headless run what a sign has shown. */
+  leaveVerdict(run: Run): void {
+    leaveVerdict(this.#services, run, false);
   }
 
   /** Records that a pane's wrapper holds the name now, not the process that claimed. */
@@ -83,6 +120,16 @@ export class ConversationTracker {
   /** Returns what a blocked run waits for; null where that is not known, or the run is not blocked. */
   reasonOf(run: string): BlockedReason | null {
     return this.#followers.get(run)?.follower.attention.reason ?? null;
+  }
+
+  /** Returns the program's own words for what blocks the run; null where it has none. */
+  wordsOf(run: string): string | null {
+    return this.#followers.get(run)?.follower.attention.words ?? null;
+  }
+
+  /** Returns what was known of the run's agent when the run ended; null for a run that nobody follows. */
+  lastAttentionOf(run: string): Attention | null {
+    return this.#followers.get(run)?.follower.lastAttention() ?? null;
   }
 
   /** Applies the current title of the run's terminal; called at every poll, not only on a change. */
@@ -107,11 +154,23 @@ export class ConversationTracker {
   }
 
   foreignConversationOf(run: string): string | null {
-    return this.#followers.get(run)?.follower.foreignConversation ?? null;
+    return this.#followers.get(run)?.follower.foreignConversation.session ?? null;
   }
 
   agentOf(run: string): ProcessInfo | null {
     return this.#followers.get(run)?.follower.agent ?? null;
+  }
+
+  /** Returns the process of the run's agent, and looks for it if it was not seen yet; null where there is none. */
+  findAgent(run: string): ProcessInfo | null {
+    return this.#followers.get(run)?.follower.findAgent() ?? null;
+  }
+
+  /** Returns the transcript of the run's conversation; null while it is not known. */
+  transcriptOf(run: string): string | null {
+    return (
+      this.#followers.get(run)?.follower.transcriptFile ?? conversationOfRun(this.#services.db, run)?.transcript ?? null
+    );
   }
 
   hungMsOf(run: string): number | null {
@@ -141,23 +200,42 @@ export class ConversationTracker {
     // An agent that was killed early may have been about to open the right conversation; one that succeeded was not.
     const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
     const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
+    for (const sign of events) follower?.prompts.onSign(sign, this.#services.monotonicMs());
     const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
-    for (const sign of last) {
+    for (const shown of last) {
+      const sign = follower?.attributed(shown) ?? shown;
       applySign(this.#services, run.id, sign);
-      recordPrompt(this.#services, run.id, sign);
+      recordDetails(this.#services, run.id, sign);
     }
   }
 
   /** Stops following a run whose end is on disk, and checks a last time what the vendor wrote. */
   ended(run: string): void {
+    const { prompts, foreignOpeners } = this.#followers.get(run)?.follower ?? {};
+    const hadForeignOpener = foreignOpeners?.hadForeignOpener ?? false;
     this.#unfollow(run);
     const row = runById(this.#services.db, run);
     const conversation = conversationOfRun(this.#services.db, run);
     if (!row || !conversation) return;
-    const settling = this.#finalCheck(row, conversation).finally(() => {
+    const mustBeWritten = prompts?.mustBeWritten(conversation.vendorId, this.#services.monotonicMs()) ?? false;
+    const settling = this.#finalCheck(row, conversation, { mustBeWritten, hadForeignOpener }).finally(() => {
       if (this.#finalChecks.get(conversation.id) === settling) this.#finalChecks.delete(conversation.id);
     });
     this.#finalChecks.set(conversation.id, settling);
+  }
+
+  /**
+   * Copies the transcript of a run whose processes are gone, before its end is published: whoever waits for the end may delete
+   * the transcript at once. A copy that takes long does not delay the end.
+   */
+  async copyBeforeEnd(run: Run): Promise<void> {
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    if (conversation?.transcript == null || adapterOf(conversation.vendor)?.storage.slowProbe) return;
+    const waiting = new AbortController();
+    const tooLong = sleep(END_COPY_WAIT_MS, undefined, { signal: waiting.signal, ref: false });
+    await Promise.race([this.#services.custody.updateCopy(conversation.id), tooLong]);
+    tooLong.catch(() => undefined);
+    waiting.abort();
   }
 
   /** Resolves when no final check of the conversation is in progress. */
@@ -179,16 +257,37 @@ export class ConversationTracker {
     return [...this.#followers.values()].some((each) => each.folder === folder);
   }
 
-  async #finalCheck(run: Run, conversation: Conversation): Promise<void> {
+  async #finalCheck(
+    run: Run,
+    conversation: Conversation,
+    { mustBeWritten, hadForeignOpener: seen }: Pick<EndFacts, "mustBeWritten" | "hadForeignOpener">,
+  ): Promise<void> {
     try {
+      // Nobody of the run is left: whoever has the conversation open now may have written to it, too.
+      const hadForeignOpener = seen || this.#isOpen(conversation, run.pid);
       clearHookEvents(this.#services.runs.runDir(run.id));
-      const transcript = await probeConversation(this.#services, conversation);
+      const judged = await this.#judged.get(run.id);
+      this.#judged.delete(run.id);
+      clearVerdictWait(this.#services.runs.runDir(run.id));
+      const transcript = judged ?? (await probeConversation(this.#services, conversation));
       const ended = runById(this.#services.db, run.id);
-      if (ended) await this.#services.writer.write(() => finishProof(this.#services, ended, transcript));
+      if (ended) {
+        const interrupted = wasInterrupted(this.#services, ended);
+        const facts = { exit: ended.exit, interrupted, mustBeWritten, hadForeignOpener };
+        await this.#services.writer.write(() => finishProof(this.#services, ended, transcript, facts));
+      }
+      const isSupervised = run.pane !== null;
+      if (ended && !isSupervised) await recordRefusedStart(this.#services, ended, null);
       for (const { conversationId: each } of entriesOfRun(this.#services.db, run.id)) await this.#updateCopy(each);
     } catch (error) {
       this.#services.log(`the final check of the conversation of ${run.id} failed: ${String(error)}`);
     }
+  }
+
+  #isOpen(conversation: Conversation, wrapperPid: number): boolean {
+    const { processes } = this.#services;
+    const holders = adapterOf(conversation.vendor)?.liveness.holders(locationOf(conversation), processes) ?? [];
+    return holders.some(({ pid }) => pid !== wrapperPid);
   }
 
   /** Updates the copy of a conversation; finds its transcript first if the run left it before that was done. */
@@ -199,7 +298,7 @@ export class ConversationTracker {
     if (found?.state === "good") {
       await this.#services.writer.write(() => recordTranscript(this.#services, conversation, found));
     }
-    await this.#services.custody.updateCopy(conversationId);
+    await this.#services.custody.updateCopy(conversationId, { final: true });
   }
 
   /** Watches a vendor's folder once for all its runs. The folder may not exist before the vendor's first start. */

@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { CUSTODY_BUSY_MS, TRANSCRIPT_SEARCH_MS, TRANSCRIPT_SEARCH_MS_MAX } from "../../limits/index.ts";
+import { statIfThere } from "../../state/files.ts";
 import type { Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { ConversationServices } from "./services.ts";
@@ -11,6 +11,8 @@ export class TranscriptWatch {
   readonly #services: ConversationServices;
   /** The path that a hook reported. */
   #reported: { session: string; file: string } | null = null;
+  /** The file that the process was seen to write to. */
+  #written: { session: string; file: string } | null = null;
   #searchAtMs = 0;
   #copiedAtMs = 0;
   #searchWaitMs = TRANSCRIPT_SEARCH_MS;
@@ -21,6 +23,10 @@ export class TranscriptWatch {
 
   setReportedFile(conversation: Conversation, file: string): void {
     this.#reported = { session: conversation.vendorId, file };
+  }
+
+  setWrittenFile(session: string, file: string): void {
+    this.#written = { session, file };
   }
 
   /** Restarts the search, because an active conversation is about to write its transcript. */
@@ -39,7 +45,12 @@ export class TranscriptWatch {
     if (!adapterOf(conversation.vendor)?.storage.slowProbe) await this.#services.custody.updateCopy(conversation.id);
   }
 
+  /** Returns the file in which what is said now is found: the transcript, or a later file of the same conversation. */
   fileOf(conversation: Conversation): string | null {
+    return this.#written?.session === conversation.vendorId ? this.#written.file : this.#transcriptOf(conversation);
+  }
+
+  #transcriptOf(conversation: Conversation): string | null {
     return this.#reported?.session === conversation.vendorId ? this.#reported.file : conversation.transcript;
   }
 
@@ -47,9 +58,9 @@ export class TranscriptWatch {
     if (adapterOf(conversation.vendor)?.storage.slowProbe) return;
     const known = conversation.transcriptBytes;
     if (known !== null && busy) return;
-    const file = this.fileOf(conversation);
+    const file = this.#transcriptOf(conversation);
     if (file === null) return this.#search(conversation);
-    const info = statSync(file, { throwIfNoEntry: false });
+    const info = statIfThere(file);
     const bytes = info?.isFile() === true ? info.size : 0;
     if (bytes <= (known ?? 0)) return;
     // The first time the file is read: one in which nothing was said yet does not count.

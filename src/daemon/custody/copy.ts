@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { chmod, mkdir, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CUSTODY_CHUNK_BYTES, CUSTODY_SEAM_BYTES } from "../../limits/index.ts";
+import { chunksOf, readAt } from "../../state/chunks.ts";
 import { copyRegular, openRegular } from "../../state/open-regular.ts";
 
 /** The size of a copy and its running hash, which is extended as the copy grows. */
@@ -45,7 +46,7 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
     let bytes = copy.bytes;
     // A crash in the middle leaves bytes that are not on record; the next append overwrites them.
     await to.truncate(bytes);
-    for await (const chunk of chunksOf(from, bytes, Number.POSITIVE_INFINITY)) {
+    for await (const chunk of chunksOf(from, CUSTODY_CHUNK_BYTES, bytes)) {
       await to.write(chunk, 0, chunk.length, bytes);
       hash.update(chunk);
       bytes += chunk.length;
@@ -60,7 +61,7 @@ export async function appendTail(source: string, target: string, copy: Copy): Pr
 
 async function endsAlike(source: FileHandle, target: FileHandle, bytes: number): Promise<boolean> {
   const from = Math.max(0, bytes - CUSTODY_SEAM_BYTES);
-  const [sourceEnd, targetEnd] = [await read(source, from, bytes - from), await read(target, from, bytes - from)];
+  const [sourceEnd, targetEnd] = [await readAt(source, from, bytes - from), await readAt(target, from, bytes - from)];
   return sourceEnd.length === bytes - from && sourceEnd.equals(targetEnd);
 }
 
@@ -78,24 +79,9 @@ export async function hashPrefix(file: string, bytes: number): Promise<Copy | nu
 async function hashHandle(handle: FileHandle, maxBytes: number): Promise<Copy> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of chunksOf(handle, 0, maxBytes)) {
+  for await (const chunk of chunksOf(handle, CUSTODY_CHUNK_BYTES, 0, maxBytes)) {
     hash.update(chunk);
     bytes += chunk.length;
   }
   return { bytes, hash };
-}
-
-async function* chunksOf(handle: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
-  for (let at = from; at < to;) {
-    const chunk = await read(handle, at, Math.min(CUSTODY_CHUNK_BYTES, to - at));
-    if (chunk.length === 0) return;
-    yield chunk;
-    at += chunk.length;
-  }
-}
-
-async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  const { bytesRead } = await handle.read(buffer, 0, length, at);
-  return buffer.subarray(0, bytesRead);
 }

@@ -5,7 +5,7 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { isErrno, writeFileAtomic } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
-import { isOnlyMailAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
+import { isNoRecordAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
 import { allProjects, projectById, type Project } from "../../store/projects.ts";
 import { runsOfWorker } from "../../store/runs.ts";
 import { savedOfProject } from "../../store/saved.ts";
@@ -36,7 +36,7 @@ export class Records {
   start(): void {
     for (const project of allProjects(this.#services.db)) this.#refresh(project);
     this.#services.onCommit(() => {
-      if (this.#isScheduled || isOnlyMailAfter(this.#services.db, this.#lastSeq)) return;
+      if (this.#isScheduled || isNoRecordAfter(this.#services.db, this.#lastSeq)) return;
       this.#isScheduled = true;
       setImmediate(() => {
         this.#isScheduled = false;

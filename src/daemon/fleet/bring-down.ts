@@ -1,13 +1,16 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { hinted, hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
 import { clearDesired } from "../../store/fleet.ts";
 import { markStopped, runById, type Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
-import { workersOfProject } from "../../store/workers.ts";
+import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
+import { placeOf } from "../runs/elsewhere.ts";
 import type { RunStopper } from "../runs/stop.ts";
+import { displaceRun } from "../runs/takeover.ts";
 import type { FleetServices } from "./services.ts";
 import { projectOf, type FoundWorker } from "../names/lookup.ts";
 import { clearPane, saveScreen } from "./screens.ts";
@@ -46,16 +49,34 @@ async function bringDown(
   await services.fleet.suspendRestarts(worker.id);
   const run = services.fleet.liveRun(worker.id);
   if (run?.kind === "client") throw foreignClientError(address, worker.name, run);
+  if (run && services.runs.isElsewhere(run)) throw await fenceElsewhere(services, worker, run, how.by);
   const killed = run && (await stopFleetRun(services, run, how));
   await logFailure(services, address, clearPane(services, services.fleet.tmux, worker.id));
   const outcome = killed === null ? "stopped already" : killed ? "killed" : "stopped";
   return { address, name: worker.name, outcome, run: run?.id ?? null, reason: null };
 }
 
+/** Fences a run that cannot be signalled from here, and makes the error that says so: the name stays held until it ends. */
+async function fenceElsewhere(
+  services: DownServices,
+  { id, name }: Worker,
+  run: Run,
+  by: string,
+): Promise<PerdureError> {
+  await services.writer.write(() => {
+    markStopped(services.db, run.id, by);
+    displaceRun(services, id, by);
+  });
+  const message = `${run.id} is fenced, but it is in ${placeOf(run)}, and cannot be stopped from here.`;
+  return new PerdureError("refused", message, {
+    hint: hintOf`stop it there, or free its name: ${verb("takeover", name)}`,
+  });
+}
+
 /** Makes the error for a library client, whose process perdure did not start: it can lose its name, but is not stopped. */
 function foreignClientError(address: string, name: string, { pid }: Run): PerdureError {
   return new PerdureError("refused", `${address} is claimed by a program that perdure did not start (pid ${pid}).`, {
-    hint: `take its name: perdure takeover ${name}`,
+    hint: hintOf`take its name: ${verb("takeover", name)}`,
   });
 }
 
@@ -80,6 +101,6 @@ async function logFailure(services: DownServices, what: string, act: Promise<unk
 
 function failedItem(services: DownServices, { address, worker }: FoundWorker, error: unknown): DownItem {
   const run = services.fleet.liveRun(worker.id)?.id ?? null;
-  const { message, hint } = asPerdureError(error);
-  return { address, name: worker.name, outcome: "failed", run, reason: hint ? `${message} (${hint})` : message };
+  const { message, next } = asPerdureError(error);
+  return { address, name: worker.name, outcome: "failed", run, reason: message, ...hinted(next) };
 }

@@ -1,47 +1,53 @@
+import { holdReason, type Attention } from "../../core/attention.ts";
 import type { RestartEvidence } from "../../core/restart.ts";
 import type { Run } from "../../store/runs.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { blockedExitOn } from "../../vendors/shared/blocked-exit.ts";
+import { shownWords } from "../conversations/vendor-words.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
+import { conversationOfRun } from "../../store/conversations.ts";
+import { recordRefusedStart } from "../conversations/refused-start.ts";
 import { saveScreen } from "./screens.ts";
 
 /**
- * Collects the evidence for a restart: the exit code, and what the last screen says. Without a screen the exit code decides.
- * `dialog` is what the agent was blocked by when it ended.
+ * Collects the evidence for a restart: the exit code, what blocked the agent when it ended, and what the last screen says.
+ * Without a screen the first two decide. `refused`: the vendor's program itself did not resume the conversation, which is on
+ * record then.
  */
 export async function exitEvidence(
   services: LaunchServices,
   tmux: TmuxHandle,
   run: Run,
   worker: Worker,
-  dialog: string | undefined,
-): Promise<Omit<RestartEvidence, "ranMs">> {
+  last: Attention | null,
+): Promise<Omit<RestartEvidence, "ranMs"> & { refused: boolean }> {
   const text = await saveScreen(services, tmux, run).catch((error: unknown) => {
     services.log(`the last screen of ${run.id}: ${String(error)}`);
     return "";
   });
   const requested = run.stoppedBy !== null || run.displacedMs !== null;
-  const blockedReason =
-    text === null
-      ? null
-      : (blockedExitOn(text, adapterOf(worker.vendor ?? "")?.screen)?.line ?? trustDialogReason(dialog));
-  return {
-    exit: run.exit,
-    requested,
-    onHold: blockedReason && redact(blockedReason, worker),
-    terminalLost: text === null,
-  };
+  const onHold = holdReason(last, text === null ? null : screenReason(text, worker, last));
+  const conversation = conversationOfRun(services.db, run.id);
+  if (conversation !== null) await services.conversations.finalCheckDone(conversation.id);
+  const refused = text !== null && onHold === null && (await recordRefusedStart(services, run, text));
+  return { refused, exit: run.exit, requested, onHold, terminalLost: text === null };
+}
+
+function screenReason(text: string, worker: Worker, last: Attention | null): string | null {
+  const adapter = adapterOf(worker.vendor ?? "");
+  // A resumed program shows again how earlier turns failed: while none of this run was seen, such a line is history.
+  const isHistory = adapter?.liveness.readTurn !== undefined && last?.activity === "idle" && !last.hasWorked;
+  const { dialogs, blockedExit } = adapter?.screen ?? {};
+  const found = blockedExitOn(text, {
+    ...(dialogs && { dialogs }),
+    ...(blockedExit && { blockedExit: isHistory ? { ...blockedExit, marked: [] } : blockedExit }),
+  });
+  return found ? shownWords(found.line, worker) : trustDialogReason(last);
 }
 
 /** Returns why a run that ended at its trust dialog is not restarted: the dialog would only end it again. */
-function trustDialogReason(dialog: string | undefined): string | null {
-  return dialog === "trust" ? "it ended at its trust dialog; answer it: perdure up, then perdure attach" : null;
-}
-
-/** Replaces the values of the recorded environment, because programs print keys, too. */
-function redact(line: string, { environment }: Worker): string {
-  const values = Object.values(environment).filter((value) => value.length >= 8);
-  return values.toSorted((a, b) => b.length - a.length).reduce((text, value) => text.replaceAll(value, "…"), line);
+function trustDialogReason(last: Attention | null): string | null {
+  return last?.reason === "trust" ? "it ended at its trust dialog; bring it up, attach to it, and answer" : null;
 }

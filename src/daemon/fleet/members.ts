@@ -1,14 +1,16 @@
 import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
-import { asPerdureError, isPerdureError } from "../../protocol/errors.ts";
-import { formatAddress } from "../../protocol/names.ts";
+import { asPerdureError, isPerdureError, type PerdureError } from "../../protocol/errors.ts";
+import { hinted, hintOf, verb, type Hint } from "../../protocol/hint.ts";
+import { formatAddress, nameKey, parseAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { setDesired } from "../../store/fleet.ts";
 import type { Project } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
-import { workerById, type Worker } from "../../store/workers.ts";
+import { workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import { requireLaunchSpec, storeLaunchSpec } from "../launch/spec.ts";
-import { registerProject } from "../names/lookup.ts";
+import { projectOf, registerProject } from "../names/lookup.ts";
+import { assertNotMoved } from "../names/moved.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
 import { noteOtherFolder, noteLeftRunning } from "./up-notes.ts";
@@ -20,21 +22,61 @@ export interface FleetMember {
 }
 
 /** Makes a worker of every name of the fleet, inside a change, whether or not it can be started. */
-export function nameMembers(services: FleetServices, params: CallParams<"up">): NamedMembers {
+export function nameMembers(
+  services: FleetServices,
+  params: CallParams<"up">,
+  moved: ReadonlyMap<string, PerdureError>,
+): NamedMembers {
   const project = registerProject(services, params.here);
   const named: NamedMembers = { project, members: [], refused: [] };
   for (const entry of params.workers) {
     try {
+      const refusal = moved.get(entry.name);
+      if (refusal) throw refusal;
       named.members.push({ worker: findOrCreateWorker(services, project, entry.name, false), entry });
     } catch (error) {
       // For example a former name. A saved session is entered completely or not at all.
       if (!isPerdureError(error) || params.session !== null || params.resume !== null) throw error;
-      const { message, hint } = error;
+      const { message } = error;
+      const next = renamedHint(entry.name, error) ?? error.next;
       const item = { address: formatAddress(project.slug, entry.name), run: null, generation: 0, session: null };
-      named.refused.push({ ...item, name: entry.name, outcome: "refused", reason: message, hint });
+      named.refused.push({ ...item, name: entry.name, outcome: "refused", reason: message, ...hinted(next) });
     }
   }
   return named;
+}
+
+/** The worker is called otherwise now, and the fleet file is not: `use NEW` would find nothing there. */
+function renamedHint(name: string, { details }: PerdureError): Hint | null {
+  const address = details?.renamedTo;
+  if (typeof address !== "string") return null;
+  const { name: now } = parseAddress(address);
+  const [back, anew] = [verb("rename", now, name), verb("retire", name)];
+  return hintOf`call it ${now} in perdure.toml, too, or give its old name back: ${back}; a new worker of that name: ${anew}`;
+}
+
+/**
+ * Returns the refusals of names that are new here only because their repository was moved. One of them refuses all that are new: a
+ * plain program of the fleet would run twice, there and here.
+ */
+export async function movedMembers(
+  services: FleetServices,
+  { here, workers, fresh }: CallParams<"up">,
+): Promise<ReadonlyMap<string, PerdureError>> {
+  const refusals = new Map<string, PerdureError>();
+  for (const { name } of fresh ? [] : workers) {
+    try {
+      await assertNotMoved(services, { project: null, here }, name, verb("up", name, "--fresh"));
+    } catch (error) {
+      if (!isPerdureError(error)) throw error;
+      refusals.set(name, error);
+    }
+  }
+  const [first] = refusals.values();
+  const own = first && projectOf(services, { project: null, here });
+  const isNew = (name: string): boolean => !own || workerByName(services.db, own.id, nameKey(name)) === null;
+  if (first) for (const { name } of workers) if (!refusals.has(name) && isNew(name)) refusals.set(name, first);
+  return refusals;
 }
 
 interface NamedMembers {
@@ -47,9 +89,9 @@ interface NamedMembers {
 export function desireMember(services: FleetServices, { worker, entry }: FleetMember): void {
   const run = services.fleet.liveRun(worker.id);
   if (run !== null && run.pane === null) return;
-  const { group, restart, prompt, openFiles } = entry;
+  const { group, restart, prompt, openFiles, about = null } = entry;
   const after = run !== null ? worker.lease.generation - 1 : worker.lease.generation;
-  setDesired(services.db, worker.id, { group, restart, prompt, openFiles, after });
+  setDesired(services.db, worker.id, { group, restart, prompt, openFiles, about, after });
   // Stored before the first start: if this daemon is killed, the next one knows what to start.
   if (worker.command === null) storeFirstLaunch(services, worker, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
@@ -94,9 +136,9 @@ export async function bringUpMember(
     });
   } catch (error) {
     if (!isPerdureError(error)) services.log(`up: ${worker.name}: ${String((error as Error).stack ?? error)}`);
-    const { message, hint } = asPerdureError(error);
+    const { message, next } = asPerdureError(error);
     await services.fleet.recordRefusal(worker, error);
-    return upItem(services, project, worker, { outcome: "refused", reason: message, hint: hint ?? null });
+    return upItem(services, project, worker, { outcome: "refused", reason: message, ...hinted(next) });
   }
 }
 

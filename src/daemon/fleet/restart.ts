@@ -1,8 +1,16 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
+import { boundConversation } from "../../store/conversations.ts";
 import { setDesired } from "../../store/fleet.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
+import { locationOf } from "../conversations/probe.ts";
+import { assertRecorded } from "../launch/recording.ts";
+import { launchSpecOf, locationForNew } from "../launch/spec.ts";
+import { assertWritable } from "../launch/writable.ts";
+import { assertStopped } from "../names/claim-refusals.ts";
 import type { FoundWorker } from "../names/lookup.ts";
 import type { RunStopper } from "../runs/stop.ts";
 import { stopFleetRun } from "./bring-down.ts";
@@ -16,6 +24,9 @@ export async function restartMember(
   params: CallParams<"restart">,
 ): Promise<UpItem> {
   if (worker.fleet === null) throw notUpError(worker);
+  assertRestartRecorded(services, formatAddress(project.slug, worker.name), worker, params.fresh);
+  const before = services.fleet.liveRun(worker.id);
+  if (before && services.runs.isElsewhere(before)) assertStopped(services, worker);
   // A start is due from now on: if this daemon dies in between, the next one starts the worker.
   const settings = { ...fleetSettingsOf(worker), after: worker.lease.generation };
   await services.writer.write(() => setDesired(services.db, worker.id, settings));
@@ -35,9 +46,18 @@ export async function restartMember(
   });
 }
 
+/** Throws before the worker is stopped if its next start would be refused for what it would not record, or could not write. */
+function assertRestartRecorded(services: FleetServices, address: string, worker: Worker, fresh: boolean): void {
+  const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+  if (spec?.vendor == null) return;
+  const bound = fresh ? null : boundConversation(services.db, worker);
+  assertRecorded(spec, bound ? locationOf(bound) : locationForNew(spec, spec.vendor), worker.name);
+  assertWritable(address, worker, spec, bound);
+}
+
 function notUpError({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was not brought up, so there is no pane to start it in.`, {
-    hint: `perdure up ${name}, or here: perdure run ${name}`,
+    hint: hintOf`${verb("up", name)}, or here: ${verb("run", name)}`,
     details: { notUp: true },
   });
 }

@@ -1,14 +1,14 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CAPTURE_LINES, SCREEN_KEPT_LINES } from "../../limits/index.ts";
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
-import { agentChain } from "../../launch/nesting.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
+import { writeFileAtomic } from "../../state/files.ts";
 import { failureKind } from "../../store/failure.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { carries } from "../../runtime/process/index.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import type { LaunchServices } from "../launch/services.ts";
+import { chainOf } from "../runs/elsewhere.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
 
 /** The file in a run's folder with what its pane showed when it ended. */
@@ -20,7 +20,7 @@ export async function saveScreen(services: LaunchServices, tmux: TmuxHandle, run
   const pane = server && (await tmux.sharedPanes()).find((each) => each.run === run.id);
   if (!server || !pane) return null;
   const text = await server.capture(pane.id, { lines: SCREEN_KEPT_LINES, run: run.id });
-  writeFileSync(join(services.runs.runDir(run.id), SCREEN_FILE), text, { mode: 0o600 });
+  writeFileAtomic(join(services.runs.runDir(run.id), SCREEN_FILE), text);
   return text;
 }
 
@@ -53,7 +53,7 @@ export async function resumeIfSuspended(services: LaunchServices, tmux: TmuxHand
 
 export function resumeSuspended(services: LaunchServices, run: Run): void {
   const mark = services.runs.markOf(run);
-  for (const pid of agentChain(services.processes, run.pid)) {
+  for (const pid of chainOf(services.processes, run)) {
     const process = services.processes.inspect(pid);
     if (process) signalRunProcess(services.processes, process, mark, "SIGCONT");
   }

@@ -7,7 +7,7 @@ import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { noteForSuccessor, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
+import { tellAtStart, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -54,7 +54,7 @@ export async function startInPane(
   const server = tmux.server(input.environment.PATH);
   await server.ensure();
   const settings = fleetSettingsOf(worker);
-  const params = claimParams(project, worker, input, settings);
+  const params = { ...claimParams(project, worker, input, settings), namespace: services.processes.namespace() };
   const grant = await claim(services, params, { actor: { kind: "operator" }, forPane: true });
   try {
     const bind = (session: string): Promise<LaunchOrder> => {
@@ -62,8 +62,7 @@ export async function startInPane(
       return bindMinted(services, { run, generation, token, session, ...launchParams(params) });
     };
     const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
-    const context = predecessorFile(project, launch);
-    if (context !== null) noteForSuccessor(launch, context);
+    tellAtStart(launch, predecessorFile(project, launch));
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
@@ -113,8 +112,9 @@ function launchParams({
   environment,
   vendor,
   prompt,
+  fresh,
 }: CallParams<"claim">): Omit<CallParams<"bindConversation">, "run" | "generation" | "token" | "session"> {
-  return { command, cwd, environment, vendor, prompt };
+  return { command, cwd, environment, vendor, prompt, fresh };
 }
 
 /** Records the wrapper as the holder of the name. One that is gone already has left its exit code, or has not. */

@@ -1,3 +1,4 @@
+import type { Attention } from "../../core/attention.ts";
 import {
   decideRestart,
   NO_ATTEMPTS,
@@ -7,13 +8,18 @@ import {
 } from "../../core/restart.ts";
 import { RECONCILE_MS, STARTS_AT_ONCE } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { failureKind } from "../../store/failure.ts";
+import { projectById } from "../../store/projects.ts";
 import { countRestart, setOnHold } from "../../store/fleet.ts";
 import { holderOf, runById, runsOfWorker, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, desiredWorkers, workerById, type OnHold, type Worker } from "../../store/workers.ts";
 import { KeyedMutex } from "../../util/semaphore.ts";
+import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
+import { heldError } from "../names/claim-refusals.ts";
+import { isOfThisBoot } from "../runs/elsewhere.ts";
 import { SupervisionStates, clearTimer } from "./worker-state.ts";
 import { StartBatch } from "./start-batch.ts";
 import { exitEvidence } from "./exit-evidence.ts";
@@ -36,8 +42,8 @@ export class FleetSupervisor {
   readonly #startBatch = new StartBatch(STARTS_AT_ONCE);
   readonly #minting = new KeyedMutex();
   readonly #states: SupervisionStates;
-  /** The dialogs that runs were blocked by when they ended, until their end is handled. */
-  readonly #dialogs = new Map<string, string>();
+  /** The last attention of runs that have ended, until their end is handled. */
+  readonly #lastAttentions = new Map<string, Attention>();
   readonly #panePoll: PanePoll;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -45,7 +51,7 @@ export class FleetSupervisor {
   constructor(services: LaunchServices) {
     this.#services = services;
     this.#states = new SupervisionStates(services);
-    this.tmux = new TmuxHandle(services.paths, services.log, (server) => this.#panePoll.start(server));
+    this.tmux = new TmuxHandle(services, (server) => this.#panePoll.start(server));
     this.#panePoll = new PanePoll(services, this.tmux);
   }
 
@@ -62,6 +68,7 @@ export class FleetSupervisor {
         this.#reportFailure("the desired workers cannot be read", error);
       }
     };
+    if (desiredWorkers(services.db).length > 0) await this.tmux.findLostServer();
     await adoptPanes(services, this.tmux);
     // Ends that no daemon saw are recorded before anything is decided about them.
     await services.runs.pollNow();
@@ -84,7 +91,8 @@ export class FleetSupervisor {
       if (worker.holderRun !== null || worker.onHold !== null || worker.unresumable !== null) continue;
       if (state.timer !== null || state.starting !== null || state.restartsSuspended) continue;
       const [last] = runsOfWorker(services.db, worker.id, 1);
-      const rebooted = last !== undefined && last.bootId !== services.processes.bootId();
+      // A container that was started again is like a machine that was.
+      const rebooted = last !== undefined && !isOfThisBoot(services.processes, last);
       if (rebooted && !afterBoot) continue;
       // The worker was brought up after its last run ended, but was not started since, or that start failed.
       const isStartDue =
@@ -119,7 +127,7 @@ export class FleetSupervisor {
     const state = this.#states.of(workerId);
     await state.starting?.catch(() => null);
     state.restartsSuspended = false;
-    if (this.liveRun(workerId) !== null) return null;
+    if (this.#liveRunHere(workerId) !== null) return null;
     clearTimer(state);
     state.attempts = NO_ATTEMPTS;
     return this.#start(workerId, input);
@@ -134,10 +142,10 @@ export class FleetSupervisor {
     await state.starting?.catch(() => null);
   }
 
-  /** Notes, inside the change that ends the run, the dialog that the run was blocked by. */
+  /** Notes, inside the change that ends the run, what the run was blocked by. */
   ending({ id, pane }: Run): void {
-    const reason = pane === null ? null : this.#services.conversations.reasonOf(id);
-    if (reason !== null) this.#dialogs.set(id, reason);
+    const last = pane === null ? null : this.#services.conversations.lastAttentionOf(id);
+    if (last !== null) this.#lastAttentions.set(id, last);
   }
 
   /** Handles the end of a run, which is on disk. */
@@ -147,8 +155,9 @@ export class FleetSupervisor {
     const worker = run && workerById(this.#services.db, run.workerId);
     const began = run?.pane != null && run.reason !== RELEASED;
     const isSupervised = began && worker?.desired === true && worker.retiredMs === null;
-    // A run that ended with the machine did not crash, and is not brought back unasked.
-    if (this.#stopped || !isSupervised || run.bootId !== this.#services.processes.bootId()) this.#dialogs.delete(runId);
+    // A run that ended with the machine or its container did not crash, and is not brought back unasked.
+    if (this.#stopped || !isSupervised || !isOfThisBoot(this.#services.processes, run))
+      this.#lastAttentions.delete(runId);
     else void this.#handleEnd(run, worker);
   }
 
@@ -158,14 +167,14 @@ export class FleetSupervisor {
     if (state.handledRun === run.id) return;
     state.handledRun = run.id;
     try {
-      const evidence = await exitEvidence(services, this.tmux, run, worker, this.#dialogs.get(run.id));
-      this.#dialogs.delete(run.id);
+      const evidence = await exitEvidence(services, this.tmux, run, worker, this.#lastAttentions.get(run.id) ?? null);
+      this.#lastAttentions.delete(run.id);
       // The monotonic clock counts where the start is known.
       const since = state.attempts.startsAtMs.at(-1);
       const ranMs = since === undefined ? services.now() - run.startedMs : services.monotonicMs() - since;
       if (run.displacedMs !== null && run.stoppedBy === null) {
         await this.#putOnHold(worker, { state: "on-hold", reason: `taken over by ${run.displacedBy ?? "somebody"}` });
-      } else await this.#decideRestart(worker, { ...evidence, ranMs });
+      } else if (!evidence.refused) await this.#decideRestart(worker, { ...evidence, ranMs });
     } catch (error) {
       state.handledRun = null; // the next reconciliation tries again
       this.#reportFailure(`the end of ${run.id} could not be handled`, error);
@@ -232,8 +241,8 @@ export class FleetSupervisor {
     if (error.details?.unresumable === true || error.code === "held") return;
     if (error.retryable)
       return this.#decideRestart(worker, { exit: null, requested: false, ranMs: 0, onHold: null, terminalLost: true });
-    const reason = error.hint ? `${error.message} (${error.hint})` : error.message;
-    await this.#putOnHold(worker, { state: "on-hold", reason });
+    const { message: reason, next } = error;
+    await this.#putOnHold(worker, { state: "on-hold", reason, ...(next.length > 0 && { next }) });
   }
 
   #start(workerId: number, input: StartInput): Promise<StartedRun | null> {
@@ -248,12 +257,12 @@ export class FleetSupervisor {
 
   async #startOnce(workerId: number, input: StartInput, ready: () => Promise<void>): Promise<StartedRun | null> {
     const services = this.#services;
-    if (this.liveRun(workerId) !== null) return null;
+    if (this.#liveRunHere(workerId) !== null) return null;
     const state = this.#states.of(workerId);
     const worker = workerById(services.db, workerId);
     if (worker?.desired !== true || state.restartsSuspended) {
       const message = `${worker?.name ?? "The worker"} was brought down while starting.`;
-      throw new PerdureError("conflict", message, { hint: "perdure up" });
+      throw new PerdureError("conflict", message, { hint: verb("up") });
     }
     state.attempts = recordStart(state.attempts, services.monotonicMs(), RESTART_RULES);
     const context = { tmux: this.tmux, minting: this.#minting, ready };
@@ -267,12 +276,26 @@ export class FleetSupervisor {
     return run !== null && services.runs.processesOf(run).length > 0 ? run : null;
   }
 
+  /** Returns the run, if it can be seen from here; throws, with where it is, if it cannot. */
+  #liveRunHere(workerId: number): Run | null {
+    const services = this.#services;
+    const run = this.liveRun(workerId);
+    const worker = run && services.runs.isElsewhere(run) ? workerById(services.db, workerId) : null;
+    if (run === null || worker === null) return run;
+    const project = requirePresent(projectById(services.db, worker.projectId), `project ${worker.projectId}`);
+    const because = worker.lease.phase === "displacing" ? "displacing" : "held";
+    throw heldError(services, { project, worker, run, processes: services.runs.processesOf(run) }, because);
+  }
+
   async #putOnHold(worker: Worker, onHold: OnHold): Promise<void> {
     const services = this.#services;
     const subject = { projectId: worker.projectId, workerId: worker.id };
     await services.writer.write(() => {
       setOnHold(services.db, worker.id, onHold);
-      recordEvent(services, `worker.${onHold.state}`, subject, { reason: onHold.reason });
+      recordEvent(services, `worker.${onHold.state}`, subject, {
+        reason: onHold.reason,
+        ...(onHold.next && { next: onHold.next }),
+      });
     });
   }
 }

@@ -1,30 +1,32 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS } from "../../limits/index.ts";
 import { findTmux } from "../../runtime/tmux/find.ts";
+import { remakeSocket } from "../../runtime/tmux/lost-socket.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
+import type { PaneView } from "../../runtime/tmux/paste.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
-import type { StatePaths } from "../../state/paths.ts";
 import { Semaphore } from "../../util/semaphore.ts";
+import type { BaseServices } from "../base-services.ts";
+
+type TmuxHandleServices = Pick<BaseServices, "paths" | "log" | "processes">;
 
 /** The access to perdure's own tmux server. tmux is not looked for before it is needed: many users run one worker in a terminal. */
 export class TmuxHandle {
-  readonly #paths: StatePaths;
-  readonly #log: (line: string) => void;
+  readonly #services: TmuxHandleServices;
   readonly #onServer: (server: TmuxServer) => void;
   #server: TmuxServer | null = null;
   #program: string | null = null;
+  #hadSocket = false;
   #users = 0;
   #ending: Promise<void> | null = null;
   #listing: Promise<Pane[]> | null = null;
   /** Panes are removed one at a time: tmux 3.3 crashes, with every worker, when a session's last panes go at once. */
   readonly #removing = new Semaphore(1);
 
-  constructor(
-    paths: StatePaths,
-    log: (line: string) => void,
-    onServer: (server: TmuxServer) => void = () => undefined,
-  ) {
-    this.#paths = paths;
-    this.#log = log;
+  constructor(services: TmuxHandleServices, onServer: (server: TmuxServer) => void = () => undefined) {
+    this.#services = services;
     this.#onServer = onServer;
   }
 
@@ -39,14 +41,41 @@ export class TmuxHandle {
     const environment = { PATH, HOME, LANG, LC_ALL };
     const tmux = findTmux(PATH);
     this.#program = tmux.file;
-    this.#server = new TmuxServer({ socket: this.#paths.tmux, tmux, environment, log: this.#log });
+    const { paths, log, processes } = this.#services;
+    this.#server = new TmuxServer({ socket: paths.tmux, tmux, environment, log, processes });
     this.#onServer(this.#server);
     return this.#server;
   }
 
   /** Returns the server, or null when none was ever started, so that there are no panes. */
   existingServer(): TmuxServer | null {
-    return existsSync(this.#paths.tmux) ? this.server() : null;
+    return existsSync(this.#services.paths.tmux) ? this.server() : null;
+  }
+
+  /**
+   * Makes the server reachable again after its socket was removed: new terminals could not attach, and a later daemon would take
+   * the fleet for gone. Only a socket that was there is missed, so that nobody without a fleet pays for the search.
+   */
+  restoreSocketIfGone(): void {
+    const isThere = existsSync(this.#services.paths.tmux);
+    const wasThere = this.#hadSocket;
+    this.#hadSocket = isThere;
+    if (wasThere && !isThere) this.#restoreSocket();
+  }
+
+  /** Looks for a server without a socket at the daemon's start, and waits until it can be reached. */
+  async findLostServer(): Promise<void> {
+    this.#hadSocket = existsSync(this.#services.paths.tmux);
+    if (this.#hadSocket || !this.#restoreSocket()) return;
+    const deadline = performance.now() + TMUX_ANSWER_MS;
+    while (!existsSync(this.#services.paths.tmux) && performance.now() < deadline) await sleep(TMUX_EXIT_POLL_MS);
+  }
+
+  #restoreSocket(): boolean {
+    mkdirSync(dirname(this.#services.paths.tmux), { recursive: true, mode: 0o700 });
+    const found = remakeSocket(this.#services.processes, this.#services.paths.tmux);
+    if (found) this.#services.log(`${this.#services.paths.tmux} was removed; the fleet's tmux server makes it again`);
+    return found;
   }
 
   /** Lists the panes; callers share one listing while it is in progress, for a fleet that falls together. */
@@ -63,6 +92,8 @@ export class TmuxHandle {
       return await act();
     } finally {
       this.#users--;
+      // A socket that is removed before the next poll is missed, too.
+      this.#hadSocket ||= existsSync(this.#services.paths.tmux);
     }
   }
 
@@ -75,6 +106,21 @@ export class TmuxHandle {
       .then((empty) => (empty ? server.kill() : undefined))
       .finally(() => (this.#ending = null));
     await this.#ending;
+  }
+
+  /** Looks at the pane of a run; null when it has none. */
+  async view(run: string): Promise<PaneView | null> {
+    return (await this.existingServer()?.view(run)) ?? null;
+  }
+
+  /** Pastes a text into the pane of a run; false when it has none. */
+  async paste(run: string, text: string): Promise<boolean> {
+    return (await this.existingServer()?.paste(run, text)) ?? false;
+  }
+
+  /** Presses Enter in the pane of a run; false when it has none. */
+  async pressEnter(run: string): Promise<boolean> {
+    return (await this.existingServer()?.pressEnter(run)) ?? false;
   }
 
   /** Removes the pane if it still belongs to that run: another server gives the same numbers again. */

@@ -1,5 +1,6 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { setTrustedFleet, trustedFleetOf } from "../../store/fleet.ts";
 import { recordEvent } from "../events.ts";
@@ -48,7 +49,7 @@ export function assertTrusted(services: BaseServices, params: FleetText & Pick<C
   if (known?.digest === digestOfFleet(params)) return;
   const why = known === null ? "was never trusted" : "has changed since it was trusted";
   throw new PerdureError("refused", `The perdure.toml of ${params.here.root} ${why}; nothing was started.`, {
-    hint: "review what it runs, then: perdure trust",
+    hint: hintOf`review what it runs, then: ${verb("trust")}`,
     details: { untrusted: true },
   });
 }

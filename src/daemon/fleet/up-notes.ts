@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FleetEntry } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { hinted, hintOf, verb } from "../../protocol/hint.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
 import { boundConversation, conversationOfRun } from "../../store/conversations.ts";
@@ -9,14 +10,14 @@ import type { LaunchServices } from "../launch/services.ts";
 import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
 
 /** A note to the caller of `up` about something unexpected of a worker that is up. */
-type UpNote = Partial<Pick<UpItem, "reason" | "hint">>;
+type UpNote = Partial<Pick<UpItem, "reason" | "hint" | "next">>;
 
 /** Notes that the conversation continues in the folder where it began, although the entry now names another. */
 export function noteOtherFolder(services: LaunchServices, run: string, { name, cwd }: FleetEntry): UpNote {
   const launchCwd = conversationOfRun(services.db, run)?.launchCwd;
   if (launchCwd === undefined || cwd === null || realPath(launchCwd) === realPath(cwd)) return {};
-  const hint = `perdure restart ${name} --fresh begins one in ${cwd}`;
-  return { reason: `its conversation continues in ${launchCwd}`, hint };
+  const hint = hintOf`${verb("restart", name, "--fresh")} begins one in ${cwd}`;
+  return { reason: `its conversation continues in ${launchCwd}`, ...hinted(hint) };
 }
 
 /** Notes that a running worker was left alone, although its entry changed or a fresh start was asked for. */
@@ -24,7 +25,7 @@ export function noteLeftRunning(services: LaunchServices, id: number, entry: Fle
   const { name, vendor } = entry;
   const old = noteOutdated(services, id, entry, fresh);
   if (old.reason !== undefined || !fresh || vendor === null) return old;
-  return { reason: "and stays in its conversation", hint: `perdure restart ${name} --fresh` };
+  return { reason: "and stays in its conversation", ...hinted(verb("restart", name, "--fresh")) };
 }
 
 function noteOutdated(services: LaunchServices, id: number, entry: FleetEntry, fresh: boolean): UpNote {
@@ -37,13 +38,13 @@ function noteOutdated(services: LaunchServices, id: number, entry: FleetEntry, f
   } catch (error) {
     if (!isPerdureError(error)) throw error;
     const reason = `and cannot be started with what perdure.toml says now: ${error.message}`;
-    return { reason, hint: error.hint ?? null };
+    return { reason, ...hinted(error.next) };
   }
   const bound = boundConversation(services.db, worker);
-  const freshOption = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? " --fresh" : "";
+  const freshOption = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? ["--fresh"] : [];
   return {
     reason: "with what perdure.toml said before",
-    hint: `perdure stop ${name} && perdure up ${name}${freshOption}`,
+    ...hinted(hintOf`${verb("stop", name)} && ${verb("up", name, ...freshOption)}`),
   };
 }
 

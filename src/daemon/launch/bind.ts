@@ -1,13 +1,14 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import { programAsker } from "../../launch/ask-program.ts";
 import { runById, type Run } from "../../store/runs.ts";
-import { lastEntryOfRun } from "../../store/conversations.ts";
+import { boundConversation, lastEntryOfRun } from "../../store/conversations.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
 import { requirePresent } from "../../util/require-present.ts";
 import { assertOwn } from "../permissions/actor.ts";
-import { bindNewConversation, enterRun, recordTranscript } from "../conversations/bindings.ts";
+import { bindNewConversation, enterRun, recordTranscript, wasCleared } from "../conversations/bindings.ts";
 import type { LaunchServices } from "./services.ts";
 import { newLocation, orderFor, repeatedOrder, forkSourceOf } from "./orders.ts";
 import { requireLaunchSpec, storeLaunchSpec, type VendorSpec, type LaunchSpec } from "./spec.ts";
@@ -33,6 +34,7 @@ export async function bindMinted(
       ...location,
       vendorId: params.session,
       provenance: "minted",
+      cleared: params.fresh !== true && wasCleared(boundConversation(services.db, worker)),
     });
     if (initial.state === "good") recordTranscript(services, conversation, initial);
     enterRun(services, found, conversation, "new");
@@ -49,7 +51,7 @@ function initialTranscript(services: LaunchServices, params: CallParams<"bindCon
   const location = newLocation(spec, vendor, forkSourceOf(services, worker));
   const { command, cwd, environment } = spec;
   const program = command.slice(0, vendor.programAt + 1);
-  const ask = programAsker({ command: program, cwd, environment, variables: location.variables });
+  const ask = programAsker(vendor.adapter, { command: program, cwd, environment, variables: location.variables });
   return vendor.adapter.storage.probe({ ...location, id: params.session }, null, ask);
 }
 
@@ -60,7 +62,7 @@ function claimedRun(services: LaunchServices, params: CallParams<"bindConversati
   const spec = requireLaunchSpec(params, worker);
   // A claimer mints before it starts the program; a running program has nothing to bind.
   if (services.runs.hasStarted(run))
-    throw new PerdureError("refused", `${run.id} is already running.`, { hint: "perdure ls" });
+    throw new PerdureError("refused", `${run.id} is already running.`, { hint: verb("ls") });
   if (spec.vendor) return { run, worker, spec, vendor: spec.vendor };
   throw new PerdureError("usage", `${worker.name} was not claimed for a vendor's program.`);
 }

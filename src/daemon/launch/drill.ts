@@ -1,23 +1,33 @@
 import { CUSTODY_TRANSCRIPT_BYTES_MAX } from "../../limits/index.ts";
-import { decideLaunch } from "../../core/launch.ts";
-import { startCommand } from "../../protocol/names.ts";
-import type { DrillCheck, DrillResult, Transcript } from "../../protocol/records/conversation.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
+import type { OtherConfig } from "../../core/launch.ts";
+import { hinted, hintOf, startVerb, verb, type Hint, type HintLike } from "../../protocol/hint.ts";
+import { hasVendorWords } from "../../core/refused-start.ts";
+import type { DrillCheck, DrillResult, GoodTranscript, Transcript } from "../../protocol/records/conversation.ts";
+import { missingIn, type Restored } from "../../protocol/records/restored.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
-import { custodyOf } from "../../store/custody.ts";
-import { boundConversation, type Conversation } from "../../store/conversations.ts";
+import { custodyOf, type CustodyCopy } from "../../store/custody.ts";
+import { boundConversation, lastEntryOfConversation, type Conversation } from "../../store/conversations.ts";
+import { projectById } from "../../store/projects.ts";
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { isFolder } from "../../state/files.ts";
-import { locationOf, probeConversation } from "../conversations/probe.ts";
+import { locationOf } from "../conversations/probe.ts";
+import { decideStart, otherConfigOf } from "./plan.ts";
+import { probeBinding } from "./probe-binding.ts";
+import { isReplaced, replacedProblem } from "./replaced.ts";
 import type { LaunchServices } from "./services.ts";
-import { bindingOf } from "./plan.ts";
+import { recordingOff, removalHint, unrecordedBy } from "./recording.ts";
+import { launchSpecOf, locationForNew } from "./spec.ts";
+import { assertWritable } from "./writable.ts";
 
 /** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
 export async function drillWorker(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
   const conversation = boundConversation(services.db, worker);
   const checks = [
-    ...startChecks(worker, conversation),
+    ...(await projectChecks(services, worker)),
+    ...startChecks(address, worker, conversation),
     ...(conversation === null ? [] : await conversationChecks(services, address, worker, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
@@ -26,7 +36,7 @@ export async function drillWorker(services: LaunchServices, address: string, wor
     address,
     ok: broken === undefined,
     reason: broken?.detail ?? null,
-    hint: broken?.hint ?? null,
+    ...hinted(broken?.next),
     vendor,
     unproved: (vendor !== null && adapterOf(vendor)?.unproved) || null,
     session: conversation?.vendorId ?? null,
@@ -34,12 +44,19 @@ export async function drillWorker(services: LaunchServices, address: string, wor
   };
 }
 
-function startChecks(worker: Worker, conversation: Conversation | null): DrillCheck[] {
+async function projectChecks(services: LaunchServices, { projectId }: Worker): Promise<DrillCheck[]> {
+  const project = projectById(services.db, projectId);
+  if (project === null || !(await isReplaced(project))) return [];
+  const { message, hint } = replacedProblem(project);
+  return [failed("project", message, hint)];
+}
+
+function startChecks(address: string, worker: Worker, conversation: Conversation | null): DrillCheck[] {
   const command = worker.command;
   // A worker without a command is claimed by a library only: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
-  const start = startCommand(name, worker.fleet !== null);
+  const start = startVerb(name, worker.fleet !== null);
   const environment = worker.environment;
   const cwd = conversation?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
@@ -48,7 +65,7 @@ function startChecks(worker: Worker, conversation: Conversation | null): DrillCh
   return [
     "file" in program
       ? passed("program", version === null ? program.file : `${program.file}, version ${version}`)
-      : failed("program", program.missing, `install it, or give its path: perdure run ${name} -- COMMAND`),
+      : failed("program", program.missing, hintOf`install it, or give its path: ${verb("run", name, "--", "COMMAND")}`),
     isFolder(cwd)
       ? passed("folder", cwd)
       : failed(
@@ -61,13 +78,39 @@ function startChecks(worker: Worker, conversation: Conversation | null): DrillCh
       : failed(
           "environment",
           `the recorded environment lacks ${lacking.join(" and ")}`,
-          `start it once from a login shell: ${start}`,
+          hintOf`start it once from a login shell: ${start}`,
         ),
+    ...recordingChecks(address, worker, conversation),
   ];
 }
 
-function adoptHint(name: string, { vendor, vendorId: id }: Conversation): string {
-  return `continue in another folder: perdure adopt ${name} --vendor ${vendor} --conversation ${id} --cwd DIR`;
+/**
+ * Checks the options, variables and settings by which the next start would be refused, or would record nothing, and, for a start that
+ * begins a conversation, whether that could be written.
+ */
+function recordingChecks(address: string, worker: Worker, conversation: Conversation | null): DrillCheck[] {
+  if (worker.vendor === null || adapterOf(worker.vendor) === null) return [];
+  try {
+    const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+    if (spec?.vendor == null || spec.vendor.noConversation) return [];
+    const off = recordingOff(spec, conversation ? locationOf(conversation) : locationForNew(spec, spec.vendor));
+    if (off !== null) return [failed("recording", unrecordedBy(worker.vendor, off), removalHint(off))];
+    if (conversation === null) assertWritable(address, worker, spec, null);
+    return [passed("recording", "nothing that is known turns it off")];
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    return [
+      failed(
+        "recording",
+        error.message,
+        error.next.length > 0 ? error.next : verb("run", worker.name, "--", "COMMAND"),
+      ),
+    ];
+  }
+}
+
+function adoptHint(name: string, { vendor, vendorId: id }: Conversation): Hint {
+  return hintOf`continue in another folder: ${verb("adopt", name, "--vendor", vendor, "--conversation", id, "--cwd", "DIR")}`;
 }
 
 async function conversationChecks(
@@ -81,70 +124,92 @@ async function conversationChecks(
     const hint = "use the version of perdure that bound it";
     return [failed("vendor", `perdure has no adapter for ${conversation.vendor}`, hint)];
   }
+  const isOwn = (pid: number): boolean => isOwnAgent(services, worker, pid);
+  const probe = await probeBinding(services, conversation, { drill: true, isOwn });
+  const otherConfig = otherConfigOfStored(worker, conversation);
+  const { unwritable } = probe;
+  const given = { vendor: conversation.vendor, noConversation: false, fresh: false, accept: false };
+  const input = { ...given, otherConfig, unwritable };
+  const decision = decideStart(services, { address, worker, bound: conversation }, probe, input);
+  const transcript = probe.transcript ?? { state: "absent" };
   const copy = custodyOf(services.db, conversation.id);
-  const copyIntact = copy !== null && (await services.custody.verifiedCopy(copy)) !== null;
-  const transcript = await services.custody.checkAgainstCopy(
-    conversation,
-    await probeConversation(services, conversation),
-    true,
-  );
-  const others = adapter.liveness
-    .holders(locationOf(conversation), services.processes)
-    .filter(({ pid }) => !isOwn(services, worker, pid));
-  const decision = decideLaunch({
-    address,
-    name: worker.name,
-    inPane: worker.fleet !== null,
-    vendor: conversation.vendor,
-    noConversation: false,
-    fresh: false,
-    binding: bindingOf(services, conversation, copyIntact),
-    transcript,
-    holder: others[0] ?? null,
-  });
-  const lost = transcript.state === "absent" || transcript.state === "empty";
-  const refused = decision.step === "refuse" && !(others.length === 0 && lost && copyIntact) ? decision : null;
+  const carried = probe.carried ? `; the next start carries it to ${conversation.launchCwd}` : "";
   return [
-    conversation.transcript === null || isFolder(conversation.configDir)
-      ? passed("config dir", conversation.configDir)
-      : failed(
-          "config dir",
-          `its config dir is gone: ${conversation.configDir}`,
-          `put it back, or: ls ${conversation.configDir}`,
-        ),
-    refused === null
-      ? passed("conversation", conversationDetail(transcript, copy?.sha256 ?? null, lost && copyIntact))
-      : failed("conversation", refused.message, refused.hint),
-    custodyCheck(worker, adapter.storage.noCopyReason, transcript, { exists: copy !== null, intact: copyIntact }),
+    configDirCheck(conversation, probe.restored !== null),
+    decision.step === "refuse"
+      ? failed("conversation", decision.message, decision.hint)
+      : passed("conversation", `${conversationDetail(transcript, copy, probe.restored)}${carried}`),
+    ...vendorCheck(services, worker, conversation),
+    custodyCheck(adapter.storage.noCopyReason, transcript, { exists: copy !== null, intact: probe.hasCopy }),
   ];
 }
 
+function otherConfigOfStored(worker: Worker, conversation: Conversation): OtherConfig | null {
+  try {
+    const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+    return spec && otherConfigOf(spec, conversation);
+  } catch (error) {
+    // Another check says what is wrong with the command.
+    if (!isPerdureError(error)) throw error;
+    return null;
+  }
+}
+
+/** A config dir that is gone is what the conversation check refuses for, unless the copy brings the conversation back. */
+function configDirCheck({ configDir, transcript }: Conversation, restored: boolean): DrillCheck {
+  if (transcript === null || isFolder(configDir)) return passed("config dir", configDir);
+  return warned(
+    "config dir",
+    `its config dir is gone: ${configDir}${restored ? "; the next start makes it again" : ""}`,
+  );
+}
+
 function custodyCheck(
-  { name, fleet }: Worker,
   noCopyReason: string | undefined,
   transcript: Transcript,
   copy: { exists: boolean; intact: boolean },
 ): DrillCheck {
-  const start = startCommand(name, fleet !== null);
   if (copy.intact) return passed("custody", "perdure's copy is intact");
   if (noCopyReason !== undefined) return passed("custody", `no copy is possible: ${noCopyReason}`);
-  if (copy.exists) {
-    return failed("custody", "perdure's copy of its conversation is damaged", `the next start replaces it: ${start}`);
-  }
+  if (copy.exists)
+    return warned("custody", "perdure's copy of its conversation is damaged; the next start replaces it");
   if (transcript.state !== "good") return passed("custody", "nothing was said yet, so there is nothing to copy");
   if (transcript.bytes > CUSTODY_TRANSCRIPT_BYTES_MAX) return passed("custody", "it is too long to be copied");
-  return failed("custody", "perdure has no copy of its conversation", `the next start makes one: ${start}`);
+  return warned("custody", "perdure has no copy of its conversation yet; the next start makes one");
 }
 
-function conversationDetail(transcript: Transcript, sha256: string | null, fromCopy: boolean): string {
-  if (fromCopy) return "the vendor has lost it; it would be restored from perdure's copy";
-  if (transcript.state === "good")
-    return `${transcript.bytes} bytes${sha256 === null ? "" : `, as in the copy (sha256 ${sha256.slice(0, 12)}…)`}`;
+function conversationDetail(transcript: Transcript, copy: CustodyCopy | null, restored: Restored | null): string {
+  if (restored !== null)
+    return `the vendor has lost it; it would be restored from perdure's copy${missingIn(restored)}`;
+  if (transcript.state === "good") {
+    return `${transcript.bytes} bytes${copy === null ? "" : `, ${comparedWith(copy, transcript)}`}`;
+  }
   return transcript.state === "unseen" ? "only its vendor can read it" : "nothing was said in it yet";
 }
 
+/** Compares a transcript with its copy. A database may have changed anywhere; a file whose beginning was changed is refused before. */
+function comparedWith({ bytes, sha256 }: CustodyCopy, transcript: GoodTranscript): string {
+  if (transcript.printed !== undefined && transcript.printed !== sha256) return "changed since the copy";
+  const isWhole = transcript.printed !== undefined || transcript.bytes <= bytes;
+  return isWhole ? `as in the copy (sha256 ${sha256.slice(0, 12)}…)` : `of which the copy has the first ${bytes}`;
+}
+
+/** A refusal that nobody overheard may have had any reason, a missing login for one, so the next start may do better. */
+function vendorCheck(services: LaunchServices, worker: Worker, conversation: Conversation): DrillCheck[] {
+  const reason = worker.unresumable;
+  if (reason === null || !wasRefusedByVendor(services, worker, conversation)) return [];
+  if (!hasVendorWords(reason)) return [warned("vendor", `at the last start ${reason}`)];
+  return [failed("vendor", reason, hintOf`see what it says: ${verb("run", worker.name)}; or start over: --fresh`)];
+}
+
+/** Tells whether the vendor's program itself refused the last start, although nothing is wrong as far as can be seen. */
+function wasRefusedByVendor({ db }: LaunchServices, { unresumable }: Worker, { id }: Conversation): boolean {
+  const last = lastEntryOfConversation(db, id);
+  return unresumable !== null && last?.began === "resume" && last.proved === "pending";
+}
+
 /** Tells whether the process is the worker's own agent, which runs now. */
-function isOwn(services: LaunchServices, worker: Worker, pid: number): boolean {
+function isOwnAgent(services: LaunchServices, worker: Worker, pid: number): boolean {
   const isOurs = services.processes.variable(pid, "PERDURE_SOCKET") === services.paths.socket;
   return isOurs && worker.holderRun !== null && services.processes.variable(pid, "PERDURE_RUN") === worker.holderRun;
 }
@@ -153,6 +218,10 @@ function passed(check: string, detail: string): DrillCheck {
   return { check, ok: true, detail, hint: null };
 }
 
-function failed(check: string, detail: string, hint: string): DrillCheck {
-  return { check, ok: false, detail, hint };
+function warned(check: string, detail: string): DrillCheck {
+  return { check, ok: true, detail, hint: null, warning: true };
+}
+
+function failed(check: string, detail: string, hint: HintLike): DrillCheck {
+  return { check, ok: false, detail, ...hinted(hint) };
 }

@@ -1,5 +1,6 @@
 import type { LaunchStep } from "../../protocol/records/launch.ts";
 import type { Conversation } from "../../store/conversations.ts";
+import { wasCleared } from "../conversations/bindings.ts";
 import type { LaunchSpec } from "./spec.ts";
 
 // A file of its own, because the rule is looked for by its name.
@@ -10,10 +11,10 @@ import type { LaunchSpec } from "./spec.ts";
  */
 export function firstPromptOf(
   { prompt }: LaunchSpec,
-  { forkedFrom, provenance }: Conversation,
+  conversation: Conversation,
   step: LaunchStep,
   firstTurnPending: boolean,
 ): string | null {
-  const begins = forkedFrom === null && provenance !== "rotated";
+  const begins = conversation.forkedFrom === null && !wasCleared(conversation);
   return begins && (step === "new" || firstTurnPending) ? prompt : null;
 }

@@ -1,8 +1,12 @@
 import type { LaunchOrder, LaunchStep, MintOrder } from "../../protocol/records/launch.ts";
+import { introduce } from "../../core/introduction.ts";
+import { mailSettingsAt } from "../../project/config/mail.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { formatAddress } from "../../protocol/names.ts";
 import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
-import type { Worker } from "../../store/workers.ts";
+import { projectById } from "../../store/projects.ts";
+import { workersOfProject, type Worker } from "../../store/workers.ts";
 import { withoutPrivateEnv } from "../../vendors/environment.ts";
 import { locationOf } from "../conversations/probe.ts";
 import type { LaunchServices } from "./services.ts";
@@ -16,6 +20,8 @@ export interface LaunchRequest {
   run: Run;
   spec: LaunchSpec;
   fresh: boolean;
+  /** The operator takes the other side of a split. */
+  accept: boolean;
   probe: ConversationProbe;
   /** The conversation is resumed before its first turn. */
   firstTurnPending?: boolean;
@@ -27,7 +33,10 @@ export interface Orders {
 }
 
 /** Returns the order of a run once more, for a repeated claim or binding whose answer was lost. */
-export function repeatedOrder(services: LaunchServices, request: Omit<LaunchRequest, "probe" | "fresh">): Orders {
+export function repeatedOrder(
+  services: LaunchServices,
+  request: Omit<LaunchRequest, "probe" | "fresh" | "accept">,
+): Orders {
   const entry = lastEntryOfRun(services.db, request.run.id);
   const conversation = conversationOfRun(services.db, request.run.id);
   if (conversation && entry) {
@@ -59,13 +68,16 @@ export function orderFor(
   const from = stem && { session: stem.vendorId, transcript: stem.transcript };
   const locations = {
     runDir: services.runs.runDir(run.id),
+    cwd: conversation.launchCwd,
     configDir,
     transcript,
     from,
     environment: spec.environment,
   };
   const prompt = firstPromptOf(spec, conversation, step, firstTurnPending === true);
-  const plan = adapter.launch.plan({ step, session: id, name: worker.name, args, prompt, declared, ...locations });
+  const request = { step, session: id, name: worker.name, args, prompt, declared, ...locations };
+  const planned = adapter.launch.plan(request);
+  const plan = adapter.launch.withTools?.(planned, request) ?? planned;
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
     cwd: conversation.launchCwd,
@@ -78,7 +90,20 @@ export function orderFor(
     mirrors: plan.mirrors ?? [],
     freePort: plan.freePort ?? false,
     session: { vendor: conversation.vendor, id: conversation.vendorId, step, restored: null },
+    programAt,
+    introduction: introductionOf(services, worker),
+    judged: adapter.unproved === null && adapter.launch.readArgs(args).headless,
   };
+}
+
+/** Returns what the worker's agent is told at the start of a run; null if its project wants nothing said. */
+function introductionOf(services: LaunchServices, worker: Worker): string | null {
+  const project = projectById(services.db, worker.projectId);
+  if (project === null || mailSettingsAt(project.root).introduce === false) return null;
+  const peers = workersOfProject(services.db, project.id)
+    .filter(({ id, ephemeral }) => id !== worker.id && !ephemeral)
+    .map(({ name, vendor, fleet }) => ({ name, vendor, about: fleet?.about ?? null }));
+  return introduce(formatAddress(project.slug, worker.name), worker.fleet?.about ?? null, peers);
 }
 
 export function plainOrder({ command, cwd, environment }: LaunchSpec): LaunchOrder {

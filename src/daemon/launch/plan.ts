@@ -1,15 +1,31 @@
+import { resolve } from "node:path";
 import type { LaunchOrder, LaunchStep } from "../../protocol/records/launch.ts";
-import { decideLaunch, type LaunchInput } from "../../core/launch.ts";
+import { decideLaunch, type LaunchDecision, type LaunchInput, type OtherConfig } from "../../core/launch.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import type { Unwritable } from "../../protocol/records/conversation.ts";
 import {
   lastEntryOfConversation,
   conversationById,
   type Conversation,
   boundConversation,
 } from "../../store/conversations.ts";
-import { bindNewConversation, enterRun, leaveConversation, recordTranscript } from "../conversations/bindings.ts";
+import type { Worker } from "../../store/workers.ts";
+import { isSameFile, statIfThere } from "../../state/files.ts";
+import {
+  acceptSplit,
+  bindNewConversation,
+  enterRun,
+  leaveConversation,
+  recordTranscript,
+  wasCleared,
+} from "../conversations/bindings.ts";
+import { isOfOtherNamespace } from "../runs/elsewhere.ts";
+import type { ConversationProbe } from "./probe-binding.ts";
 import type { LaunchServices } from "./services.ts";
-import { locationForNew } from "./spec.ts";
+import { locationOf } from "../conversations/probe.ts";
+import { assertRecorded } from "./recording.ts";
+import { locationForNew, programVariables, type LaunchSpec } from "./spec.ts";
+import { unwritablePlace } from "./writable.ts";
 import {
   type LaunchRequest,
   type Orders,
@@ -24,17 +40,13 @@ import {
 export function planLaunch(services: LaunchServices, request: LaunchRequest): Orders {
   const { worker, run, spec, probe } = request;
   const bound = boundConversation(services.db, worker);
-  if (bound && !request.fresh) assertSameConfig(request, bound);
-  const decision = decideLaunch({
-    address: request.address,
-    name: worker.name,
-    inPane: worker.fleet !== null,
+  const decision = decideStart(services, { address: request.address, worker, bound }, probe, {
     vendor: spec.vendor?.adapter.vendor ?? null,
     noConversation: spec.vendor?.noConversation ?? false,
     fresh: request.fresh,
-    binding: bound && bindingOf(services, bound, probe.hasCopy),
-    transcript: probe.transcript,
-    holder: probe.holder,
+    accept: request.accept,
+    otherConfig: bound && otherConfigOf(spec, bound),
+    unwritable: unwritableStart(services, request, bound),
   });
   if (decision.step === "refuse") {
     throw new PerdureError(decision.code, decision.message, {
@@ -46,8 +58,12 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     if (request.fresh && bound && spec.vendor === null) leaveConversation(services, worker, run, bound);
     return { launch: plainOrder(spec), mint: null };
   }
+  const source = request.fresh ? null : forkSourceOf(services, worker);
+  const isBound = bound !== null && !request.fresh;
+  assertRecorded(spec, isBound ? locationOf(bound) : newLocation(spec, spec.vendor, source), worker.name);
   if (decision.step === "resume" && bound) {
     if (probe.transcript?.state === "good") recordTranscript(services, bound, probe.transcript);
+    if (probe.split !== null) acceptSplit(services, worker, run, bound, probe.split);
     const order = enterAndOrder(services, { ...request, firstTurnPending: decision.firstTurnPending }, bound, "resume");
     if (order.session) order.session.restored = probe.restored;
     return { launch: order, mint: null };
@@ -61,47 +77,83 @@ export function planLaunch(services: LaunchServices, request: LaunchRequest): Or
     return { launch: enterAndOrder(services, request, bound, bound.forkedFrom === null ? "new" : "fork"), mint: null };
   }
   const { identity } = spec.vendor.adapter.launch;
-  const source = request.fresh ? null : forkSourceOf(services, worker);
   if (identity.kind === "minted") return { launch: null, mint: mintOrder(spec, spec.vendor, source) };
   const conversation = bindNewConversation(services, worker, run, {
     ...newLocation(spec, spec.vendor, source),
     vendorId: identity.choose(),
     provenance: "assigned",
+    cleared: !request.fresh && wasCleared(bound),
   });
   return { launch: enterAndOrder(services, request, conversation, source ? "fork" : "new"), mint: null };
 }
 
-export function bindingOf(
+/** Returns what keeps the start from writing its conversation; null for a run in a container, whose mounts are not the daemon's. */
+function unwritableStart(
+  services: LaunchServices,
+  { worker, run, spec, probe, fresh }: LaunchRequest,
+  bound: Conversation | null,
+): Unwritable | null {
+  if (spec.vendor === null || spec.vendor.noConversation || isOfOtherNamespace(services.processes, run)) return null;
+  if (bound !== null && !fresh) return probe.unwritable;
+  return unwritablePlace(newLocation(spec, spec.vendor, fresh ? null : forkSourceOf(services, worker)));
+}
+
+interface StartOf {
+  address: string;
+  worker: Worker;
+  bound: Conversation | null;
+}
+
+/** Decides how the worker would start after these findings. A start, a drill and `up --resume` all decide here. */
+export function decideStart(
+  services: LaunchServices,
+  { address, worker, bound }: StartOf,
+  probe: ConversationProbe,
+  input: Pick<LaunchInput, "vendor" | "noConversation" | "fresh" | "accept" | "otherConfig" | "unwritable">,
+): LaunchDecision {
+  const { transcript, holder, split, obstacle, archived } = probe;
+  const place = { address, name: worker.name, inPane: worker.fleet !== null };
+  const binding = bound && bindingOf(services, bound, probe);
+  return decideLaunch({ ...place, ...input, binding, transcript, holder, split, obstacle, archived });
+}
+
+function bindingOf(
   services: LaunchServices,
   conversation: Conversation,
-  hasCopy: boolean,
+  { hasCopy, restored }: ConversationProbe,
 ): NonNullable<LaunchInput["binding"]> {
+  const last = lastEntryOfConversation(services.db, conversation.id);
   return {
     vendor: conversation.vendor,
     id: conversation.vendorId,
-    bytes: conversation.transcriptBytes,
+    bytes: restored?.bytes ?? conversation.transcriptBytes,
     sameBoot: conversation.transcriptBoot === services.processes.bootId(),
     prompted: conversation.prompted,
-    hadRun: lastEntryOfConversation(services.db, conversation.id) !== null,
+    hadRun: last !== null,
     hasCopy,
     minted: conversation.provenance === "minted",
+    unrecorded: conversation.prompted && last?.proved === "false" ? last.evidence : null,
   };
 }
 
-/** Refuses a command that changes the config dir (`env CLAUDE_CONFIG_DIR=… claude`): the same id is another conversation there. */
-function assertSameConfig({ spec, address, worker }: LaunchRequest, bound: Conversation): void {
-  if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return;
+/**
+ * Returns the config dir that the start would use, if it is not the conversation's: the command sets a variable
+ * (`env CLAUDE_CONFIG_DIR=… claude`), or a link on the way leads elsewhere since.
+ */
+export function otherConfigOf(spec: LaunchSpec, bound: Conversation): OtherConfig | null {
+  if (spec.vendor === null || spec.vendor.noConversation || spec.vendor.adapter.vendor !== bound.vendor) return null;
+  const { adapter, programAt } = spec.vendor;
   const variables = bound.variables;
   const set = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== null);
-  const unset = Object.keys(variables).filter((name) => variables[name] === null);
   const environment = { ...spec.environment, ...Object.fromEntries(set) };
-  for (const name of unset) delete environment[name];
-  const { configDir } = locationForNew({ ...spec, cwd: bound.launchCwd, environment }, spec.vendor);
-  if (configDir === bound.configDir) return;
-  const message = `The command uses the config dir ${configDir}, but the conversation of ${address} is in ${bound.configDir}.`;
-  throw new PerdureError("refused", message, {
-    hint: `omit the variable, or start a new conversation there: perdure run ${worker.name} --fresh -- COMMAND`,
-  });
+  for (const name of Object.keys(variables)) if (variables[name] === null) delete environment[name];
+  const start = { ...spec, cwd: bound.launchCwd, environment };
+  const { configDir } = locationForNew(start, spec.vendor);
+  const own = bound.configDir;
+  if (isSameFile(configDir, own)) return null;
+  const path = resolve(bound.launchCwd, adapter.storage.configDirOf(environment).dir);
+  const assigned = resolve(bound.launchCwd, adapter.storage.configDirOf(programVariables(start, programAt)).dir);
+  return { configDir, own, ownExists: statIfThere(own) !== undefined, path: assigned === path ? path : null };
 }
 
 function enterAndOrder(

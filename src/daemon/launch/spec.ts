@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import type { Declared, Variables } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
@@ -43,7 +44,7 @@ export function requireLaunchSpec(input: ClaimInput, worker: Worker): LaunchSpec
   const spec = launchSpecOf(input, worker);
   if (spec !== null) return spec;
   throw new PerdureError("usage", `${worker.name} has never been started, so there is no command to repeat.`, {
-    hint: `perdure run ${worker.name} -- COMMAND`,
+    hint: verb("run", worker.name, "--", "COMMAND"),
   });
 }
 
@@ -91,15 +92,24 @@ export function requireAdapter(vendor: string): Adapter {
   throw unknownVendor(vendor);
 }
 
-/** Returns where the vendor will store a new conversation; variables in the command (`env CLAUDE_CONFIG_DIR=… claude`) count. */
-export function locationForNew(
-  { command, cwd, environment }: LaunchSpec,
-  { adapter, programAt }: Pick<VendorSpec, "adapter" | "programAt">,
-): { vendor: string; configDir: string; variables: Variables; launchCwd: string } {
+/** Returns the variables of the program, with those that the words in front of it assign: `env CLAUDE_CONFIG_DIR=… claude`. */
+export function programVariables(
+  { command, environment }: Pick<LaunchSpec, "command" | "environment">,
+  programAt: number,
+): Record<string, string> {
   const assigned = command.slice(0, programAt).flatMap((word) => {
     const at = word.indexOf("=");
     return /^[A-Za-z_][A-Za-z0-9_]*=/.test(word) ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
   });
-  const { dir, variables } = adapter.storage.configDirOf({ ...environment, ...Object.fromEntries(assigned) });
+  return { ...environment, ...Object.fromEntries(assigned) };
+}
+
+/** Returns where the vendor will store a new conversation; variables in the command count. */
+export function locationForNew(
+  spec: LaunchSpec,
+  { adapter, programAt }: Pick<VendorSpec, "adapter" | "programAt">,
+): { vendor: string; configDir: string; variables: Variables; launchCwd: string } {
+  const { cwd } = spec;
+  const { dir, variables } = adapter.storage.configDirOf(programVariables(spec, programAt));
   return { vendor: adapter.vendor, configDir: realPath(resolve(cwd, dir)), variables, launchCwd: cwd };
 }

@@ -1,15 +1,18 @@
+import { nextState } from "../../core/mail.ts";
 import { MAILBOX_BYTES_MAX, MAILBOX_MESSAGES_MAX, SENDER_PER_SECOND } from "../../limits/index.ts";
 import { findWaitCycle } from "../../core/ask-cycle.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { checkMessageBytes, OPERATOR, type Admitted, type Attachment } from "../../protocol/records/mail.ts";
 import { insertMessage, messageById } from "../../store/messages.ts";
+import { hopsOfRun } from "../../store/wakes.ts";
 import type { MailboxCount } from "../../store/mailbox-counters.ts";
 import { workerById } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
 import { digestOfMessage } from "./integrity.ts";
-import { assertSameMessage } from "./message-ids.ts";
+import { assertSameMessage, messageUid } from "./message-ids.ts";
 import { mailboxKey } from "./mailbox-change.ts";
 import type { Recipient } from "./recipients.ts";
 import { isSentBy, type Sender } from "./sender.ts";
@@ -37,6 +40,7 @@ export interface MailDraft {
 export function admit(services: MailServices, sender: Sender, recipient: Recipient, draft: MailDraft): Admitted {
   const { project, worker, renamedFrom } = recipient;
   const to = worker ? formatAddress(project.slug, worker.name) : OPERATOR;
+  const outlook = worker === null ? null : services.mail.outlookOf(worker.id);
   const digest = digestOfMessage({
     id: draft.id,
     from: sender.worker?.id ?? null,
@@ -50,7 +54,8 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   const known = draft.isFirst ? null : messageById(services.db, draft.id);
   if (known) {
     assertSameMessage(known, digest);
-    return { id: known.id, to, state: known.state, seq: known.seq, renamedFrom, again: true };
+    const uid = messageUid(services, known.id);
+    return { id: known.id, uid, to, state: known.state, seq: known.seq, renamedFrom, again: true, outlook };
   }
   const bytes = checkMessageBytes(draft.body);
   assertRoom(services.db.mailboxCounters.count(project.id, worker?.id ?? null), bytes, to, worker?.name ?? null);
@@ -72,18 +77,26 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
     replyTo: draft.replyTo,
     expectsReply: draft.expectsReply,
     attachments: draft.attachments,
+    hops: sender.run === null ? 0 : hopsOfRun(services.db, sender.run.id) + 1,
   });
   services.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
-  const subject = { projectId: project.id, ...(worker ? { workerId: worker.id } : {}) };
+  const subject = {
+    projectId: project.id,
+    ...(worker ? { workerId: worker.id } : {}),
+    ...(sender.run ? { run: sender.run.id } : {}),
+  };
   recordEvent(services, "mail.queued", subject, { id: draft.id, from: sender.name });
   services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
-  return { id: draft.id, to, state: "queued", seq, renamedFrom, again: false };
+  const uid = messageUid(services, draft.id);
+  return { id: draft.id, uid, to, state: "queued", seq, renamedFrom, again: false, outlook };
 }
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
   if (before.messages < MAILBOX_MESSAGES_MAX && before.bytes + bytes <= MAILBOX_BYTES_MAX) return;
   throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
-    hint: reader ? `the worker has to read them: perdure run ${reader}, perdure inbox ${reader}` : "perdure inbox",
+    hint: reader
+      ? hintOf`the worker has to read them: ${verb("run", reader)}, ${verb("inbox", reader)}`
+      : verb("inbox"),
     details: { ...before },
   });
 }
@@ -110,7 +123,7 @@ function waitCycleError(services: MailServices, ask: string, from: number | null
     "conflict",
     `${waitingName} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
     {
-      hint: `answer first: perdure reply ${ask} TEXT; or send without waiting: perdure send ${to} TEXT`,
+      hint: hintOf`answer first: ${verb("reply", ask, "TEXT")}; or send without waiting: ${verb("send", to, "TEXT")}`,
       details: { ask, body: askMessage?.body },
     },
   );
@@ -121,12 +134,19 @@ function supersede(services: MailServices, sender: Sender, { project, worker }: 
   const isOwn = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
   if (!isOwn || old.projectId !== project.id) {
     throw new PerdureError("not-found", `You have sent no message ${id} to this reader.`, {
-      hint: "perdure mail ID",
+      hint: verb("mail", "ID"),
     });
   }
-  if (transition(services, old, "supersede", { run: sender.run?.id ?? null, reason: "superseded by a later message" }))
-    return;
-  throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
-    hint: "send without --supersedes",
+  if (nextState(old.state, "supersede") === null) {
+    throw new PerdureError("conflict", `It is too late to supersede ${id}: it is ${old.state}.`, {
+      hint: "send without --supersedes",
+    });
+  }
+  // Only now: a refusal would undo the record of what hooks have taken.
+  services.mail.recall(old.toWorker);
+  const run = sender.run?.id ?? null;
+  transition(services, messageById(services.db, id) ?? old, "supersede", {
+    run,
+    reason: "superseded by a later message",
   });
 }

@@ -1,6 +1,7 @@
 import type { WaitingAsk } from "../../core/ask-cycle.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { messageById, firstReplyTo } from "../../store/messages.ts";
 import { leaseStanding } from "../../core/lease.ts";
@@ -15,7 +16,7 @@ import { recipientOf } from "./recipients.ts";
 import { senderOf, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
 import type { MailServices } from "./services.ts";
-import { expiryOf } from "./send.ts";
+import { assertNoneMoved, expiryOf } from "./send.ts";
 
 /**
  * Sends a message and waits for the answer. The caller chooses the id, so that a repeated call, after a restart of the daemon,
@@ -27,6 +28,7 @@ export async function askAndWait(
   params: CallParams<"ask">,
   closed: AbortSignal,
 ): Promise<CallResults["ask"]> {
+  if (actor.kind === "operator") await assertNoneMoved(services, params, [params.to]);
   let stopWaiting = (): void => undefined;
   try {
     const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
@@ -77,7 +79,7 @@ async function waitForReply(
     }
     if ((await change.outcome) === "timed-out") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
-        hint: `it may still come, to your inbox: perdure mail ${id}`,
+        hint: hintOf`it may still come, to your inbox: ${verb("mail", id)}`,
         details: { id },
       });
     }
@@ -99,7 +101,7 @@ function findReply(services: MailServices, id: string, { run, worker }: Sender):
   const ask = messageById(services.db, id);
   if (ask !== null && !["expired", "cancelled", "superseded", "dead"].includes(ask.state)) return null;
   throw new PerdureError("refused", `${id} can no longer be answered: it is ${ask?.state ?? "gone"}.`, {
-    hint: `perdure mail ${id}`,
+    hint: verb("mail", id),
     details: { id, state: ask?.state },
   });
 }
@@ -118,6 +120,8 @@ async function offerReply(
   const run = sender.run?.id ?? OPERATOR;
   await services.writer.write(() => {
     if (sender.run) assertCurrent(services, sender.run.id, sender.run.generation);
+    // The reply may lie ready for the asker's next hook: it must not arrive both ways.
+    services.mail.recall(sender.worker?.id ?? null);
     const reply = messageById(services.db, replyId);
     if (!reply || !transition(services, reply, "offer", { run, generation: sender.run?.generation ?? 0 })) return;
     if (nested) transition(services, { ...reply, state: "offered" }, "read", { run });

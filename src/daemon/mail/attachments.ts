@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ATTACHMENT_BYTES_MAX, ATTACHMENT_SWEEP_MS, CUSTODY_CHUNK_BYTES } from "../../limits/index.ts";
@@ -103,6 +104,8 @@ function tooLarge(file: string, bytes: number): PerdureError {
 
 /** Deletes copies that belong to no message. Recent ones stay, because their message may be about to be admitted. */
 export async function sweepAttachments(services: MailServices): Promise<void> {
+  // Where nothing was ever attached, the module that reads folders is not even loaded.
+  if (!existsSync(services.paths.attachments)) return;
   const folders = new Set(allAttachments(services.db).map(({ file }) => dirname(file)));
   for (const name of await readdir(services.paths.attachments).catch(noneIfMissing)) {
     const folder = join(services.paths.attachments, name);

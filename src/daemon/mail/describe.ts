@@ -1,12 +1,15 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR, type MailStep, type MessageRecord } from "../../protocol/records/mail.ts";
+import { storeUid } from "../../store/meta.ts";
 import { messageById, messagesByIdPrefix, stepsOf, type Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
 import type { BaseServices } from "../base-services.ts";
 import { assertIntact } from "./integrity.ts";
+import { messageUid } from "./message-ids.ts";
 
 export function describeMessage(services: Pick<BaseServices, "db">, message: Message): MessageRecord {
   const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
@@ -14,6 +17,7 @@ export function describeMessage(services: Pick<BaseServices, "db">, message: Mes
   assertIntact(message);
   return {
     id: message.id,
+    uid: messageUid(services, message.id),
     seq: message.seq,
     from: message.fromName,
     to: worker && project ? formatAddress(project.slug, worker.name) : OPERATOR,
@@ -39,6 +43,8 @@ export function describeSteps(services: Pick<BaseServices, "db">, message: Messa
 
 /** Returns the message with this id, or with an id that uniquely begins like this. */
 export function findMessage(services: Pick<BaseServices, "db">, idOrStart: string): Message {
+  const own = `${storeUid(services.db)}.`;
+  if (idOrStart.startsWith(own)) return findMessage(services, idOrStart.slice(own.length));
   const exact = messageById(services.db, idOrStart);
   if (exact) return exact;
   const [only, another] = messagesByIdPrefix(services.db, idOrStart);
@@ -49,6 +55,6 @@ export function findMessage(services: Pick<BaseServices, "db">, idOrStart: strin
     });
   }
   throw new PerdureError("not-found", `There is no message ${JSON.stringify(idOrStart)}.`, {
-    hint: "it may be too old to be kept; perdure inbox --all lists the messages",
+    hint: hintOf`it may be too old to be kept; ${verb("inbox", "--all")} lists the messages`,
   });
 }

@@ -2,7 +2,7 @@ import type { Attachment } from "../../protocol/records/mail.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { checkStore } from "../../store/check.ts";
 import { DamagedRow } from "../../store/failure.ts";
-import type { Message } from "../../store/messages.ts";
+import { messagesOfProject, setMessageProject, type Message } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
 
 interface DigestedFields {
@@ -36,6 +36,15 @@ export function assertIntact(row: Message): void {
   const { id, fromWorker: from, projectId: project, toWorker: to, body, replyTo, expectsReply, attachments } = row;
   if (digestOfMessage({ id, from, project, to, body, replyTo, expectsReply, attachments }) === row.digest) return;
   throw new DamagedRow(`message ${row.seq} is not what was admitted`);
+}
+
+/** Gives the messages of a project to another one, inside a change; each has to be what was admitted, and gets a new digest. */
+export function moveMessages({ db }: Pick<BaseServices, "db">, from: number, into: number): void {
+  for (const row of messagesOfProject(db, from)) {
+    assertIntact(row);
+    const { seq, fromWorker, toWorker: to } = row;
+    setMessageProject(db, seq, into, digestOfMessage({ ...row, from: fromWorker, to, project: into }));
+  }
 }
 
 /**

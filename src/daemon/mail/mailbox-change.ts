@@ -40,6 +40,11 @@ export function mailboxKey(projectId: number, to: number | null): string {
   return `mailbox ${projectId} ${to ?? 0}`;
 }
 
+/** Returns the key of changes to what a worker's person sees of it, besides new mail: its address, and how much mail is left. */
+export function statusLineKey(workerId: number): string {
+  return `status line ${workerId}`;
+}
+
 /** Returns the key of changes to an ask: another state, or an answer. */
 export function askKey(id: string): string {
   return `ask ${id}`;

@@ -48,6 +48,8 @@ export function returnUnarrived(services: MailServices, reader: MailboxReader, i
   for (const message of offersOfRun(services.db, reader.run)) {
     const isInMailbox = message.projectId === reader.projectId && message.toWorker === reader.to;
     if (message.state !== "offered" || inHand.has(message.id) || !isInMailbox) continue;
+    // A hook or a tool has handed it over, and the conversation will show whether it arrived.
+    if (!services.mail.hasOfferDeadline(message.seq)) continue;
     transition(services, message, "return", { run: reader.run, reason: "it never arrived" });
   }
 }

@@ -1,4 +1,5 @@
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { OPERATOR, SUPERVISOR } from "../../protocol/records/mail.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
@@ -63,14 +64,16 @@ export function projectFor(services: MailServices, sender: Sender, { here, proje
   if (sender.project === null) return named ?? registerProject(services, here);
   if (project === null || named?.id === sender.project.id) return sender.project;
   throw new PerdureError("refused", `${sender.name} may not mail another project (${project}).`, {
-    hint: "mail stays inside a project; the operator can pass it on: perdure send operator TEXT",
+    hint: hintOf`mail stays inside a project; the operator can pass it on: ${verb("send", "operator", "TEXT")}`,
   });
 }
 
 /** Returns the worker that started the sender, or null for the operator. A nested agent's supervisor is its own worker. */
 function supervisorOf(services: MailServices, { worker }: Sender, nested: boolean): Worker | null {
   if (worker === null) {
-    throw new PerdureError("usage", "The operator has no supervisor.", { hint: "perdure ls lists who can be mailed" });
+    throw new PerdureError("usage", "The operator has no supervisor.", {
+      hint: hintOf`${verb("ls")} lists who can be mailed`,
+    });
   }
   if (nested) return worker;
   const above = worker.startedBy === null ? null : workerById(services.db, worker.startedBy);

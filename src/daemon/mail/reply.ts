@@ -1,6 +1,7 @@
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
@@ -38,7 +39,10 @@ export async function replyToSender(
         waits: false,
         attachments,
       });
-      if (!admitted.again) transition(services, original, "answer", { run: sender.run?.id ?? null });
+      // What waits for a hook would come as new mail after it was answered.
+      services.mail.recall(original.toWorker);
+      const answered = messageById(services.db, original.id) ?? original;
+      if (!admitted.again) transition(services, answered, "answer", { run: sender.run?.id ?? null });
       services.mail.notify(askKey(original.id));
       return { ...admitted, replyTo: original.id };
     }),
@@ -56,15 +60,15 @@ function repliedMessage(services: MailServices, sender: Sender, params: CallPara
   if (params.id !== null) {
     const found = findMessage(services, params.id);
     if (found.toWorker === to && (to !== null || found.projectId === project.id)) return found;
-    throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: "perdure pending" });
+    throw new PerdureError("refused", `${found.id} was not sent to ${sender.name}.`, { hint: verb("pending") });
   }
   const [only, another] = unansweredMessages(services.db, project.id, to, LIST_ROWS_MAX);
   if (only && !another) return only;
   if (!only) {
-    throw new PerdureError("not-found", `No message to ${sender.name} waits for a reply.`, { hint: "perdure inbox" });
+    throw new PerdureError("not-found", `No message to ${sender.name} waits for a reply.`, { hint: verb("inbox") });
   }
   throw new PerdureError("usage", "Several messages wait for a reply; give an ID.", {
-    hint: "perdure pending; then: perdure reply ID TEXT",
+    hint: hintOf`${verb("pending")}; then: ${verb("reply", "ID", "TEXT")}`,
   });
 }
 
@@ -73,7 +77,7 @@ function askerOf(services: MailServices, original: Message): Recipient {
   const worker = original.fromWorker === null ? null : workerById(services.db, original.fromWorker);
   if (worker?.retiredMs != null) {
     throw new PerdureError("not-found", `${original.fromName} was retired, so nobody would read the reply.`, {
-      hint: `perdure mail ${original.id}`,
+      hint: verb("mail", original.id),
     });
   }
   return { project, worker, renamedFrom: null };

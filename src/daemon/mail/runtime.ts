@@ -6,6 +6,7 @@ import {
   SENDER_BURST,
   SENDER_PER_SECOND,
 } from "../../limits/index.ts";
+import type { MailOutlook } from "../../protocol/records/mail.ts";
 import { spendAllowance, type SendAllowance } from "../../core/mail.ts";
 import { allOffers, messagesExpiredBy, messageBySeq } from "../../store/messages.ts";
 import type { BaseServices } from "../base-services.ts";
@@ -15,6 +16,16 @@ import { askKey } from "./mailbox-change.ts";
 import { transition } from "./transition.ts";
 
 type MailRuntimeServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs" | "log">;
+
+/** The couriers, which put mail where the agents of workers may take it at any moment. */
+interface MailCouriers {
+  /** Takes back, inside a change, the mail of a worker, and records what was taken. */
+  recall(workerId: number): void;
+  /** Looks again at what there is to deliver to a worker. */
+  review(workerId: number): void;
+  /** Tells what will become of a message that is sent to a worker now. */
+  outlookOf(workerId: number): MailOutlook;
+}
 
 /** The volatile state of mail: send rates, offer deadlines, listeners and open asks. Everything durable is in the store. */
 export class MailRuntime {
@@ -28,6 +39,11 @@ export class MailRuntime {
   readonly #clock: MailClock;
   readonly #ids = new MessageIds();
   #timer: NodeJS.Timeout | null = null;
+  #couriers: MailCouriers = {
+    recall: () => undefined,
+    review: () => undefined,
+    outlookOf: () => "when it reads its inbox",
+  };
 
   constructor(services: MailRuntimeServices, clock: MailClock) {
     this.#services = services;
@@ -65,6 +81,33 @@ export class MailRuntime {
     return waitMs;
   }
 
+  /** Sets those who put mail where agents may take it at any moment. */
+  setCouriers(couriers: MailCouriers): void {
+    this.#couriers = couriers;
+  }
+
+  /**
+   * Takes back, inside a change, the mail that waits where the worker's agent may take it, and records what was taken: afterwards the
+   * states in the store are true, and somebody else may decide on them.
+   */
+  recall(workerId: number | null): void {
+    if (workerId !== null) this.#couriers.recall(workerId);
+  }
+
+  outlookOf(workerId: number): MailOutlook {
+    return this.#couriers.outlookOf(workerId);
+  }
+
+  /** Leaves it to the caller to take an offer back. */
+  dropOfferDeadline(seq: number): void {
+    this.#deadlines.delete(seq);
+  }
+
+  /** Tells whether an offer is taken back by itself; one that a courier confirms is not. */
+  hasOfferDeadline(seq: number): boolean {
+    return this.#deadlines.has(seq);
+  }
+
   startOfferDeadline(seq: number): void {
     this.#deadlines.set(seq, this.#services.monotonicMs() + OFFER_VISIBLE_MS);
   }
@@ -85,8 +128,16 @@ export class MailRuntime {
     this.#waiting.set(waiting.ask, known);
     return () => {
       known.connections--;
-      if (known.connections === 0) this.#waiting.delete(waiting.ask);
+      if (known.connections > 0) return;
+      this.#waiting.delete(waiting.ask);
+      // A reply that its asker did not wait for any more goes the way of other mail.
+      if (waiting.from !== null) this.#couriers.review(waiting.from);
     };
+  }
+
+  /** Tells whether the sender of an ask waits for the reply now, and gets it that way. */
+  isAwaited(ask: string): boolean {
+    return this.#waiting.has(ask);
   }
 
   /** Calls the listener after each change under the key is on disk; returns a function that removes it. */
@@ -124,6 +175,7 @@ export class MailRuntime {
       if (due.length === 0) return;
       await this.#services.writer.write(() => {
         // Each message is read again, because an earlier change may have moved it on.
+        for (const { toWorker } of due) this.recall(toWorker);
         for (const { seq } of due) this.#transition(seq, "expire", "its time to live ended");
       });
     }

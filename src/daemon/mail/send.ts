@@ -1,8 +1,10 @@
 import { TTL_MS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import type { Admitted, Attachment } from "../../protocol/records/mail.ts";
 import { projectByIdentity } from "../../store/projects.ts";
+import { assertNotMoved, mayBeMoved } from "../names/moved.ts";
 import type { Actor } from "../permissions/actor.ts";
 import { admit } from "./admit.ts";
 import { withAttachments } from "./attachments.ts";
@@ -17,11 +19,21 @@ export async function sendMail(
   params: CallParams<"send">,
 ): Promise<CallResults["send"]> {
   const base = params.id ?? services.mail.mintId();
+  if (actor.kind === "operator") await assertNoneMoved(services, params, params.to);
   if (params.attach.length === 0) return { messages: await admitAll(services, actor, params, base, []) };
   return withAttachments(services, base, params.attach, async (attachments) => {
     const messages = await admitAll(services, actor, params, base, attachments);
     return { messages, again: messages.every(({ again }) => again) };
   }).then(({ messages }) => ({ messages }));
+}
+
+/** Refuses mail to names that are new here only because their repository was moved: it would go to an empty mailbox. */
+export async function assertNoneMoved(
+  services: MailServices,
+  place: Parameters<typeof assertNotMoved>[1],
+  names: readonly string[],
+): Promise<void> {
+  for (const name of names) if (mayBeMoved(services, place, name)) await assertNotMoved(services, place, name);
 }
 
 function admitAll(
@@ -68,6 +80,6 @@ export function expiryOf({ mail }: Pick<MailServices, "mail">, ttlMs: number | n
 function assertAnyRecipient(recipients: Recipient[], sender: Sender): void {
   if (recipients.length > 0) return;
   throw new PerdureError("not-found", `There is no other worker in ${sender.project?.slug ?? "this project"}.`, {
-    hint: "perdure ls",
+    hint: verb("ls"),
   });
 }

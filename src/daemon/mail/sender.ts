@@ -1,5 +1,6 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import type { Message } from "../../store/messages.ts";
@@ -38,16 +39,21 @@ export function senderOf(
 
 const NESTED = "~nested";
 
+/** Tells whether a sender's name is that of a nested agent. */
+export function isNestedName(name: string): boolean {
+  return name.endsWith(NESTED);
+}
+
 /** Tells whether the sender sent the message, and may cancel or supersede it. A nested agent did not send its worker's mail. */
 export function isSentBy({ worker, name }: Sender, message: Pick<Message, "fromWorker" | "fromName">): boolean {
   if (message.fromWorker !== (worker?.id ?? null)) return false;
-  return !name.endsWith(NESTED) || message.fromName.endsWith(NESTED);
+  return !isNestedName(name) || isNestedName(message.fromName);
 }
 
 /** Refuses nested agents, which have no mailbox: they inherited the worker's environment, not its identity. */
 export function assertNotNested({ nested }: Pick<CallParams<"send">, "nested">, { name }: Sender): void {
   if (!nested) return;
   throw new PerdureError("refused", `${name} is a nested agent, which has no mailbox.`, {
-    hint: "perdure send supervisor TEXT",
+    hint: verb("send", "supervisor", "TEXT"),
   });
 }

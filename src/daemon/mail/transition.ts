@@ -10,7 +10,7 @@ import {
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
-import { askKey, mailboxKey } from "./mailbox-change.ts";
+import { askKey, mailboxKey, statusLineKey } from "./mailbox-change.ts";
 
 export interface TransitionServices extends ChangeServices {
   readonly mail: {
@@ -50,10 +50,12 @@ export function transition(
   };
   recordEvent(services, `mail.${state}`, subject, {
     id: message.id,
+    from: message.fromName,
     ...(cause.reason ? { reason: cause.reason } : {}),
   });
   if (state === "queued") services.mail.notify(mailboxKey(message.projectId, message.toWorker));
   services.mail.notify(askKey(message.id));
+  if (message.toWorker !== null) services.mail.notify(statusLineKey(message.toWorker));
   return true;
 }
 

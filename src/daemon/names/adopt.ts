@@ -6,19 +6,22 @@ import type { Holder, SessionLocation, Transcript } from "../../protocol/records
 import { realPath } from "../../state/paths.ts";
 import { programAsker } from "../../launch/ask-program.ts";
 import { conversationById, conversationInUse, moveConversation, type Conversation } from "../../store/conversations.ts";
-import { setLaunch, workerByName, type Worker } from "../../store/workers.ts";
+import { setLaunch, workerById, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
-import { requireAdapter } from "../launch/spec.ts";
+import { assertRecorded } from "../launch/recording.ts";
+import { launchSpecOf, requireAdapter } from "../launch/spec.ts";
 import { projectOf, registerProject } from "./lookup.ts";
-import { bindWorker, bindNewConversation, recordTranscript } from "../conversations/bindings.ts";
+import { assertNotMoved } from "./moved.ts";
+import { belongsTo, bindWorker, bindNewConversation, recordTranscript, twinOf } from "../conversations/bindings.ts";
 import { findOrCreateWorker } from "./workers.ts";
 import { assertStopped } from "./claim-refusals.ts";
 
 /** Binds a worker to an existing conversation: one made without perdure, or its own, accepted as it is after a loss. */
 export async function adoptConversation(services: LaunchServices, params: CallParams<"adopt">): Promise<Adopted> {
   checkName(params.target.name);
+  await assertNotMoved(services, params.target, params.target.name);
   const adapter = requireAdapter(params.vendor);
   const { dir, variables } = adapter.storage.configDirOf(params.environment);
   const configDir = realPath(resolve(params.cwd, dir));
@@ -27,13 +30,15 @@ export async function adoptConversation(services: LaunchServices, params: CallPa
   const transcript = await adapter.storage.probe(
     location,
     null,
-    programAsker({ command: adapter.command, cwd, environment, variables }),
+    programAsker(adapter, { command: adapter.command, cwd, environment, variables }),
   );
   assertAdoptable(params, transcript, adapter.liveness.holders(location, services.processes)[0] ?? null);
+  assertAdoptedRecorded(services, params, adapter, location);
   const adopted = await services.writer.write(() => {
     const project = projectOf(services, params.target) ?? registerProject(services, params.target.here);
     const worker = findOrCreateWorker(services, project, params.target.name, false);
     assertStopped(services, worker);
+    assertNoTwin(services, worker, location, transcript);
     const conversation = bindExisting(services, worker, location, variables);
     if (transcript.state === "good") {
       recordTranscript(services, conversation, transcript);
@@ -45,6 +50,22 @@ export async function adoptConversation(services: LaunchServices, params: CallPa
   });
   await services.custody.replaceCopy(adopted.bound.id);
   return adopted;
+}
+
+/** Throws if the start that follows would be refused for what it would not record. */
+function assertAdoptedRecorded(
+  services: LaunchServices,
+  params: CallParams<"adopt">,
+  adapter: Adapter,
+  location: SessionLocation,
+): void {
+  const project = projectOf(services, params.target);
+  const worker = project && workerByName(services.db, project.id, nameKey(params.target.name));
+  const launch = launchAfter(worker, adapter);
+  const vendor = { name: adapter.vendor, programAt: launch.programAt ?? 0, declared: launch.declared };
+  const { cwd, environment } = params;
+  const spec = launchSpecOf({ command: launch.command, cwd, environment, vendor }, null);
+  if (spec !== null) assertRecorded(spec, location, params.target.name);
 }
 
 interface Adopted {
@@ -82,17 +103,33 @@ function bindExisting(
   return known;
 }
 
+/** Throws if another worker has the same conversation by another config dir. */
+function assertNoTwin(
+  services: LaunchServices,
+  worker: Worker,
+  { vendor, id }: SessionLocation,
+  found: Transcript,
+): void {
+  const twin = found.state === "good" ? twinOf(services, worker, { vendor, vendorId: id }, found.file) : null;
+  if (twin !== null) throw belongsTo(workerById(services.db, twin.workerId), twin);
+}
+
 /** Stores the worker's command: its own for the same vendor, else the vendor's program without arguments. */
 function storeCommand(services: LaunchServices, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
-  const same = worker.vendor === adapter.vendor && worker.command !== null;
-  setLaunch(services.db, worker.id, {
-    command: same ? worker.command : [...adapter.command],
-    cwd: params.cwd,
-    environment: params.environment,
-    vendor: adapter.vendor,
-    declared: same ? worker.declared : null,
-    programAt: same ? worker.programAt : adapter.command.length - 1,
-  });
+  const { cwd, environment } = params;
+  setLaunch(services.db, worker.id, { cwd, environment, vendor: adapter.vendor, ...launchAfter(worker, adapter) });
+}
+
+function launchAfter(
+  worker: Worker | null,
+  { vendor, command }: Adapter,
+): Pick<Worker, "command" | "declared" | "programAt"> {
+  const same = worker?.vendor === vendor && worker.command !== null ? worker : null;
+  return {
+    command: same?.command ?? [...command],
+    declared: same?.declared ?? null,
+    programAt: same ? same.programAt : command.length - 1,
+  };
 }
 
 function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transcript, holder: Holder | null): void {

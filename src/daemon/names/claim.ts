@@ -1,32 +1,24 @@
-import { nextEpoch } from "../../core/epoch.ts";
-import { claimLease, leaseStanding } from "../../core/lease.ts";
-import { EARLIER_RUNS_LISTED } from "../../limits/index.ts";
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey, formatAddress } from "../../protocol/names.ts";
 import type { ClaimGrant } from "../../protocol/records/launch.ts";
-import { sha256 } from "../../util/sha256.ts";
-import { epochKey, formatRunId } from "../../protocol/run-id.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
-import { lastEpoch, setEpoch } from "../../store/epochs.ts";
-import { readMeta } from "../../store/meta.ts";
-import type { Project } from "../../store/projects.ts";
-import { insertRun, PENDING_PANE, runById, runByToken, runsOfWorker, type Run } from "../../store/runs.ts";
+import { PENDING_PANE, runById } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
-import { setLease, setStartedBy, setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
-import { declaredNameKeys } from "../../project/fleet/names.ts";
-import { requirePresent } from "../../util/require-present.ts";
+import { setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
-import { recordEvent } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { repeatedOrder, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
 import { probeBinding, type ConversationProbe } from "../launch/probe-binding.ts";
 import { requireLaunchSpec, storeLaunchSpec, launchSpecOf, type LaunchSpec } from "../launch/spec.ts";
-import { projectOf, registerProject } from "./lookup.ts";
+import { projectOf } from "./lookup.ts";
+import { recordHistory } from "./fingerprints.ts";
+import { assertNotAmbiguous } from "./left-behind.ts";
+import { takeLease, type Claimant, type GrantedLease } from "./lease.ts";
+import { assertNotMoved } from "./moved.ts";
 import { publishProjects } from "./projects-index.ts";
-import { findOrCreateWorker } from "./workers.ts";
-import { assertAgentMayClaim, assertSizes, heldError } from "./claim-refusals.ts";
+import { assertMayAccept, assertNotReplaced, assertSeen, assertSizes } from "./claim-refusals.ts";
 
 interface Claimer {
   actor: Actor;
@@ -41,6 +33,8 @@ export async function claim(
   claimer: Claimer,
 ): Promise<ClaimGrant> {
   assertSizes(params);
+  assertMayAccept(params, claimer.actor);
+  assertSeen(services, params);
   const holder = services.processes.inspect(params.pid);
   if (holder === null) throw new PerdureError("usage", `There is no process ${params.pid} to claim a name for.`);
   const claimed = await claimInConversation(services, params, holder, claimer).catch((error: unknown) =>
@@ -48,9 +42,11 @@ export async function claim(
   );
   services.runs.claimed(claimed.run, claimed.replaced);
   if (claimed.registered) publishProjects(services);
+  void recordHistory(services, claimed.project.id);
   const { project, worker, run } = claimed;
   return {
     address: formatAddress(project.slug, worker.name),
+    uid: worker.uid,
     project: project.slug,
     name: worker.name,
     run: run.id,
@@ -77,18 +73,27 @@ async function claimInConversation(
   holder: ProcessInfo,
   { actor, forPane }: Claimer,
 ): Promise<GrantedClaim> {
+  await assertNotReplaced(services, params.target);
+  if (!params.fresh) {
+    const { name } = params.target;
+    const anew = params.kind === "client" ? `claim(${JSON.stringify(name)}, { fresh: true })` : undefined;
+    await assertNotMoved(services, params.target, name, anew);
+    assertNotAmbiguous(services, params.target, params.cwd);
+  }
   for (;;) {
     await endDeadHolder(services, params.target);
+    await services.runs.fifos.refill();
     const probe = await probeBinding(
       services,
       params.kind === "run" ? boundConversationOf(services, params.target) : null,
+      { resumes: !params.fresh },
     );
     const claimed = await services.writer
       .write(() => {
         // Checked inside the change, because a takeover may have been committed since the call came in.
         if (actor.kind === "worker") assertCurrent(services, actor.run.id, actor.run.generation);
         const starter = actor.kind === "worker" ? actor.run.workerId : null;
-        return claimName(services, params, holder, probe, starter, forPane ? PENDING_PANE : null);
+        return claimName(services, params, { holder, starter, pane: forPane ? PENDING_PANE : null }, probe);
       })
       .catch((error: unknown) => {
         if (error instanceof BindingChanged) return null;
@@ -132,110 +137,48 @@ async function recordRefusal(services: LaunchServices, params: CallParams<"claim
   throw error;
 }
 
-interface GrantedClaim extends Orders {
-  project: Project;
-  worker: Worker;
-  run: Run;
+interface GrantedClaim extends GrantedLease, Orders {
   command: string[] | null;
   cwd: string | null;
-  earlierRuns: string[];
-  registered: boolean;
-  replaced: string | null;
 }
 
-/** Claims the name inside a change, so that an error undoes everything, even the registration of the project. */
+/**
+ * Claims the name inside a change, so that an error undoes everything, even the registration of the project: first the lease, which
+ * knows nothing of programs, then the launch, which is of this machine alone.
+ */
 function claimName(
   services: LaunchServices,
   params: CallParams<"claim">,
-  holder: ProcessInfo,
+  claimant: Claimant,
   probe: ConversationProbe,
-  starter: number | null,
-  pane: string | null,
 ): GrantedClaim {
-  const known = projectOf(services, params.target);
-  const project = known ?? registerProject(services, params.target.here);
-  if (starter !== null) assertAgentMayClaim({ ...agentClaim(services, project, params.target.name), starter });
-  const worker = findOrCreateWorker(services, project, params.target.name, params.ephemeral);
-  const repeated = repeatedClaim(services, params, project, worker);
-  if (repeated) return repeated;
-  const lease = worker.lease;
-  const previous = lease.phase === "free" ? null : runById(services.db, lease.run);
-  const processes = previous ? services.runs.processesOf(previous) : [];
-  const epoch = mintEpoch(services, project, worker);
-  const id = formatRunId({ host: services.host, project: project.slug, worker: worker.name, epoch });
-  const decision = claimLease(lease, id, processes.length > 0);
-  if (!decision.granted) throw heldError(project, worker, previous, processes, decision.because);
-  if (previous) services.runs.recordEnd(previous, "replaced");
+  const lease = takeLease(services, params, claimant);
+  return { ...lease, ...planStart(services, lease, params, probe) };
+}
 
+/** Plans the launch of a run that has its lease: decides by the findings of the probe, and stores the command for the next start. */
+function planStart(
+  services: LaunchServices,
+  { project, worker, run, isRepeat }: GrantedLease,
+  params: CallParams<"claim">,
+  probe: ConversationProbe,
+): Omit<GrantedClaim, keyof GrantedLease> {
+  const address = formatAddress(project.slug, worker.name);
+  if (isRepeat) {
+    const given = params.kind === "run" ? launchSpecOf(params, worker) : null;
+    const again = given ? repeatedOrder(services, { address, worker, run, spec: given }) : NO_ORDERS;
+    return { ...commandOf(given), ...again };
+  }
   const spec = params.kind === "run" ? requireLaunchSpec(params, worker) : null;
   // Read again, because recording the end of the last run may have changed the binding.
   if (spec && workerById(services.db, worker.id)?.conversationId !== probe.conversationId) throw new BindingChanged();
-  const earlierRuns = runsOfWorker(services.db, worker.id, EARLIER_RUNS_LISTED).map((earlier) => earlier.id);
-  insertRun(services.db, {
-    id,
-    workerId: worker.id,
-    generation: decision.lease.generation,
-    kind: params.kind,
-    tokenHash: sha256(params.token),
-    pid: holder.pid,
-    processStarted: holder.startedAt,
-    bootId: holder.bootId,
-    startedMs: services.now(),
-    pane,
-  });
-  setLease(services.db, worker.id, decision.lease);
-  const subject = { projectId: project.id, workerId: worker.id, run: id, generation: decision.lease.generation };
-  recordEvent(services, "run.claimed", subject, { pid: holder.pid, kind: params.kind });
-  const run = requirePresent(runById(services.db, id), `run ${id}`);
-  const address = formatAddress(project.slug, worker.name);
-  const orders = spec && planLaunch(services, { address, worker, run, spec, fresh: params.fresh, probe });
+  const { fresh, accept = false } = params;
+  const orders = spec && planLaunch(services, { address, worker, run, spec, fresh, accept, probe });
   // A start whose conversation is yet to be minted may fail, and must not be repeated by the next one.
   if (spec && orders?.launch) storeLaunchSpec(services, worker, spec);
-  setStartedBy(services.db, worker.id, starter === worker.id ? worker.startedBy : starter);
-  const found = { project, worker, run, registered: known === null, replaced: decision.replaced, earlierRuns };
-  return { ...found, ...commandOf(spec), ...(orders ?? NO_ORDERS) };
-}
-
-/** Returns the grant once more if this very claim (token, process and worker) was made before and its answer was lost. */
-function repeatedClaim(
-  services: LaunchServices,
-  params: CallParams<"claim">,
-  project: Project,
-  worker: Worker,
-): GrantedClaim | null {
-  const run = runByToken(services.db, sha256(params.token));
-  if (run === null) return null;
-  const isCurrent = leaseStanding(worker.lease, run.id, run.generation) === "current";
-  if (!isCurrent || run.workerId !== worker.id || run.pid !== params.pid) {
-    throw new PerdureError("conflict", `The token of this claim was already used for ${run.id}.`, {
-      hint: "claim with a new token",
-    });
-  }
-  const spec = params.kind === "run" ? launchSpecOf(params, worker) : null;
-  const address = formatAddress(project.slug, worker.name);
-  const orders = spec ? repeatedOrder(services, { address, worker, run, spec }) : NO_ORDERS;
-  return { project, worker, run, earlierRuns: [], registered: false, replaced: null, ...commandOf(spec), ...orders };
-}
-
-function agentClaim(
-  services: LaunchServices,
-  project: Project,
-  name: string,
-): Omit<Parameters<typeof assertAgentMayClaim>[0], "starter"> {
-  const key = nameKey(name);
-  return {
-    address: formatAddress(project.slug, name),
-    name,
-    worker: workerByName(services.db, project.id, key),
-    declared: declaredNameKeys(project.root).has(key),
-  };
-}
-
-function mintEpoch(services: LaunchServices, project: Project, worker: Worker): number {
-  const key = epochKey(services.host, project.slug, worker.name);
-  const epoch = nextEpoch(services.now(), lastEpoch(services.db, key), readMeta(services.db, "epoch_floor") ?? 0);
-  setEpoch(services.db, key, epoch);
-  return epoch;
+  // Last, because a refusal would leave the folder behind; a run of an older claimer, which would not hold it, has no fifo.
+  if (run.namespace !== null) services.runs.fifos.placeIn(services.runs.runDir(run.id));
+  return { ...commandOf(spec), ...(orders ?? NO_ORDERS) };
 }
 
 const NO_ORDERS: Orders = { launch: null, mint: null };

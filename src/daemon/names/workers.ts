@@ -1,5 +1,6 @@
 import { WORKERS_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import { countWorkers, insertWorker, workerByName, workerCountUpperBound, type Worker } from "../../store/workers.ts";
@@ -28,7 +29,7 @@ export function findOrCreateWorker(
       "refused",
       `Limit of ${WORKERS_PER_PROJECT_MAX.toLocaleString("en-US")} workers in project ${project.slug} reached.`,
       {
-        hint: "perdure retire NAME",
+        hint: verb("retire", "NAME"),
       },
     );
   }

@@ -1,6 +1,7 @@
 import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
@@ -64,7 +65,7 @@ export function assertCurrent(services: BaseServices, runId: string, generation:
   const run = runById(services.db, runId);
   const worker = run ? workerById(services.db, run.workerId) : null;
   if (!run || !worker) {
-    throw new PerdureError("stale", `There is no run ${runId}.`, { hint: "perdure ls" });
+    throw new PerdureError("stale", `There is no run ${runId}.`, { hint: verb("ls") });
   }
   const now = leaseStanding(worker.lease, runId, generation);
   if (now === "current") return;
@@ -78,7 +79,7 @@ export function assertCurrent(services: BaseServices, runId: string, generation:
     "stale",
     `Generation ${generation} of ${runId} is stale; ${worker.name} is at ${worker.lease.generation}.`,
     {
-      hint: "perdure history " + worker.name,
+      hint: verb("history", worker.name),
       details: { run: runId, generation, current: worker.lease.generation },
     },
   );

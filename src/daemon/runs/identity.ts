@@ -6,5 +6,5 @@ export const START_SCRIPT = "start";
 
 /** Returns the identity of the process that holds the name for the run. */
 export function identityOf(run: Run): ProcessId {
-  return { pid: run.pid, startedAt: run.processStarted, bootId: run.bootId };
+  return { pid: run.pid, startedAt: run.processStarted, bootId: run.bootId, namespace: run.namespace };
 }

@@ -1,15 +1,19 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS, TAKEOVER_WRAPPER_WAIT_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { writeFileAtomic } from "../../state/files.ts";
-import { agentChain } from "../../launch/nesting.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
+import { ENDED_MARK } from "../../runtime/process/run-fifo.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
 import type { Run } from "../../store/runs.ts";
 import { conversationOfRun } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import type { BaseServices } from "../base-services.ts";
+import { chainOf, placeOf } from "./elsewhere.ts";
+import { START_SCRIPT } from "./identity.ts";
 import type { RunWatch } from "./watch.ts";
 
 interface StopServices extends BaseServices {
@@ -32,7 +36,20 @@ export class RunStopper {
     this.#services = services;
   }
 
-  /** Stops the run and frees its name. Resolves to whether KILL was needed. */
+  /** Frees the name of a fenced run whose processes cannot be seen from here, and so cannot be stopped. */
+  async abandon(run: Run): Promise<void> {
+    const services = this.#services;
+    if (run.displacedBy !== null) writeDisplacedNote(services, run, run.displacedBy);
+    await services.writer.write(() => {
+      // A wrapper that has not begun yet does not begin any more.
+      writeFileSync(join(services.runs.runDir(run.id), ENDED_MARK), "", { mode: 0o600 });
+      rmSync(join(services.runs.runDir(run.id), START_SCRIPT), { force: true });
+      services.runs.recordEnd(run);
+    });
+    services.runs.untrack(run.id);
+  }
+
+  /** Stops the run and frees its name. Resolves to whether KILL was needed; throws if the run cannot be signalled from here. */
   stop(run: Run, killAfterMs: number): Promise<boolean> {
     const killAtMs = this.#services.monotonicMs() + killAfterMs;
     const underWay = this.#underWay.get(run.id);
@@ -48,6 +65,11 @@ export class RunStopper {
 }
 
 async function stopAndRecord(services: StopServices, run: Run, stopping: Stopping): Promise<boolean> {
+  if (services.runs.isElsewhere(run)) {
+    throw new PerdureError("refused", `${run.id} is in ${placeOf(run)}, and cannot be stopped from here.`, {
+      hint: hintOf`stop it there, or free its name: ${verb("takeover", "NAME")}`,
+    });
+  }
   // The process of a library client was not started by perdure: it is fenced and notified, never signalled.
   const killed = run.kind === "run" ? await stopProcesses(services, run, stopping) : false;
   await services.writer.write(() => services.runs.recordEnd(run));
@@ -86,7 +108,7 @@ async function kill(services: StopServices, run: Run): Promise<void> {
   }
   const pids = services.runs.allProcessesOf(run).map(({ pid }) => pid);
   throw new PerdureError("timed-out", `Processes of ${run.id} survived KILL; the name stays fenced.`, {
-    hint: `perdure takeover again, or inspect the pids: ${pids.join(" ")}`,
+    hint: hintOf`${verb("takeover", "NAME")} again, or inspect the pids: ${pids.join(" ")}`,
   });
 }
 
@@ -121,5 +143,5 @@ async function terminate(services: StopServices, run: Run, stopping: Stopping): 
 function processesBehindLoader(services: StopServices, run: Run): ProcessInfo[] {
   const vendor = conversationOfRun(services.db, run.id)?.vendor;
   if (vendor === undefined || adapterOf(vendor)?.launch.loaderSwallowsSignals !== true) return [];
-  return agentChain(services.processes, run.pid).flatMap((pid) => services.processes.inspect(pid) ?? []);
+  return chainOf(services.processes, run).flatMap((pid) => services.processes.inspect(pid) ?? []);
 }

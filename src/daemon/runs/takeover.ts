@@ -3,6 +3,7 @@ import { holderOf, markDisplaced, type Run } from "../../store/runs.ts";
 import { setLease, workerById } from "../../store/workers.ts";
 import type { BaseServices, ChangeServices } from "../base-services.ts";
 import { recordEvent } from "../events.ts";
+import { placeOf } from "./elsewhere.ts";
 import type { RunStopper } from "./stop.ts";
 import type { RunWatch } from "./watch.ts";
 
@@ -12,16 +13,20 @@ interface TakeoverServices extends ChangeServices {
 
 /**
  * Takes a name over: fences the holder first, so that it can change nothing any more, and only then stops its processes and
- * frees the name. A name without a holder stays free.
+ * frees the name. A name without a holder stays free. A holder that cannot be signalled from here is fenced and left alone.
  */
 export async function takeOver(
   services: TakeoverServices & Pick<BaseServices, "writer"> & { readonly stopper: RunStopper },
   workerId: number,
   by: string,
   killAfterMs: number,
-): Promise<{ displaced: Run | null; killed: boolean }> {
+): Promise<{ displaced: Run | null; killed: boolean; leftIn: string | null }> {
   const displaced = await services.writer.write(() => displaceRun(services, workerId, by));
-  return { displaced, killed: displaced ? await services.stopper.stop(displaced, killAfterMs) : false };
+  if (displaced && services.runs.isElsewhere(displaced)) {
+    await services.stopper.abandon(displaced);
+    return { displaced, killed: false, leftIn: placeOf(displaced) };
+  }
+  return { displaced, killed: displaced ? await services.stopper.stop(displaced, killAfterMs) : false, leftIn: null };
 }
 
 /** Fences, inside a change, the holder of the name; returns the run to stop, or null when nobody holds the name. */

@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
+import { existsSync, mkdirSync, rmSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { endLease, hasClientLeaseExpired } from "../../core/lease.ts";
 import { endReason, parseExitCode } from "../../core/run-end.ts";
 import { startTimer, tick, type AwakeTimer } from "../../core/awake-timer.ts";
 import {
   CLIENT_ABSENCE_MS,
+  RUN_FILE_BYTES_MAX,
   RUN_POLL_MS,
   RUN_SETTLE_MS,
   RUN_SETTLE_TRIES,
@@ -12,9 +13,9 @@ import {
 } from "../../limits/index.ts";
 import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { isVendorService } from "../../vendors/agents.ts";
-import { EVENT_PREFIX } from "../../vendors/index.ts";
+import { EVENT_PREFIX, TAKEN_PREFIX } from "../../vendors/index.ts";
 import { EXIT_FILE } from "../../runtime/wrapper/script.ts";
-import { readIfThere } from "../../state/files.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
 import {
   carriers,
   carriersByRun,
@@ -26,7 +27,9 @@ import {
 import { unendedRuns, endRun, runById, type Run } from "../../store/runs.ts";
 import { retireWorker, setLease, workerById } from "../../store/workers.ts";
 import type { BaseServices } from "../base-services.ts";
-import { recordEvent } from "../events.ts";
+import { publishRunEvent, recordEvent } from "../events.ts";
+import { holderElsewhere, isOfOtherNamespace, isOfThisBoot, isOnlyRecorded, recordedHolder } from "./elsewhere.ts";
+import { FifoPool } from "./fifo-pool.ts";
 import { identityOf, START_SCRIPT } from "./identity.ts";
 import { PidCache } from "./pid-cache.ts";
 
@@ -44,6 +47,10 @@ export interface RunListener {
   polled(run: Run, live: ProcessInfo[]): void;
   /** A file other than the exit code appeared in the run's folder. */
   hookFile(run: string): void;
+  /** The wrapper has left the exit code of its program, and may still wait for a verdict. */
+  exited(run: string): void;
+  /** No process of the run is left; its end is published after this. */
+  gone(run: Run): Promise<void>;
   /** The run ends, or loses its name, in the change that calls this. */
   ending(run: Run, exit: number | null): void;
   /** The change that ended the run is on disk. */
@@ -55,6 +62,8 @@ interface Tracked {
   folderWatcher: FSWatcher | null;
   /** The process was seen with the run in its environment; from then on pid and start time alone are not enough. */
   started: boolean;
+  /** A process of the run was found here: a run without a recorded namespace is one of this namespace. */
+  seenHere: boolean;
   /** The monotonic time until which the holder may still be the claimer, about to become the wrapper. */
   startingUntil: number;
   pidCache: PidCache;
@@ -69,10 +78,12 @@ export class RunWatch {
   #listener: RunListener | null = null;
   readonly #tracked = new Map<string, Tracked>();
   #timer: NodeJS.Timeout | null = null;
-  #survivorScan: Map<string, ProcessInfo[]> | null = null;
+  #scans: Partial<Record<"survivors" | "remnants", Map<string, ProcessInfo[]>>> = {};
+  readonly fifos: FifoPool;
 
   constructor(services: BaseServices) {
     this.#services = services;
+    this.fifos = new FifoPool(services);
   }
 
   /** Sets the listener; has to be called before the first run is tracked. */
@@ -114,7 +125,7 @@ export class RunWatch {
   /** Tracks a run whose claim is on disk. */
   claimed(run: Run, replaced: string | null): void {
     if (replaced !== null) this.untrack(replaced);
-    this.#track(run);
+    this.#track(run).seenHere = true;
     this.#lifecycle.claimed(run);
   }
 
@@ -123,8 +134,9 @@ export class RunWatch {
     this.#lifecycle.bound(run);
   }
 
-  #track(run: Run): void {
-    if (this.#tracked.has(run.id)) return;
+  #track(run: Run): Tracked {
+    const known = this.#tracked.get(run.id);
+    if (known) return known;
     const folderWatcher = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#services.monotonicMs();
     // A run found in the store has only the rest of its time.
@@ -132,15 +144,18 @@ export class RunWatch {
     const startingUntil = since + RUN_START_GRACE_MS - ageMs;
     // A client that outlived the daemon has as much time to reconnect as one that lost its connection.
     const absence = run.kind === "client" ? startTimer(since) : null;
-    this.#tracked.set(run.id, {
+    const tracked: Tracked = {
       run,
       folderWatcher,
       started: false,
+      seenHere: false,
       startingUntil,
       pidCache: new PidCache(),
       connections: new Set(),
       absence,
-    });
+    };
+    this.#tracked.set(run.id, tracked);
+    return tracked;
   }
 
   /** Records that another process holds the name for the run: the wrapper that a pane has started. */
@@ -165,10 +180,35 @@ export class RunWatch {
     this.#endSoon(run);
   }
 
-  /** Returns the processes that hold the run's name; without any the run has ended. */
+  /**
+   * Returns the processes that hold the run's name; without any the run has ended. A run that cannot be seen from here, and that
+   * may live, is held by the process on record.
+   */
   processesOf(run: Run): ProcessInfo[] {
     const { processes } = this.#services;
     if (run.bootId !== processes.bootId()) return [];
+    if (isOfOtherNamespace(processes, run)) return holderElsewhere(processes, run, this.runDir(run.id));
+    const found = this.#processesHere(run);
+    const tracked = this.#tracked.get(run.id);
+    if (tracked && found.length > 0) tracked.seenHere = true;
+    return found.length === 0 && this.#mayBeElsewhere(run, tracked) ? [recordedHolder(run)] : found;
+  }
+
+  /** Tells whether a run of an older perdure, which did not record its namespace, may live in another one. */
+  #mayBeElsewhere(run: Run, tracked: Tracked | undefined): boolean {
+    if (run.namespace !== null || tracked === undefined || tracked.seenHere) return false;
+    if (existsSync(join(this.runDir(run.id), EXIT_FILE))) return false;
+    const { processes } = this.#services;
+    return !processes.seesEveryNamespace() || processes.withVariable("PERDURE_RUN", run.id).length > 0;
+  }
+
+  /** Tells whether the run lives, as far as anybody knows, where its processes cannot be seen. */
+  isElsewhere(run: Run): boolean {
+    return this.processesOf(run).some((each) => isOnlyRecorded(this.#services.processes, each));
+  }
+
+  #processesHere(run: Run): ProcessInfo[] {
+    const { processes } = this.#services;
     const found = processes.inspect(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
     if (run.kind === "client") return holder ? [holder] : [];
@@ -183,9 +223,19 @@ export class RunWatch {
 
   /** Scans once per turn of the event loop; a fleet that falls together would otherwise be scanned run by run. */
   #survivors(): Map<string, ProcessInfo[]> {
-    if (this.#survivorScan === null) setImmediate(() => (this.#survivorScan = null));
-    this.#survivorScan ??= carriersByRun(this.#services.processes, this.#services.paths.socket);
-    return this.#survivorScan;
+    return (this.#scans.survivors ??= this.#scan(2));
+  }
+
+  #scan(scans: number): Map<string, ProcessInfo[]> {
+    setImmediate(() => (this.#scans = {}));
+    return carriersByRun(this.#services.processes, this.#services.paths.socket, scans);
+  }
+
+  /** Returns the processes of a run whose wrapper waits for the verdict on its end; the scan is shared by all that end together. */
+  processesAtEnd(run: Run): ProcessInfo[] {
+    if (!isOfThisBoot(this.#services.processes, run)) return [];
+    const scan = this.#scans.survivors ?? (this.#scans.remnants ??= this.#scan(1));
+    return this.#withoutServices(scan.get(run.id) ?? []);
   }
 
   markOf(run: Run): RunMark {
@@ -194,8 +244,8 @@ export class RunWatch {
 
   /** Returns all processes of the run, because a takeover has to stop them all; not a service that others use, too. */
   allProcessesOf(run: Run): ProcessInfo[] {
-    const { processes } = this.#services;
-    return run.bootId === processes.bootId() ? this.#withoutServices(carriers(processes, this.markOf(run))) : [];
+    if (!isOfThisBoot(this.#services.processes, run)) return [];
+    return this.#withoutServices(carriers(this.#services.processes, this.markOf(run)));
   }
 
   /** Tells whether the wrapper has replaced the Node process that claimed. */
@@ -208,7 +258,7 @@ export class RunWatch {
     const { db, processes } = this.#services;
     const current = runById(db, run.id);
     if (current === null || current.endedMs !== null) return;
-    const exit = parseExitCode(readIfThere(join(this.runDir(run.id), EXIT_FILE)));
+    const exit = parseExitCode(readIfReadable(join(this.runDir(run.id), EXIT_FILE), RUN_FILE_BYTES_MAX));
     this.#lifecycle.ending(current, exit);
     const reason = endReason({
       exit,
@@ -263,8 +313,10 @@ export class RunWatch {
 
   #watchFolder(run: Run): FSWatcher | null {
     const onFile = (file: string): void => {
-      if (file === EXIT_FILE) this.#endSoon(run.id);
-      else if (file.startsWith(EVENT_PREFIX)) this.#lifecycle.hookFile(run.id);
+      if (file === EXIT_FILE) {
+        this.#lifecycle.exited(run.id);
+        this.#endSoon(run.id);
+      } else if (file.startsWith(EVENT_PREFIX) || file.startsWith(TAKEN_PREFIX)) this.#lifecycle.hookFile(run.id);
     };
     return watchRunFolder(this.runDir(run.id), onFile, this.#services.log);
   }
@@ -294,17 +346,35 @@ export class RunWatch {
     const processes = this.processesOf(tracked.run);
     if (processes.length === 0) return this.endIfGone(tracked.run);
     this.#lifecycle.polled(tracked.run, processes);
+    if (tracked.run.kind === "run") await this.#restoreFolder(tracked);
     if (tracked.absence === null) return;
-    // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged.
-    if (processes.some(({ suspended }) => suspended)) tracked.absence = startTimer(this.#services.monotonicMs());
+    // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged. One in another
+    // namespace may be suspended.
+    const mayBeSuspended = (each: ProcessInfo): boolean =>
+      each.suspended || isOnlyRecorded(this.#services.processes, each);
+    if (processes.some(mayBeSuspended)) tracked.absence = startTimer(this.#services.monotonicMs());
     tracked.absence = tick(tracked.absence, this.#services.monotonicMs(), RUN_POLL_MS);
     if (hasClientLeaseExpired(tracked.absence, CLIENT_ABSENCE_MS)) await this.endIfGone(tracked.run, "expired");
   }
 
+  /**
+   * Makes the folder of a live run again if it was removed, so that its exit code will be found. The agent's hooks lay in it: what
+   * they would report is missed until the next start, and that is told.
+   */
+  async #restoreFolder(tracked: Tracked): Promise<void> {
+    const folder = this.runDir(tracked.run.id);
+    if (existsSync(folder)) return;
+    this.#services.log(`${folder} was removed; it is made again, without the agent's hooks`);
+    tracked.folderWatcher?.close();
+    tracked.folderWatcher = this.#watchFolder(tracked.run);
+    await publishRunEvent(this.#services, tracked.run, "run.folder-lost", { folder });
+  }
+
   /** Ends the run if no process of it is left. A late pane of a killed daemon then finds no script to start. */
   async endIfGone(run: Run, how: "ended" | "expired" | "replaced" = "ended"): Promise<void> {
+    if (run.kind === "run" && this.processesOf(run).length === 0) await this.#lifecycle.gone(run);
     await this.#services.writer.write(() => {
-      rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true });
+      rmSync(join(this.runDir(run.id), START_SCRIPT), { force: true, recursive: true });
       if (how === "expired" || this.processesOf(run).length === 0) this.recordEnd(run, how);
     });
     if (runById(this.#services.db, run.id)?.endedMs !== null) this.untrack(run.id);

@@ -1,5 +1,6 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hinted, hintOf, hintText, toHint, verb, type HintLike } from "../../protocol/hint.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type SavedSession,
 } from "../../store/saved.ts";
 import { conversationById } from "../../store/conversations.ts";
-import type { Worker } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { drillWorker } from "../launch/drill.ts";
 import { recordEvent } from "../events.ts";
 import type { FleetServices } from "../fleet/services.ts";
@@ -26,7 +27,9 @@ type SavedChoice = Pick<CallParams<"up">, "session" | "resume" | "allowFresh">;
 interface Fault {
   name: string;
   reason: string;
-  hint: string;
+  hint: HintLike;
+  /** The worker runs, so it cannot begin a new conversation now. */
+  running: boolean;
 }
 
 /**
@@ -98,7 +101,7 @@ async function resumeSaved(
     if (allowed && !isRunning(services, worker)) freshWorkers.add(worker.id);
     else faults.push(fault);
   }
-  if (faults.length > 0) throw restoreRefusal(saved, faults);
+  if (faults.length > 0) throw restoreRefusal(saved, faults, supervisedNames(services, members));
   await services.writer.write(() => {
     // Activated first, so that the bindings below go to this saved session and not to the one before.
     activateSaved(services, project, saved);
@@ -120,21 +123,22 @@ async function faultOf(
   conversationId: number | null,
   { name }: SavedSession,
 ): Promise<Fault | null> {
-  const fault = (reason: string, hint: string): Fault => ({ name: worker.name, reason, hint });
+  const running = isRunning(services, worker);
+  const fault = (reason: string, hint: HintLike): Fault => ({ name: worker.name, reason, hint, running });
   // A program without conversations has none to return to.
   if (entry.vendor === null && conversationId === null) return null;
   if (conversationId === null) return fault(`it has no conversation in ${name}`, `--allow-fresh ${worker.name}`);
-  if (isRunning(services, worker)) {
+  if (running) {
     return worker.conversationId === conversationId
       ? null
-      : fault("it is running in another conversation", `perdure stop ${worker.name}`);
+      : fault("it is running in another conversation", verb("stop", worker.name));
   }
   if (conversationById(services.db, conversationId)?.vendor !== (entry.vendor?.name ?? null)) {
     return fault(`its conversation in ${name} belongs to another vendor`, `--allow-fresh ${worker.name}`);
   }
   const asIfStopped = { ...worker, conversationId, ...launchOf(entry) };
-  const { ok, reason, hint } = await drillWorker(services, formatAddress(project.slug, worker.name), asIfStopped);
-  return ok ? null : fault(reason ?? "it cannot be resumed", hint ?? "perdure drill");
+  const { ok, reason, next } = await drillWorker(services, formatAddress(project.slug, worker.name), asIfStopped);
+  return ok ? null : fault(reason ?? "it cannot be resumed", next ?? verb("drill"));
 }
 
 function launchOf({
@@ -153,7 +157,7 @@ function assertNoneRuns(services: FleetServices, workers: readonly Worker[], nam
   const running = workers.filter((worker) => isRunning(services, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
   throw new PerdureError("refused", `Already running in another saved session than ${name}: ${running.join(", ")}.`, {
-    hint: "perdure down, then this again",
+    hint: hintOf`${verb("down")}, then this again`,
   });
 }
 
@@ -166,18 +170,25 @@ function activateSaved(services: FleetServices, project: Project, saved: SavedSe
 
 function startedMeanwhileError({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was started meanwhile, in another conversation.`, {
-    hint: `perdure stop ${name}, then this again`,
+    hint: hintOf`${verb("stop", name)}, then this again`,
   });
 }
 
-function restoreRefusal({ name }: SavedSession, faults: Fault[]): PerdureError {
-  const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${fault.hint})`);
-  return new PerdureError(
-    "refused",
-    [`${name} cannot be restored completely; nothing was started.`, ...lines].join("\n"),
-    {
-      hint: "fix the workers listed, or start one in a new conversation: --allow-fresh NAME",
-      details: { faults },
-    },
-  );
+/** Returns the members that were brought up before: supervision goes on starting those, whatever becomes of this call. */
+function supervisedNames(services: FleetServices, members: readonly FleetMember[]): string[] {
+  return members.flatMap(({ worker }) => (workerById(services.db, worker.id)?.desired === true ? [worker.name] : []));
+}
+
+function restoreRefusal({ name }: SavedSession, faults: Fault[], supervised: string[]): PerdureError {
+  const lines = faults.map((fault) => `  ${fault.name}: ${fault.reason}  (${hintText(toHint(fault.hint))})`);
+  const still =
+    supervised.length === 0
+      ? "nothing was started"
+      : `this command started nothing; already up, and supervised as before: ${supervised.join(", ")}`;
+  const fresh = faults.find(({ running }) => !running);
+  const start = fresh ? `, or start one in a new conversation: --allow-fresh ${fresh.name}` : "";
+  return new PerdureError("refused", [`${name} cannot be restored completely; ${still}.`, ...lines].join("\n"), {
+    hint: `fix the workers listed${start}`,
+    details: { faults: faults.map(({ name: worker, reason, hint }) => ({ name: worker, reason, ...hinted(hint) })) },
+  });
 }

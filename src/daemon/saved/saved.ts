@@ -1,5 +1,6 @@
 import { SAVED_PER_PROJECT_MAX } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { verb } from "../../protocol/hint.ts";
 import type { SavedRecord } from "../../protocol/records/fleet.ts";
 import { nameKey, nearest, formatAddress } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
@@ -41,7 +42,7 @@ export function findOrCreateSaved(services: ChangeServices, project: Project, na
   if (known) return known;
   if (savedOfProject(services.db, project.id).length >= SAVED_PER_PROJECT_MAX) {
     throw new PerdureError("refused", `Limit of ${SAVED_PER_PROJECT_MAX} saved sessions in this project reached.`, {
-      hint: "perdure forget NAME",
+      hint: verb("forget", "NAME"),
     });
   }
   const now = services.now();
@@ -55,6 +56,6 @@ export function unknownSavedError(name: string, rows: readonly SavedSession[]): 
     rows.map((saved) => saved.name),
   );
   return new PerdureError("not-found", `There is no saved session ${JSON.stringify(name)} here.`, {
-    hint: near ? `did you mean ${near}?` : "perdure saved",
+    hint: near ? `did you mean ${near}?` : verb("saved"),
   });
 }

@@ -1,23 +1,20 @@
 import type { Socket } from "node:net";
 import { CALLS_IN_FLIGHT_MAX, HELLO_WAIT_MS, LEASES_PER_CONNECTION_MAX } from "../../limits/index.ts";
-import { calls, hello } from "../../protocol/calls/index.ts";
+import { hello } from "../../protocol/calls/index.ts";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { FrameGatherer, FrameReader, type ResponseFrame, type Welcome } from "../../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../protocol/version.ts";
-import { failureError, failureKind } from "../../store/failure.ts";
-import type { CallTable } from "../../protocol/calls/entry.ts";
-import { authorise, workerActor, type Actor } from "../permissions/actor.ts";
-import { handlers } from "../calls/index.ts";
-import type { CallContext } from "../calls/context.ts";
-import { CallContextImpl, type ServerDeps, type Transport } from "./call-context.ts";
-import { parseCall } from "./parse-call.ts";
+import type { CallSink, DaemonContext } from "../dispatch/call-context.ts";
+import { dispatch } from "../dispatch/dispatch.ts";
+import { workerActor, type Actor } from "../permissions/actor.ts";
 
 /**
  * One client: a hello, then calls, several at a time. The socket of a client with too many calls is paused, not closed.
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #deps: ServerDeps;
+  readonly #daemon: DaemonContext;
   readonly #frames = new FrameReader();
   readonly #outgoing = new FrameGatherer();
   readonly #closed = new AbortController();
@@ -30,24 +27,24 @@ export class Connection {
   /** Streams that wait until the client has read what was sent. */
   readonly #blockedStreams: (() => void)[] = [];
   #isFlushScheduled = false;
-  readonly #transport: Transport = {
-    closed: this.#closed.signal,
-    send: (id, item) => this.#sendItem(id, item),
-    holdWhileConnected: (run) => this.#hold(run),
-  };
   readonly #helloTimer: NodeJS.Timeout;
 
-  constructor(socket: Socket, deps: ServerDeps) {
+  constructor(socket: Socket, daemon: DaemonContext) {
     this.#socket = socket;
-    this.#deps = deps;
+    this.#daemon = daemon;
     this.#helloTimer = setTimeout(() => socket.destroy(), HELLO_WAIT_MS).unref();
     socket.on("data", (chunk: Buffer) => {
       this.#frames.push(chunk);
       this.#handleFrames();
     });
     socket.on("drain", () => this.#handleFrames());
-    socket.on("error", (error) => this.#deps.services.log(`connection: ${error.message}`));
+    socket.on("error", (error) => this.#daemon.services.log(`connection: ${error.message}`));
     socket.on("close", () => this.#onClose());
+  }
+
+  /** Aborted when the client is gone or the daemon drains. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /** Stops taking calls; resolves when the calls in progress are answered. */
@@ -90,8 +87,9 @@ export class Connection {
     if (parsed.data.protocol !== PROTOCOL_VERSION) throw versionMismatch(parsed.data.protocol, parsed.data.version);
     const { token } = parsed.data;
     // The socket lies in a folder that only the operator can enter, so a caller without a token is the operator.
-    this.#actor = token === null ? { kind: "operator" } : workerActor(this.#deps.services, token);
-    const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid };
+    this.#actor = token === null ? { kind: "operator" } : workerActor(this.#daemon.services, token);
+    const namespace = this.#daemon.services.processes.namespace();
+    const welcome: Welcome = { protocol: PROTOCOL_VERSION, version: VERSION, pid: process.pid, namespace };
     this.#write({ id: 0, result: welcome });
   }
 
@@ -107,21 +105,16 @@ export class Connection {
 
   async #answer(actor: Actor, id: number, call: unknown, params: unknown): Promise<void> {
     try {
-      this.#write({ id, result: await this.#call(actor, id, call, params) });
-    } catch (thrown) {
-      const kind = failureKind(thrown);
-      if (kind !== null) this.#deps.services.onStoreFailure(kind, thrown);
-      const error = kind === null ? asPerdureError(thrown) : failureError(kind, thrown);
-      if (error.code === "internal")
-        this.#deps.services.log(`${String(call)}: ${(thrown as Error).stack ?? String(thrown)}`);
-      this.#write({ id, error: error.toJSON() });
+      this.#write({ id, result: await dispatch(this.#daemon, actor, call, params, new FrameSink(id, this)) });
+    } catch (error) {
+      this.#write({ id, error: asPerdureError(error).toJSON() });
     }
     if (!this.#openCalls.delete(id)) this.#inFlight--;
     this.#scheduleFlush();
   }
 
   /** Takes a call that lasts as long as its client out of those in flight: sixty-four leases would else block all others. */
-  #keepOpen(id: number): void {
+  keepOpen(id: number): void {
     if (this.#openCalls.size >= LEASES_PER_CONNECTION_MAX) {
       throw new PerdureError("unavailable", `Limit of ${LEASES_PER_CONNECTION_MAX} leases on one connection reached.`, {
         hint: "connect once more for further leases",
@@ -131,23 +124,14 @@ export class Connection {
     this.#inFlight--;
   }
 
-  #call(actor: Actor, id: number, word: unknown, sent: unknown): Promise<unknown> {
-    const { name, params } = parseCall(word, sent);
-    authorise(this.#deps.services, actor, name);
-    if ((calls as CallTable)[name]?.staysOpen) this.#keepOpen(id);
-    // The parameters were parsed for the handler of the same name; TypeScript cannot follow the pair through the index.
-    const handler = handlers[name] as (params: unknown, context: CallContext) => Promise<unknown>;
-    return handler(params, new CallContextImpl(id, actor, this.#deps, this.#transport));
-  }
-
-  async #sendItem(id: number, item: unknown): Promise<void> {
+  async sendItem(id: number, item: unknown): Promise<void> {
     if (this.#write({ id, item }) || this.#closed.signal.aborted) return;
     await new Promise<void>((resolve) => this.#blockedStreams.push(resolve));
   }
 
-  #hold(run: string): void {
+  holdWhileConnected(run: string): void {
     this.#heldRuns.add(run);
-    if (!this.#closed.signal.aborted) this.#deps.services.runs.clientConnected(run, this);
+    if (!this.#closed.signal.aborted) this.#daemon.services.runs.clientConnected(run, this);
   }
 
   /** Returns false when the client should be given time to read. */
@@ -197,7 +181,7 @@ export class Connection {
     this.#closed.abort();
     // The client that the streams waited for is gone.
     for (const resume of this.#blockedStreams.splice(0)) resume();
-    for (const run of this.#heldRuns) this.#deps.services.runs.clientDisconnected(run, this);
+    for (const run of this.#heldRuns) this.#daemon.services.runs.clientDisconnected(run, this);
   }
 }
 
@@ -206,6 +190,37 @@ function versionMismatch(clientProtocol: number, clientVersion: string): Perdure
   return new PerdureError(
     "version",
     `The daemon (perdure ${VERSION}, protocol ${PROTOCOL_VERSION}) cannot talk to perdure ${clientVersion} (protocol ${clientProtocol}).`,
-    { hint: isClientOlder ? "upgrade this perdure" : "restart the daemon: perdure daemon stop (workers live on)" },
+    {
+      hint: isClientOlder
+        ? "upgrade this perdure"
+        : hintOf`restart the daemon: ${verb("daemon", "stop")} (workers live on)`,
+    },
   );
+}
+
+/** The socket's end of one call: what the call sends goes out in frames with its id. */
+class FrameSink implements CallSink {
+  readonly #id: number;
+  readonly #connection: Connection;
+
+  constructor(id: number, connection: Connection) {
+    this.#id = id;
+    this.#connection = connection;
+  }
+
+  get closed(): AbortSignal {
+    return this.#connection.closed;
+  }
+
+  send(item: unknown): Promise<void> {
+    return this.#connection.sendItem(this.#id, item);
+  }
+
+  holdWhileConnected(run: string): void {
+    this.#connection.holdWhileConnected(run);
+  }
+
+  keepOpen(): void {
+    this.#connection.keepOpen(this.#id);
+  }
 }

@@ -1,5 +1,5 @@
-import { openSync, rmSync, writeSync } from "node:fs";
-import { readIfThere } from "../../state/files.ts";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { fileIdentity, readIfThere } from "../../state/files.ts";
 import type { Db } from "../../store/db.ts";
 import { lastEventSeq } from "../../store/events.ts";
 import { DamagedRow } from "../../store/failure.ts";
@@ -46,6 +46,14 @@ export class HighWater {
     } catch (error) {
       logLine(`the high-water mark could not be written: ${String(error)}`);
     }
+  }
+
+  /** Opens the file again if it was removed; the next commit writes it. */
+  reopenIfGone(): void {
+    if (this.#fd === null || fileIdentity(this.#file) !== null) return;
+    closeSync(this.#fd);
+    this.#fd = null;
+    this.#last = 0;
   }
 
   /** Removes the mark when another store takes the place of the one it belongs to. */

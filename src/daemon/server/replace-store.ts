@@ -1,15 +1,15 @@
 import { cpSync, existsSync, renameSync } from "node:fs";
-import { liveRuns, processTable } from "../../runtime/process/index.ts";
 import type { StatePaths } from "../../state/paths.ts";
-import { refuseUnknownRuns, restoreStore, type LiveRuns } from "../../store/restore-backup.ts";
+import { refuseUnknownRuns, restoreStore } from "../../store/restore-backup.ts";
 import { HighWater } from "./high-water.ts";
+import { liveRunsEverywhere } from "./live-runs.ts";
 
 /** Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. */
 export function replaceStore(paths: StatePaths, newStore: boolean): void {
   const backup = argumentAfter("--restore");
-  const live = (): LiveRuns => liveRuns(processTable(), paths.socket);
-  if (backup !== null) restoreStore(backup, paths.database, live());
-  else if (newStore && !existsSync(paths.database)) refuseUnknownRuns(live(), new Set(), "the new store");
+  if (backup !== null) restoreStore(backup, paths.database, liveRunsEverywhere(paths));
+  else if (newStore && !existsSync(paths.database))
+    refuseUnknownRuns(liveRunsEverywhere(paths), new Set(), "the new store");
   else return;
   new HighWater(paths.highWater).remove();
   for (const folder of [paths.custody, paths.attachments]) setFolderAside(folder, backup !== null);

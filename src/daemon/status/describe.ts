@@ -4,6 +4,7 @@ import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.t
 import type { SessionRecord, BlockedReason } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { custodyOf } from "../../store/custody.ts";
+import { countUnanswered } from "../../store/messages.ts";
 import type { Project } from "../../store/projects.ts";
 import { holderOf, runsOfWorker, type Run } from "../../store/runs.ts";
 import {
@@ -17,8 +18,11 @@ import {
 import type { Worker } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { iso } from "../../util/iso.ts";
+import { shownActivity } from "../conversations/attention.ts";
 import { provedOf } from "../conversations/bindings.ts";
+import { isHeadless } from "../conversations/proof.ts";
 import { isSuspended } from "../conversations/suspended.ts";
+import { isOnlyRecorded, placeOf } from "../runs/elsewhere.ts";
 import type { StatusServices } from "./services.ts";
 
 export interface DescribedWorker {
@@ -33,9 +37,12 @@ export function describeWorker(services: StatusServices, project: Project, worke
   const live = processes.length > 0 ? run : null;
   const summary: WorkerSummary = {
     address: formatAddress(project.slug, worker.name),
+    uid: worker.uid,
     project: project.slug,
+    projectUid: project.uid,
     name: worker.name,
     vendor: worker.vendor,
+    ...(worker.fleet?.about && { about: worker.fleet.about }),
     unproved: worker.vendor === null ? null : (adapterOf(worker.vendor)?.unproved ?? null),
     mode: modeOf(worker, run),
     state: stateOf(services, worker, live, processes),
@@ -43,8 +50,10 @@ export function describeWorker(services: StatusServices, project: Project, worke
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.startedMs) },
     session: conversationSummary(services, worker),
     unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
+    unanswered: countUnanswered(services.db, worker.id),
     restarts: worker.restarts,
     attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
+    ...(live === null && worker.unresumable === null && worker.onHold?.next && { next: worker.onHold.next }),
     lastEnd: live ? null : lastEndOf(services, worker),
   };
   return { summary, processes };
@@ -67,10 +76,13 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
   if (live === null)
     return services.fleet.stateOf(worker.id) ?? worker.onHold?.state ?? (worker.paused ? "paused" : "stopped");
   if (worker.lease.phase === "displacing") return "displaced";
-  // Only an adapter can tell whether a program waits for somebody; without one it is busy.
+  // Only an adapter can tell what a program does, and of what a wrapper has left behind nobody can.
   const wrapperGone = processes.every(({ pid }) => pid !== live.pid);
-  if (live.kind === "client" || wrapperGone) return "busy";
-  return services.runs.hasStarted(live) ? (services.conversations.activityOf(live.id) ?? "busy") : "starting";
+  const isElsewhere = processes.some((each) => isOnlyRecorded(services.processes, each));
+  if (live.kind === "client" || wrapperGone || isElsewhere) return "running";
+  if (!services.runs.hasStarted(live)) return "starting";
+  const shown = shownActivity(services.conversations.activityOf(live.id), isHeadless(worker));
+  return shown === "idle" && services.couriers.heldReasonOf(live.id) !== null ? "on-hold" : shown;
 }
 
 function conversationSummary(services: StatusServices, worker: Worker): WorkerSummary["session"] {
@@ -81,10 +93,13 @@ function conversationSummary(services: StatusServices, worker: Worker): WorkerSu
     id: conversation.vendorId,
     provenance: conversation.provenance,
     proved: proof ? provedOf(proof) : "pending",
+    name: conversation.name,
   };
 }
 
 function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
+  if (processes.some((each) => isOnlyRecorded(services.processes, each)))
+    return `in ${placeOf(run)}; takeover frees the name`;
   const entry = lastEntryOfRun(services.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
   const foreignConversation = services.conversations.foreignConversationOf(run.id);
@@ -97,7 +112,8 @@ function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[
   if (processes.every(({ pid }) => pid !== run.pid))
     return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
   const reason = services.conversations.reasonOf(run.id);
-  return reason && WAITS_FOR[reason];
+  if (reason === null) return services.couriers.heldReasonOf(run.id);
+  return services.conversations.wordsOf(run.id) ?? WAITS_FOR[reason];
 }
 
 const WAITS_FOR: Readonly<Record<BlockedReason, string>> = {
@@ -154,8 +170,10 @@ export function describeConversation(
     proved: proof ? provedOf(proof) : "pending",
     evidence: proof?.evidence ?? null,
     custody: kept && { bytes: kept.bytes, sha256: kept.sha256, at: iso(kept.keptMs) },
+    restored: conversation.restored,
     current: worker.conversationId === conversation.id,
     version: conversation.version,
+    name: conversation.name,
     transcript:
       conversation.transcript === null
         ? null

@@ -1,5 +1,6 @@
 import type { BaseServices } from "../base-services.ts";
 import type { ConversationTracker } from "../conversations/tracker.ts";
+import type { Couriers } from "../delivery/couriers.ts";
 import type { FleetSupervisor } from "../fleet/supervisor.ts";
 import type { RunWatch } from "../runs/watch.ts";
 
@@ -8,4 +9,5 @@ export interface StatusServices extends BaseServices {
   readonly runs: RunWatch;
   readonly conversations: ConversationTracker;
   readonly fleet: FleetSupervisor;
+  readonly couriers: Couriers;
 }

@@ -2,26 +2,40 @@ import type * as z from "zod/mini";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { WIRE_NAMES } from "../../protocol/calls/wire-names.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { shorten } from "../../protocol/names.ts";
+import { quickCheckOf, type QuickCheck } from "./quick-check.ts";
 
 type Issue = z.core.$ZodIssue;
 
 /** The calls by their old names, which clients still send. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map(Object.entries(WIRE_NAMES).map(([call, word]) => [word, call]));
 
-const OTHER_VERSION = "the daemon may have another version: perdure daemon stop (workers live on), then try again";
+const OTHER_VERSION = hintOf`the daemon may have another version: ${verb("daemon", "stop")} (workers live on), then try again`;
 
-/** Returns the call that a frame names, by its new or old name, with valid parameters; throws with what is wrong otherwise. */
-export function parseCall(word: unknown, params: unknown): { name: CallName; params: unknown } {
+/** Returns the call of this name, new or old. */
+export function callNamed(word: unknown): CallName {
   const name = typeof word === "string" ? (OLD_NAMES.get(word) ?? word) : null;
-  if (name === null || !isCall(name)) {
-    throw new PerdureError("usage", `There is no call ${shorten(JSON.stringify(word) ?? "undefined")}.`, {
-      hint: OTHER_VERSION,
-    });
-  }
+  if (name !== null && isCall(name)) return name;
+  throw new PerdureError("usage", `There is no call ${shorten(JSON.stringify(word) ?? "undefined")}.`, {
+    hint: OTHER_VERSION,
+  });
+}
+
+/** Returns the parameters of a call as its handler takes them; throws with what is wrong with them. */
+export function parseParams(name: CallName, params: unknown): unknown {
+  if (quickCheckFor(name)?.(params) === true) return params;
   const parsed = calls[name].params.safeParse(params);
-  if (parsed.success) return { name, params: parsed.data };
+  if (parsed.success) return parsed.data;
   throw new PerdureError("usage", `Call ${name}: ${problemOf(parsed.error.issues, params)}.`, { hint: OTHER_VERSION });
+}
+
+const quickChecks = new Map<CallName, QuickCheck | null>();
+
+function quickCheckFor(name: CallName): QuickCheck | null {
+  let check = quickChecks.get(name);
+  if (check === undefined) quickChecks.set(name, (check = quickCheckOf(calls[name].params)));
+  return check;
 }
 
 function isCall(name: string): name is CallName {

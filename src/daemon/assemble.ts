@@ -1,0 +1,39 @@
+import type { BaseServices } from "./base-services.ts";
+import { ConversationTracker } from "./conversations/tracker.ts";
+import { Custody } from "./custody/custody.ts";
+import { Couriers } from "./delivery/couriers.ts";
+import { FleetSupervisor } from "./fleet/supervisor.ts";
+import { MailClock } from "./mail/clock.ts";
+import { MailRuntime } from "./mail/runtime.ts";
+import { AgentPolicy } from "./permissions/policy.ts";
+import { RunLifecycle } from "./run-lifecycle.ts";
+import { RunStopper } from "./runs/stop.ts";
+import { RunWatch } from "./runs/watch.ts";
+import type { Services } from "./services.ts";
+import { WorkerActivities } from "./worker-activity.ts";
+
+/** Makes all services of a daemon from those below them, and connects them along the life of a run. */
+export function assembleServices(base: BaseServices): Services {
+  const custody = new Custody(base);
+  const mail = new MailRuntime(base, new MailClock(base));
+  const runs = new RunWatch(base);
+  const activities = new WorkerActivities();
+  const stopper = new RunStopper({ ...base, runs });
+  const conversations = new ConversationTracker({ ...base, runs, activities, custody });
+  const fleet = new FleetSupervisor({ ...base, runs, conversations, custody });
+  const couriers = new Couriers({ ...base, runs, activities, conversations, mail, terminals: fleet.tmux });
+  const services = {
+    ...base,
+    policy: new AgentPolicy(),
+    runs,
+    activities,
+    stopper,
+    conversations,
+    custody,
+    mail,
+    couriers,
+    fleet,
+  };
+  new RunLifecycle(services).subscribe();
+  return services;
+}

@@ -1,0 +1,86 @@
+import { closeSync, fstatSync, readSync, type Stats } from "node:fs";
+import { TURN_READ_BYTES } from "../../limits/index.ts";
+import type { Outward } from "../../protocol/records/conversation.ts";
+import { openIfReadable } from "../../state/bounded-read.ts";
+import { statIfThere } from "../../state/files.ts";
+import { parseObject } from "../../util/fields.ts";
+import type { Adapter, WrittenTurn } from "../../vendors/index.ts";
+
+type ReadTurn = NonNullable<Adapter["liveness"]["readTurn"]>;
+
+/** Watches the end of a transcript for turns that begin and end, with a vendor whose process does not tell them itself. */
+export class WrittenTurns {
+  readonly #readTurn: ReadTurn;
+  /** The time of the run's start: earlier lines are history. */
+  readonly #sinceMs: number;
+  #version = "";
+  /** The file that was read, and up to where: the end of its last whole line. */
+  #read = { file: "", ino: 0, bytes: 0 };
+  #lastAtMs = 0;
+
+  constructor(readTurn: ReadTurn, sinceMs: number) {
+    this.#readTurn = readTurn;
+    this.#sinceMs = sinceMs;
+  }
+
+  /** The time at which the last turn began or ended that was read; 0 before the first one. */
+  get lastAtMs(): number {
+    return this.#lastAtMs;
+  }
+
+  /** Returns the beginnings and ends of the run's turns since the last poll, in their order. */
+  poll(file: string): Outward[] {
+    const text = this.#newText(file);
+    if (text === null) return [];
+    const turns = text.split("\n").flatMap((line) => this.#turnIn(line) ?? []);
+    const news = turns.filter(({ atMs }) => atMs >= this.#sinceMs && atMs > this.#lastAtMs);
+    this.#lastAtMs = news.at(-1)?.atMs ?? this.#lastAtMs;
+    return news.map(({ outward }) => outward);
+  }
+
+  /** Tells, without opening it, whether the transcript is what it was at the last poll; false while there is none. */
+  isUnchanged(file: string): boolean {
+    const stat = statIfThere(file);
+    return stat !== undefined && versionOf(file, stat) === this.#version;
+  }
+
+  #turnIn(line: string): WrittenTurn | null {
+    const fields = parseObject(line);
+    return fields && this.#readTurn(fields);
+  }
+
+  /** Returns what was written since the last poll, from its first whole line on; null if the file is what it was. */
+  #newText(file: string): string | null {
+    const opened = openIfReadable(file);
+    if (opened === null) return null;
+    try {
+      const stat = fstatSync(opened);
+      const { ino, size } = stat;
+      const version = versionOf(file, stat);
+      if (version === this.#version) return null;
+      this.#version = version;
+      const isGrown = this.#read.file === file && this.#read.ino === ino && this.#read.bytes <= size;
+      const from = Math.max(isGrown ? this.#read.bytes : 0, size - TURN_READ_BYTES);
+      const isWhole = from === 0 || readPart(opened, from - 1, 1)[0] === NEWLINE;
+      // Where a line ended and none ends now, the file was written anew.
+      const start = isWhole ? from : Math.max(0, size - TURN_READ_BYTES);
+      const part = readPart(opened, start, size - start);
+      this.#read = { file, ino, bytes: start + part.lastIndexOf(NEWLINE) + 1 };
+      // The last line is read again while its end is missing. If it is a turn already, it is told by its time that it is no news.
+      return part.toString("utf8");
+    } finally {
+      closeSync(opened);
+    }
+  }
+}
+
+const NEWLINE = 10;
+
+function versionOf(file: string, { ino, size, mtimeMs }: Stats): string {
+  return `${file} ${ino} ${size} ${mtimeMs}`;
+}
+
+function readPart(fd: number, from: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(fd, buffer, 0, length, from));
+}

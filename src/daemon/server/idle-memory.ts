@@ -1,0 +1,69 @@
+import {
+  IDLE_CPU_SHARE,
+  IDLE_HEAP_GROWTH_BYTES,
+  IDLE_MEMORY_CHECK_MS,
+  WORKED_CPU_MS,
+  WORKED_HEAP_GROWTH_BYTES,
+} from "../../limits/index.ts";
+
+/** The part of the process that is looked at, and its collector; null without one. */
+export interface OwnMemory {
+  cpuMicros(): number;
+  heapBytes(): number;
+  readonly collect: (() => void) | null;
+}
+
+/**
+ * Gives memory back to the system when the daemon has nothing to do: right after the start, whose garbage would else stay for
+ * ever, and after a burst of calls. V8 by itself collects when it needs room, and an idle daemon never does.
+ */
+export class IdleMemory {
+  readonly #memory: OwnMemory;
+  #timer: NodeJS.Timeout | null = null;
+  #cpuMicros = 0;
+  /** The processor time that was used, and the size of the heap, after the last collection; null before the first one. */
+  #collected: { cpuMicros: number; heapBytes: number } | null = null;
+
+  constructor(memory: OwnMemory = ownMemory()) {
+    this.#memory = memory;
+  }
+
+  start(): void {
+    if (this.#memory.collect === null) return;
+    this.#timer = setInterval(() => this.check(), IDLE_MEMORY_CHECK_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Looks once, `IDLE_MEMORY_CHECK_MS` after the last time. */
+  check(): void {
+    const cpuMicros = this.#memory.cpuMicros();
+    const isBusy = cpuMicros - this.#cpuMicros > IDLE_CPU_SHARE * IDLE_MEMORY_CHECK_MS * 1000;
+    this.#cpuMicros = cpuMicros;
+    if (this.#collected !== null && (isBusy || !this.#hasGrown(cpuMicros, this.#collected))) return;
+    this.#memory.collect?.();
+    this.#collected = { cpuMicros: this.#memory.cpuMicros(), heapBytes: this.#memory.heapBytes() };
+  }
+
+  /** On a busy machine no second may look busy that was: so work is what was used in all since the last collection. */
+  #hasGrown(nowMicros: number, { cpuMicros, heapBytes }: { cpuMicros: number; heapBytes: number }): boolean {
+    const hasWorked = nowMicros - cpuMicros > WORKED_CPU_MS * 1000;
+    const growth = hasWorked ? WORKED_HEAP_GROWTH_BYTES : IDLE_HEAP_GROWTH_BYTES;
+    return this.#memory.heapBytes() >= heapBytes + growth;
+  }
+}
+
+function ownMemory(): OwnMemory {
+  const { gc } = globalThis;
+  return {
+    cpuMicros: () => {
+      const { user, system } = process.cpuUsage();
+      return user + system;
+    },
+    heapBytes: () => process.memoryUsage().heapTotal,
+    collect: gc === undefined ? null : () => gc({ type: "major", execution: "sync", flavor: "last-resort" }),
+  };
+}
