@@ -7,7 +7,9 @@
 ":" // # Node resets ignored signals (nohup, a script's &) and raises the limit of open files; `run` puts both back.
 ":" //; case $1 in run|pi-session) PERDURE_NOFILE=$(ulimit -S -n); export PERDURE_NOFILE;; esac
 ":" //; if [ "$PERDURE_NOFILE" ] && [ -r /proc/self/status ]; then while read -r perdure_k perdure_v; do case $perdure_k in SigIgn:) PERDURE_SIGIGN=$perdure_v; export PERDURE_SIGIGN; break;; esac; done < /proc/self/status; fi
-":" //; if [ -f "$perdure_d/dist/cli.cjs" ]; then exec "$perdure_n" ${PERDURE_DEBUG:+--enable-source-maps} "$perdure_d/dist/cli.cjs" "$@"; fi
+":" // # Each verb is a program of its own; whatever names none (help, a mistake, --json first) is for cli.cjs.
+":" //; perdure_p=$perdure_d/dist/verb-$1.cjs; [ -f "$perdure_p" ] || perdure_p=$perdure_d/dist/cli.cjs
+":" //; if [ -f "$perdure_p" ]; then exec "$perdure_n" ${PERDURE_DEBUG:+--enable-source-maps} "$perdure_p" "$@"; fi
 ":" //; echo "perdure: not built yet; run: npm ci" >&2; exit 7
 
 // Reached as JavaScript only by `node bin/perdure.js`.

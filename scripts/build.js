@@ -1,7 +1,8 @@
 // Bundles the command line, the daemon and the library. Runs on any Node that npm runs on.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { buildVerbPrograms } from "./verb-programs.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
@@ -11,7 +12,7 @@ const aside = `dist.${process.pid}.tmp`;
 const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
 
 /** A module that is required from a file of its own when it is first needed (why: where it is required). */
-const VERBS = { module: /\/verbs\.ts$/, kind: "dynamic-import", file: "./verbs.cjs" };
+const TOML = { module: /^smol-toml$/, kind: "require-call", file: "./smol-toml.cjs" };
 const STRING_WIDTH = { module: /^string-width$/, kind: "require-call", file: "./string-width.cjs" };
 const JSONC_PARSER = { module: /^jsonc-parser$/, kind: "require-call", file: "./jsonc-parser.cjs" };
 const CONFIG_CHECK = { module: /\/check\.ts$/, kind: "require-call", file: "./config-check.cjs" };
@@ -54,20 +55,40 @@ const COMMON_JS = {
   logLevel: "warning",
 };
 
+/**
+ * Has the daemon load these modules of Node when it first uses them: each costs 1 to 2 MB, and a daemon with nothing to do uses none.
+ * esbuild reads an imported name as a property of its module at each use. The other word is as long as the first: the source map
+ * stays true.
+ */
+function loadLate(file) {
+  const late = /\brequire(?=\("node:(?:child_process|crypto|fs\/promises|readline|timers\/promises)"\))/g;
+  writeFileSync(file, readFileSync(file, "utf8").replace(late, "lateone"));
+}
+
+const LATE_PACKAGES = apart([TOML, STRING_WIDTH, JSONC_PARSER, CONFIG_CHECK, TOML_POSITIONS]);
+
+await build({
+  ...COMMON_JS,
+  entryPoints: { daemon: "src/daemon.ts" },
+  banner: { js: `${nodeCheck}const lateone=m=>new Proxy({},{get:(_,n)=>require(m)[n]});` },
+  plugins: [LATE_PACKAGES],
+});
+loadLate(`${aside}/daemon.cjs`);
+
 await build({
   ...COMMON_JS,
   entryPoints: {
-    cli: "src/cli.ts",
-    verbs: "src/commands/verbs.ts",
-    daemon: "src/daemon.ts",
     scripted: "src/scripted.ts",
+    "smol-toml": "smol-toml",
     "string-width": "string-width",
     "jsonc-parser": "jsonc-parser",
     "config-check": "src/project/config/check.ts",
     "toml-positions": "src/project/config/positions.ts",
   },
-  plugins: [apart([VERBS, STRING_WIDTH, JSONC_PARSER, CONFIG_CHECK, TOML_POSITIONS])],
+  plugins: [LATE_PACKAGES],
 });
+const { help } = await buildVerbPrograms({ ...COMMON_JS, plugins: [LATE_PACKAGES] });
+writeFileSync(`${aside}/help.json`, JSON.stringify(help));
 
 // The library is ESM: it is loaded once by a program that runs for long.
 await build({
@@ -79,7 +100,7 @@ await build({
   banner: {
     js: 'import{createRequire as perdureRequire}from"node:module";const require=perdureRequire(import.meta.url);',
   },
-  plugins: [apart([CONFIG_CHECK, TOML_POSITIONS])],
+  plugins: [apart([TOML, CONFIG_CHECK, TOML_POSITIONS])],
   format: "esm",
   legalComments: "none",
   define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "import.meta.dirname" },

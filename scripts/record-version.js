@@ -6,22 +6,20 @@
 // A fixture that is there is left alone: a version that people run is never recorded anew. The same build makes the same
 // file, byte for byte: npm packs in a fixed order, with one fixed time for all.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** All that runs: what an installed package has besides its documentation and types. */
+/** All that runs: what an installed package has besides its documentation, types and source maps. */
 const FILES = [
   "package.json",
   "bin/perdure.js",
   "bin/perdure-scripted.js",
-  "dist/cli.cjs",
-  "dist/verbs.cjs",
-  "dist/daemon.cjs",
-  "dist/scripted.cjs",
-  "dist/index.js",
+  ...readdirSync(join(ROOT, "dist"))
+    .filter((file) => /\.(cjs|js|json)$/.test(file))
+    .map((file) => `dist/${file}`),
 ];
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

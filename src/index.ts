@@ -1,11 +1,12 @@
 // The public library: names that outlive a process, for this program or for programs it starts.
 export { connect, Perdure } from "./library/perdure.ts";
-export type { PerdureOptions, RunEnd, StartedWorker, StartOptions } from "./library/perdure.ts";
+export type { ClaimOptions, PerdureOptions, RunEnd, StartedWorker, StartOptions } from "./library/perdure.ts";
 export type { EventOptions } from "./library/events.ts";
 export { Lease } from "./library/lease.ts";
 export type { AskOptions, ReceivedMessage, SendOptions } from "./library/mailbox.ts";
 export { PerdureError } from "./protocol/errors.ts";
 export type { ErrorCode } from "./protocol/errors.ts";
+export type { Hint, HintCommand } from "./protocol/hint.ts";
 export type { Admitted, Attachment, MailState, MessageRecord } from "./protocol/records/mail.ts";
 export type { EventRecord } from "./protocol/records/admin.ts";
 export type { RunRecord } from "./protocol/records/run.ts";

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { DAEMON_START_WAIT_MS } from "../limits/index.ts";
 import { errorFromBody, PerdureError, type ErrorBody } from "../protocol/errors.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
 import { DIST, type StatePaths } from "../state/paths.ts";
 import { makeSafeFolder } from "../state/safe-folder.ts";
 
@@ -22,8 +23,12 @@ const DAEMON_ENVIRONMENT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
 ];
-/** Without these flags V8 keeps some 100 MB more than it needs after a burst of calls, and never gives them back. */
-const SMALL_HEAP = ["--max-semi-space-size=1", "--heap-growing-percent=10"];
+/**
+ * Without a bound V8 keeps some 100 MB more than it needs after a burst of calls. With less room for young objects than this, a
+ * third of a burst's time is garbage collection. The daemon gives back what it does not need by a collection of its own
+ * (src/daemon/server/idle-memory.ts), for which it needs the last flag.
+ */
+const HEAP_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=10", "--expose-gc"];
 /** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
   "PERDURE_HOME",
@@ -58,7 +63,7 @@ export async function startDaemon(paths: StatePaths, env: Environment, args: str
 
 /** The program and the flags that the daemon's script runs on. */
 export function daemonCommand(): [node: string, ...flags: string[]] {
-  return [process.execPath, ...SMALL_HEAP];
+  return [process.execPath, ...HEAP_FLAGS];
 }
 
 /** The flags with which stacks in the log name the files of src. */
@@ -93,7 +98,7 @@ function spawnFailure(child: ChildProcess): Promise<never> {
 /** Reads the one line that a daemon prints: that it serves, that another one does, or why it cannot. */
 function startupMessage({ stdout }: ChildProcess, log: string): Promise<StartupMessage> {
   const failed = (why: string): PerdureError =>
-    new PerdureError("unavailable", `The daemon ${why}.`, { hint: `its log is ${log}; perdure doctor` });
+    new PerdureError("unavailable", `The daemon ${why}.`, { hint: hintOf`its log is ${log}; ${verb("doctor")}` });
   return new Promise((resolve, reject) => {
     let text = "";
     const timer = setTimeout(() => reject(failed("did not start in time")), DAEMON_START_WAIT_MS);

@@ -7,16 +7,22 @@ export type ClaimRequest = Omit<CallParams<"claim">, "token">;
 
 /**
  * Claims a name, and once more with the same token if the answer was lost: whether or not the first call was carried
- * out, there is one grant and it belongs to this caller.
+ * out, there is one grant and it belongs to this caller. The caller then keeps the fifo of its run open.
  */
 export async function claimWithRetry(connect: () => Promise<Client>, request: ClaimRequest): Promise<ClaimGrant> {
   const params = { ...request, token: newToken() };
   try {
-    return await (await connect()).call("claim", params);
+    return await claimOnce(connect, params);
   } catch (error) {
     if (!isPerdureError(error) || error.details?.lost !== true) throw error;
-    return (await connect()).call("claim", params);
+    return claimOnce(connect, params);
   }
+}
+
+async function claimOnce(connect: () => Promise<Client>, params: CallParams<"claim">): Promise<ClaimGrant> {
+  const client = await connect();
+  const { namespace: _unknown, ...before } = params;
+  return client.call("claim", client.isOlder ? before : params);
 }
 
 export function newToken(): string {

@@ -5,12 +5,19 @@ import { ANSWER_WAIT_MS, CONNECT_TRIES } from "../limits/index.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../protocol/calls/index.ts";
 import { wireNameOf } from "../protocol/calls/wire-names.ts";
 import { errorFromBody, isPerdureError, PerdureError } from "../protocol/errors.ts";
-import { encodeFrame, FrameGatherer, FrameReader, type RequestFrame, type ResponseFrame } from "../protocol/frames.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
+import {
+  encodeFrame,
+  FrameGatherer,
+  FrameReader,
+  type RequestFrame,
+  type ResponseFrame,
+  type Welcome,
+} from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
 import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
-import { startDaemon } from "./autostart.ts";
 
 export interface ConnectOptions {
   env?: Environment;
@@ -27,17 +34,18 @@ export async function connectToDaemon(options: ConnectOptions = {}): Promise<Cli
     if (client) return client;
     if (options.autostart === false) throw notRunning();
     if (attempt === CONNECT_TRIES) throw keptExiting();
+    const { startDaemon } = await import("./autostart.ts"); // needs child_process, which takes 2 ms to load
     await startDaemon(paths, env);
   }
 }
 
 function notRunning(): PerdureError {
-  return new PerdureError("unavailable", "No daemon is running.", { hint: "perdure daemon start" });
+  return new PerdureError("unavailable", "No daemon is running.", { hint: verb("daemon", "start") });
 }
 
 function keptExiting(): PerdureError {
   const message = `The daemon exited ${CONNECT_TRIES} times while perdure tried to connect.`;
-  return new PerdureError("unavailable", message, { hint: "perdure doctor" });
+  return new PerdureError("unavailable", message, { hint: verb("doctor") });
 }
 
 /** Returns the token in the environment if this socket's daemon issued it; the daemon of another state folder would not know it. */
@@ -69,6 +77,7 @@ interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   onItem: ((item: unknown) => void) | null;
+  timer: NodeJS.Timeout | null;
 }
 
 export class Client {
@@ -78,6 +87,13 @@ export class Client {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #greeted = false;
+  /** The daemon's pid namespace, in which its pids count; null for an older daemon, which does not say. */
+  daemonNamespace: string | null = null;
+
+  /** Tells whether the daemon is of the version before pid namespaces: it refuses every field that it does not know. */
+  get isOlder(): boolean {
+    return this.daemonNamespace === null;
+  }
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -91,7 +107,7 @@ export class Client {
     const welcome = this.#expect(0, null, ANSWER_WAIT_MS);
     this.#socket.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
     try {
-      await welcome;
+      this.daemonNamespace = ((await welcome) as Welcome).namespace ?? null;
       this.#greeted = true;
       return true;
     } catch (error) {
@@ -146,18 +162,10 @@ export class Client {
 
   #expect(id: number, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     // The socket keeps the program alive only while a call is pending.
-    this.#socket.ref();
+    if (this.#pending.size === 0) this.#socket.ref();
     return new Promise((resolve, reject) => {
       const timer = waitMs === null ? null : setTimeout(() => this.#settle(id, { reject: noAnswer(waitMs) }), waitMs);
-      const settle = (finish: () => void): void => {
-        if (timer) clearTimeout(timer);
-        finish();
-      };
-      this.#pending.set(id, {
-        onItem,
-        resolve: (result) => settle(() => resolve(result)),
-        reject: (error) => settle(() => reject(error)),
-      });
+      this.#pending.set(id, { onItem, resolve, reject, timer });
     });
   }
 
@@ -165,8 +173,10 @@ export class Client {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#socket.unref();
-    if (outcome.reject) pending?.reject(outcome.reject);
-    else pending?.resolve(outcome.result);
+    if (pending === undefined) return;
+    if (pending.timer !== null) clearTimeout(pending.timer);
+    if (outcome.reject) pending.reject(outcome.reject);
+    else pending.resolve(outcome.result);
   }
 
   #onData(chunk: Buffer): void {
@@ -194,7 +204,7 @@ function answerLost(): PerdureError {
     "unavailable",
     "The daemon exited during a call, which may or may not have been carried out.",
     {
-      hint: "check with perdure ls, then try again",
+      hint: hintOf`check with ${verb("ls")}, then try again`,
       details: { lost: true },
     },
   );
@@ -202,6 +212,6 @@ function answerLost(): PerdureError {
 
 function noAnswer(waitMs: number): PerdureError {
   return new PerdureError("timed-out", `The daemon did not answer in ${waitMs / 1000} s.`, {
-    hint: "perdure doctor",
+    hint: verb("doctor"),
   });
 }

@@ -3,18 +3,23 @@ import { RECONNECT_MS } from "../limits/index.ts";
 import { isPerdureError } from "../protocol/errors.ts";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
+import { holdRunFifo } from "../runtime/process/run-fifo.ts";
 import type { Link } from "./link.ts";
 import { Mailbox, type AskOptions, type MailScope, type ReceivedMessage, type SendOptions } from "./mailbox.ts";
 
 /** A name that this process owns until the process releases the name, ends, or is displaced. */
 export class Lease implements AsyncDisposable {
   readonly address: string;
+  /** The id of the worker, which stays when it is renamed; null from a daemon of an earlier version. */
+  readonly uid: string | null;
   readonly run: string;
   readonly generation: number;
   /** A process with this token acts as this worker: give it to a child as PERDURE_TOKEN. */
   readonly token: string;
   readonly #link: Link;
   readonly #mailbox: Mailbox;
+  /** Closes the fifo of the run; while it is open, a daemon of another pid namespace knows that this process lives. */
+  readonly #letGo: () => void;
   readonly #listeners = new Set<(by: string) => void>();
   #displacedBy: string | null = null;
   #ended = false;
@@ -22,9 +27,11 @@ export class Lease implements AsyncDisposable {
   /** @internal */
   constructor(link: Link, grant: ClaimGrant, scope: MailScope) {
     this.#link = link;
+    this.#letGo = holdRunFifo(grant.runDir);
     const { run, generation, token } = grant;
     this.#mailbox = new Mailbox(link, scope, { run, generation, token });
     this.address = grant.address;
+    this.uid = grant.uid ?? null;
     this.run = grant.run;
     this.generation = grant.generation;
     this.token = grant.token;
@@ -61,6 +68,7 @@ export class Lease implements AsyncDisposable {
   async release(): Promise<void> {
     if (this.#ended && this.#displacedBy === null) return;
     this.#ended = true;
+    this.#letGo();
     const client = await this.#link.client();
     await client.call("release", this.#credentials());
   }
@@ -79,11 +87,12 @@ export class Lease implements AsyncDisposable {
       } catch (error) {
         if (isPerdureError(error) && (error.code === "displaced" || error.code === "stale")) {
           const by = error.details?.by;
-          return this.#displaced(typeof by === "string" ? by : "somebody");
+          this.#displaced(typeof by === "string" ? by : "somebody");
         }
       }
       if (!this.#ended) await sleep(RECONNECT_MS);
     }
+    this.#letGo();
   }
 
   #credentials(): { run: string; generation: number; token: string } {

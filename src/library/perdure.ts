@@ -8,11 +8,13 @@ import { readProjectSettings } from "../project/config/read.ts";
 import { findProject } from "../project/find.ts";
 import type { ProjectRef, Target } from "../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../protocol/errors.ts";
+import { hintOf, verb } from "../protocol/hint.ts";
 import { nameKey, parseAddress } from "../protocol/names.ts";
-import type { Admitted, MessageRecord } from "../protocol/records/mail.ts";
+import { OPEN_STATES, type Admitted, type MailState, type MessageRecord } from "../protocol/records/mail.ts";
 import type { EventRecord } from "../protocol/records/admin.ts";
 import type { RunRecord } from "../protocol/records/run.ts";
 import type { WorkerSummary } from "../protocol/records/worker.ts";
+import { processTable } from "../runtime/process/index.ts";
 import { DIST } from "../state/paths.ts";
 import { readEvents, type EventOptions } from "./events.ts";
 import { Lease } from "./lease.ts";
@@ -28,10 +30,17 @@ export interface PerdureOptions {
   cwd?: string;
 }
 
+export interface ClaimOptions {
+  /** Makes a new worker where the name is refused because one has it in a repository that was moved, or cloned anew. */
+  fresh?: boolean;
+}
+
 export interface StartOptions {
   /** The folder the program runs in; a bare name belongs to that folder's project. */
   cwd?: string;
   env?: Record<string, string | undefined>;
+  /** Begins a new conversation, or a new worker where `claim` would need `fresh`. */
+  fresh?: boolean;
   /** The option of node:child_process; "ignore" by default, because the worker outlives this process. */
   stdio?: StdioOptions;
 }
@@ -72,14 +81,15 @@ export class Perdure implements AsyncDisposable {
   }
 
   /** Makes this process the owner of a name. Throws `held` while another live process owns it. */
-  async claim(name: string): Promise<Lease> {
-    const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh: false };
+  async claim(name: string, { fresh = false }: ClaimOptions = {}): Promise<Lease> {
+    const request = { command: null, cwd: null, environment: {}, ephemeral: false, vendor: null, fresh };
     const target = this.#target(name);
     const grant = await claimWithRetry(() => this.#link.client(), {
       ...request,
       target,
       kind: "client",
       pid: process.pid,
+      namespace: processTable().namespace(),
     });
     return new Lease(this.#link, grant, { here: this.#here, project: grant.project });
   }
@@ -101,7 +111,8 @@ export class Perdure implements AsyncDisposable {
   async start(name: string, command: readonly string[], options: StartOptions = {}): Promise<StartedWorker> {
     const cwd = options.cwd ?? this.#options.cwd ?? process.cwd();
     const target = this.#target(name, projectRefOf(cwd));
-    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), "run", name, "--", ...command], {
+    const words = ["run", name, ...(options.fresh === true ? ["--fresh"] : []), "--", ...command];
+    const child = spawn(process.execPath, [join(DIST, "cli.cjs"), ...words], {
       cwd,
       env: { ...(this.#options.env ?? process.env), ...options.env },
       stdio: options.stdio ?? "ignore",
@@ -142,6 +153,14 @@ export class Perdure implements AsyncDisposable {
   /** Lists the runs of a worker, newest first. */
   async *history(name: string): AsyncGenerator<RunRecord> {
     yield* await this.#runs(this.#target(name));
+  }
+
+  /** Lists the mail of the project, whoever it is for, oldest first: what is on its way or did not arrive, or what is in other states. */
+  async *mail(options: { states?: readonly MailState[]; limit?: number } = {}): AsyncGenerator<MessageRecord> {
+    const client = await this.#link.client();
+    const { states = OPEN_STATES, limit = LIST_ROWS_MAX } = options;
+    const params = { here: this.#here, project: this.#project(), states: [...states], before: null, limit };
+    yield* (await client.collect("listMail", params)).items;
   }
 
   /** Yields events, and with `follow` later ones as they happen. Leaving the loop ends the stream. */
@@ -186,7 +205,7 @@ export class Perdure implements AsyncDisposable {
       "refused",
       `${target.name} could not be started (exit ${child.exitCode ?? child.signalCode}).`,
       {
-        hint: `see why: perdure run ${target.name} -- COMMAND`,
+        hint: hintOf`see why: ${verb("run", target.name, "--", "COMMAND")}`,
       },
     );
   }

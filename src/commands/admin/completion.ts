@@ -2,6 +2,7 @@ import { connectToDaemon } from "../../client/connect.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
+import type { HelpTable } from "../shared/help-page.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 /** Completion scripts by shell; each calls `perdure __complete` with the words so far. */
@@ -61,19 +62,17 @@ const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
   completion: Object.keys(SCRIPTS),
 };
 
-/** Lists what could stand in place of the last word, which is being typed. */
-export async function candidates(
-  words: readonly string[],
-  verbs: readonly string[],
-  options: (verb: string) => Promise<string[]>,
-): Promise<string[]> {
+/** Lists what could stand in place of the last word, which is being typed, for `perdure __complete`. */
+export async function complete(words: readonly string[], { groups }: HelpTable): Promise<string[]> {
+  const verbs = groups.flatMap((group) => group.verbs);
   const [verb = "", ...rest] = words;
   const typed = words.at(-1) ?? "";
+  const options = Object.keys(verbs.find((each) => each.verb === verb)?.options ?? {});
   const all =
     words.length <= 1
-      ? [...verbs]
+      ? verbs.map((each) => each.verb)
       : typed.startsWith("-")
-        ? await options(verb)
+        ? ["--json", "--help", ...options.map((name) => `--${name}`)]
         : await argumentCandidates(verb, rest.length);
   return all.filter((candidate) => candidate.startsWith(typed));
 }

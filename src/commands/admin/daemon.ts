@@ -3,6 +3,7 @@ import { startDaemon } from "../../client/autostart.ts";
 import { connectToDaemon } from "../../client/connect.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DaemonStatus } from "../../protocol/records/admin.ts";
+import { findDaemons, processTable } from "../../runtime/process/index.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
@@ -40,17 +41,20 @@ export const daemon: Command = {
 async function start({ values, out }: Invocation): Promise<void> {
   const before = await statusOrNull();
   const restoring = typeof values.restore === "string" ? resolve(values.restore) : null;
-  if (before !== null && (restoring !== null || values["new-store"])) {
-    throw new PerdureError("conflict", `The daemon is running (pid ${before.pid}); its store cannot be replaced.`, {
-      hint: "perdure daemon stop, then try again",
-    });
-  }
+  if (restoring !== null || values["new-store"]) refuseWhileRunning(before?.pid ?? unreachableDaemon());
   const args = [...(values["new-store"] ? ["--new-store"] : []), ...(restoring ? ["--restore", restoring] : [])];
   if (before === null) await startDaemon(statePaths(process.env), process.env, args);
   const now = before ?? (await statusOrNull());
   if (now === null)
     throw new PerdureError("unavailable", "The daemon exited right after it started.", { hint: "perdure doctor" });
   out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
+}
+
+function refuseWhileRunning(pid: number | null): void {
+  if (pid === null) return;
+  throw new PerdureError("conflict", `The daemon is running (pid ${pid}); its store cannot be replaced.`, {
+    hint: "perdure daemon stop, then try again",
+  });
 }
 
 async function stop({ out }: Invocation): Promise<void> {
@@ -62,14 +66,36 @@ async function stop({ out }: Invocation): Promise<void> {
 async function status({ out }: Invocation): Promise<number> {
   const now = await statusOrNull();
   if (now === null) {
+    refuseUnreachable();
     out.result({ running: false, pid: null, uptimeMs: 0 }, () => "not running; it starts when needed");
     return 0;
   }
   out.result(now, () => {
     const up = Math.round(now.uptimeMs / 1000);
-    return `running: pid ${now.pid}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${printable(now.socket)}`;
+    return `running: pid ${now.pid}${placeOf(now)}, perdure ${now.version}, up ${up} s, ${now.liveRuns} live runs, ${Math.round(now.rssBytes / 1e6)} MB\n  ${printable(now.socket)}`;
   });
   return 0;
+}
+
+/** Throws if a daemon of this state folder lives that nobody can reach. */
+function refuseUnreachable(): void {
+  const pid = unreachableDaemon();
+  if (pid === null) return;
+  const message = `The daemon (pid ${pid}) is running, but does not answer at ${statePaths(process.env).socket}.`;
+  throw new PerdureError("unavailable", message, {
+    hint: "try again in a second; else perdure daemon stop (workers live on)",
+  });
+}
+
+/** Returns the pid of a daemon of this state folder whose socket may be gone; null if there is none. */
+function unreachableDaemon(): number | null {
+  return findDaemons(processTable(), statePaths(process.env))[0]?.pid ?? null;
+}
+
+/** Says where the daemon is, if its pid is not one of this pid namespace. */
+function placeOf({ namespace, host }: Partial<DaemonStatus>): string {
+  if (namespace === undefined || namespace === processTable().namespace()) return "";
+  return ` in another pid namespace (${namespace.split(" ")[0]} of ${host})`;
 }
 
 async function statusOrNull(): Promise<DaemonStatus | null> {

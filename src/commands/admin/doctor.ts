@@ -1,15 +1,17 @@
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { connectToDaemon, type Client } from "../../client/connect.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
 import { DAY_MS, LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
 import { asPerdureError, exitCodeOf, isPerdureError } from "../../protocol/errors.ts";
+import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
+import { processTable } from "../../runtime/process/index.ts";
 import { detectWrapperForm } from "../../runtime/wrapper/script.ts";
 import { statePaths } from "../../state/paths.ts";
 import { checkSafeFolder } from "../../state/safe-folder.ts";
@@ -20,7 +22,7 @@ import { toFleetEntry } from "../shared/fleet-entries.ts";
 import { declaredWorkersHere, findProjectHere, projectRefHere, startCommandHere } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
-import { isFolder } from "../../state/files.ts";
+import { isFolder, statIfThere } from "../../state/files.ts";
 
 interface Diagnosis {
   check: string;
@@ -61,6 +63,7 @@ export const doctor: Command = {
 function checkMachine(): Diagnosis[] {
   const form = detectWrapperForm();
   const tmux = findProgram("tmux", process.env.PATH, "/");
+  const perl = findProgram("perl", process.env.PATH, "/");
   return [
     ok("node", `${process.version}, SQLite ${process.versions.sqlite}`),
     form === "plain"
@@ -69,6 +72,13 @@ function checkMachine(): Diagnosis[] {
     "file" in tmux
       ? ok("tmux", tmux.file)
       : (hasFleet() ? bad : note)("tmux", "not found; needed for fleets", "apt-get install tmux, or brew install tmux"),
+    "file" in perl
+      ? ok("perl", `${perl.file}, for the bridge beside each agent`)
+      : note(
+          "perl",
+          "not found; the bridge beside each agent runs in Node, with five times the memory",
+          "install perl",
+        ),
   ];
 }
 
@@ -77,7 +87,8 @@ function checkAgents(): Diagnosis[] {
   const found = VENDOR_PROGRAMS.flatMap(({ vendor, program }) => {
     const located = findProgram(program, process.env.PATH, "/");
     const adapter = adapterOf(vendor);
-    return "file" in located && adapter ? [agentFinding(adapter, located.file)] : [];
+    if (!("file" in located) || !adapter) return [];
+    return [agentFinding(adapter, located.file), ...recordingFindings(adapter), ...settingsFindings(adapter)];
   });
   return found.length > 0 ? found : [note("agents", "none found on PATH; any program can be named", null)];
 }
@@ -93,6 +104,27 @@ function agentFinding({ vendor, tested, unproved }: Adapter, file: string): Diag
     vendor,
     `${version}; perdure was tested with ${tested.join(", ")}; ${file}`,
     "after an upgrade: perdure drill, then perdure history NAME",
+  );
+}
+
+/** Tells what keeps an agent that is started here, in this environment, from recording its conversations. */
+function recordingFindings({ vendor, storage }: Adapter): Diagnosis[] {
+  const cwd = process.cwd();
+  const configDir = resolve(cwd, storage.configDirOf(process.env).dir);
+  const off = storage.unrecordedBy?.({ args: [], cwd, configDir, environment: process.env });
+  if (!off) return [];
+  return [bad(vendor, `records no conversation with ${off.setting} in ${off.place}`, `remove it from ${off.place}`)];
+}
+
+/** Tells of changes that were made inside an agent, and that could not be put into its user's own settings. */
+function settingsFindings({ vendor, launch, storage }: Adapter): Diagnosis[] {
+  const configDir = resolve(process.cwd(), storage.configDirOf(process.env).dir);
+  return (launch.savedSettings?.leftBeside(configDir) ?? []).map((file) =>
+    note(
+      vendor,
+      `${file} has what was changed inside a worker and could not be put into the settings`,
+      `make the changes in ${vendor}, then rm ${file}`,
+    ),
   );
 }
 
@@ -152,12 +184,26 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   const status = await client.call("status", {});
   const check = await client.call("checkStore", {}, LONG_WAIT_MS);
   return [
+    ...namespaceFindings(status),
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
       : note("daemon", `runs perdure ${status.version}; this is ${VERSION}`, "perdure daemon stop (workers live on)"),
     check.ok
       ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
       : bad("store", `damaged: ${check.problems.join("; ")}`, "perdure daemon stop, then restore a backup"),
+  ];
+}
+
+/** Reports a daemon of another pid namespace: two containers share this state folder. An older daemon does not say. */
+function namespaceFindings({ namespace, host }: Partial<DaemonStatus>): Diagnosis[] {
+  if (namespace === undefined || namespace === processTable().namespace()) return [];
+  const place = `${namespace.split(" ")[0]} of ${host}`;
+  return [
+    note(
+      "namespace",
+      `the daemon runs in another pid namespace (${place}): names can be claimed only there; mail, ls and show work from here`,
+      "use perdure there, or give each container a state folder of its own (PERDURE_HOME)",
+    ),
   ];
 }
 
@@ -185,7 +231,7 @@ async function workerFindings(client: Client): Promise<Diagnosis[]> {
 function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
   const days = conversation && adapterOf(conversation.vendor)?.storage.sweepsAfterDays?.(conversation.configDir);
   const file = conversation?.transcript?.file;
-  const changedMs = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  const changedMs = file === undefined ? undefined : statIfThere(file)?.mtimeMs;
   if (!conversation || typeof days !== "number" || changedMs === undefined) return null;
   const leftDays = Math.floor((changedMs - Date.now()) / DAY_MS + days);
   if (leftDays > SWEEP_WARNING_DAYS) return null;

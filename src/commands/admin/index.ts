@@ -6,5 +6,7 @@ export const adminVerbs: VerbTable = {
   events: async () => (await import("./events.ts")).events,
   daemon: async () => (await import("./daemon.ts")).daemon,
   backup: async () => (await import("./backup.ts")).backup,
+  skill: async () => (await import("./skill.ts")).skill,
+  extension: async () => (await import("./extension.ts")).extensionCommand,
   completion: async () => (await import("./completion.ts")).completion,
 };

@@ -1,13 +1,14 @@
-import { copyFileSync, constants, existsSync, linkSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, constants, existsSync, linkSync, lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { archiveFolder, archiveName, relativeTo, type AnchorSettings } from "../../project/context-file.ts";
+import { makeFolderInside, requireInside } from "../../project/context-folder.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
-import { locateAnchor, requireInside } from "./anchor-paths.ts";
+import { locateAnchor } from "./anchor-paths.ts";
 
 /** Moves the anchor of this run to the archive, which marks a clean end. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {
@@ -22,6 +23,9 @@ export async function contextArchive({ words, values, out }: Invocation): Promis
         hint: "perdure context log TEXT begins one",
       },
     );
+  }
+  if (!lstatSync(file).isFile()) {
+    throw new PerdureError("unsafe", `${file} is not a regular file.`, { hint: "remove it" });
   }
   const to = moveToArchive(file, root, settings, archiveName(new Date(), agentId, words.join(" ")));
   out.result({ from: file, to }, () => printable(relativeTo(process.cwd(), to)));
@@ -39,9 +43,7 @@ function requireNotNested(): void {
 /** Moves a file to the archive without overwriting: a taken name gets `-2`, `-3` and so on. Returns the new path. */
 export function moveToArchive(file: string, root: string, { dir, ext }: AnchorSettings, name: string): string {
   const folder = archiveFolder(root, dir);
-  requireInside(root, folder);
-  mkdirSync(folder, { recursive: true });
-  requireInside(root, folder);
+  makeFolderInside(root, folder);
   for (let number = 1; ; number++) {
     const to = join(folder, `${name}${number === 1 ? "" : `-${number}`}.${ext}`);
     if (!moveTo(file, to)) continue;

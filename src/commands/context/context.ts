@@ -7,13 +7,13 @@ import { locateAnchor } from "./anchor-paths.ts";
 
 type Action = (invocation: Invocation) => Promise<void>;
 
-/** Actions by name. `path` runs many times a run and is loaded with the command line; the others are loaded on demand. */
+/** Actions by name. `path` runs many times a run; the others are loaded on demand. */
 const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load: () => Promise<Action> }>> = {
   path: { words: [0, 0], load: async () => contextPath },
-  log: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextLog },
-  archive: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("../verbs.ts")).contextArchive },
-  recover: { words: [0, 0], load: async () => (await import("../verbs.ts")).contextRecover },
-  sweep: { words: [0, 0], load: async () => (await import("../verbs.ts")).contextSweep },
+  log: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("./log.ts")).contextLog },
+  archive: { words: [1, Number.POSITIVE_INFINITY], load: async () => (await import("./archive.ts")).contextArchive },
+  recover: { words: [0, 0], load: async () => (await import("./recover.ts")).contextRecover },
+  sweep: { words: [0, 0], load: async () => (await import("./sweep.ts")).contextSweep },
 };
 
 const USAGE = "path | log TEXT | archive DESCRIPTION | recover | sweep";

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, lstatSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { anchorFile, anchorFolder, relativeTo } from "../../project/context-file.ts";
 import { workingTrees } from "../../project/find.ts";
@@ -91,14 +91,14 @@ async function ownersOf(here: ProjectRef, stems: string[]): Promise<AnchorOwner[
 function anchorFiles({ found, settings }: AnchorLocation): Anchor[] {
   return workingTrees(found).flatMap((tree) => {
     const folder = anchorFolder(tree, settings.dir);
-    if (!existsSync(folder)) return [];
+    if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
     const names = readdirSync(folder).filter((name) => name.endsWith(`.${settings.ext}`));
     return names.map((name) => describe(join(folder, name), tree));
   });
 }
 
 function describe(path: string, tree: string): Anchor {
-  const stats = statSync(path);
+  const stats = lstatSync(path);
   return { path, tree, modifiedAt: stats.mtime.toISOString(), bytes: stats.size };
 }
 

@@ -6,6 +6,8 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
+import { missingIn } from "../../protocol/records/restored.ts";
+import { printable } from "../shared/output.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, projectRefHere, targetOf, startCommandHere } from "../shared/here.ts";
@@ -22,7 +24,8 @@ export const adopt: Command = {
     "too. The vendor's config dir is that of the environment. `perdure run NAME`, or `perdure up`, then resumes it. The",
     "worker's earlier conversation stays in its history.",
     "--kept goes back to perdure's copy of the worker's own conversation; the vendor's present file is set aside beside it",
-    "(.lost).",
+    "(.lost). Where another process wrote to the conversation beside the worker, it goes back to the worker's own side, and",
+    "the file with both is set aside among perdure's copies.",
   ].join("\n"),
   examples: ["perdure adopt", "perdure adopt coder --conversation 0b6f3a52", "perdure adopt coder --kept"],
   options: {
@@ -148,9 +151,10 @@ async function resolveConversation(
 
 async function restore(name: string, { out }: Invocation): Promise<void> {
   const result = await callDaemon("restoreConversation", { target: targetOf(name) });
-  out.result(
-    result,
-    () => `${result.address} is back in perdure's copy of its conversation (${size(result.restored.bytes)})`,
-  );
+  const { bytes, aside } = result.restored;
+  const what = aside === undefined ? "perdure's copy of its conversation" : "its own side of its conversation";
+  const missing = missingIn(result.restored);
+  out.result(result, () => `${result.address} is back in ${what} (${size(bytes)}${missing})`);
+  if (aside !== undefined) out.note(printable(`The conversation with both sides was set aside: ${aside}`));
   out.note(`→ ${startCommandHere(findProjectHere(), name)}`);
 }

@@ -1,7 +1,9 @@
 import { connectToDaemon } from "../../client/connect.ts";
+import { shownHint } from "../../protocol/hint.ts";
 import type { DrillResult } from "../../protocol/records/conversation.ts";
 import { exitCodeOf } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
+import { noteMoved } from "../shared/moved-note.ts";
 import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
@@ -10,8 +12,9 @@ export const drill: Command = {
   usage: "[NAME…] [--all]",
   details: [
     "Checks each worker's program and version, folder, recorded environment, conversation (read and hashed from beginning",
-    "to end), that no other process has it open, and that perdure's copy is whole. Nothing is started or changed.",
-    "Exit 5 if a worker could not be resumed, with the reason and what to do.",
+    "to end), that no other process has it open, and perdure's copy. It decides as a start would, and starts and changes",
+    "nothing. Exit 5 if a worker could not be resumed, with the reason and what to do; a copy that is missing or damaged is",
+    "only warned about, because the next start makes another one.",
   ].join("\n"),
   examples: ["perdure drill", "perdure drill coder", "perdure drill --all --json"],
   options: { all: { type: "boolean", short: "a" } },
@@ -25,8 +28,10 @@ export const drill: Command = {
     const { items, result } = await client.collect("drill", params).finally(() => client.close());
     const width = Math.max(0, ...items.map(({ address }) => address.length));
     out.result({ workers: items }, () => items.map((each) => lines(each, width, out.paint)).join("\n"));
-    if (items.length === 0) out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
-    else
+    if (items.length === 0) {
+      out.note("No workers here yet. Start one: perdure run NAME -- COMMAND");
+      await noteMoved(here, out);
+    } else
       out.note(
         result.broken === 0
           ? "All of them could be resumed."
@@ -42,11 +47,13 @@ function lines({ address, ok, checks, unproved }: DrillResult, width: number, pa
   const note = unproved === null ? "" : paint.yellow(`  (unproved: ${unproved})`);
   const head = `${mark}  ${address.padEnd(width)}  ${ok ? paint.dim(printable(what)) + note : ""}`.trimEnd();
   const broken = checks.filter((check) => !check.ok);
+  const warnings = checks.filter(({ warning }) => warning);
   return [
     head,
-    ...broken.flatMap(({ check, detail, hint }) => [
+    ...warnings.map(({ check, detail }) => `      ${paint.yellow(printable(`${check}: ${detail}`))}`),
+    ...broken.flatMap(({ check, detail, ...item }) => [
       `      ${printable(`${check}: ${detail}`)}`,
-      `      ${paint.dim("→")} ${printable(hint ?? "")}`,
+      `      ${paint.dim("→")} ${printable(shownHint(item) ?? "")}`,
     ]),
   ].join("\n");
 }

@@ -1,11 +1,12 @@
 import { HISTORY_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { RunRecord } from "../../protocol/records/run.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
+import { missingIn } from "../../protocol/records/restored.ts";
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
-import type { Paint } from "../shared/output.ts";
+import { printable, type Paint } from "../shared/output.ts";
 import { age, shortId, size, table, type Cell } from "../shared/table.ts";
 
 export const history: Command = {
@@ -26,6 +27,7 @@ export const history: Command = {
       const options = values.long === true ? { long: true, columns: Infinity } : { long: false, columns: out.columns };
       const parts = [result.address, runTable(runs, out.paint, options)];
       if (result.sessions.length > 0) parts.push("", conversationTable(result.sessions, out.paint, options.columns));
+      parts.push(...result.sessions.flatMap(restoredNote).map(printable));
       return parts.join("\n");
     });
   },
@@ -66,6 +68,12 @@ const BEGAN = { new: "new", resume: "resumed", rotation: "rotated to" } as const
 function predecessor({ rotatedFrom, forkedFrom }: SessionRecord): string {
   if (forkedFrom !== null) return `branch of ${shortId(forkedFrom)}`;
   return rotatedFrom === null ? "-" : shortId(rotatedFrom);
+}
+
+/** Says what was missing when a conversation was put back. */
+function restoredNote({ id, restored }: SessionRecord): string[] {
+  const missing = restored === null ? "" : missingIn(restored);
+  return restored === null || missing === "" ? [] : [`${shortId(id)} was restored at ${restored.at}${missing}`];
 }
 
 function conversationTable(sessions: SessionRecord[], paint: Paint, columns: number): string {

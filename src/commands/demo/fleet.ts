@@ -27,6 +27,8 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 const NAMES = Object.keys(SECRETS);
 const QUESTION = "What did I tell you first?";
+/** The worker that is killed first, alone. */
+const CRASHING = "coder-1";
 
 /** Plays the demo: a fleet comes up, one worker crashes, then everything is killed, and all of it comes back. */
 export async function playFleet(stage: Stage, out: Output): Promise<object> {
@@ -37,29 +39,26 @@ export async function playFleet(stage: Stage, out: Output): Promise<object> {
   await stage.runAndShow(["up", "--yes"]);
   await waitUntilSettled(stage, 1);
 
-  stage.narrate("Each is told something in its own terminal, and one gets mail.");
+  stage.narrate("Each is told something in its own terminal.");
   for (const name of NAMES) out.note(`${out.paint.bold(`you → ${name}:`)}  ${SECRETS[name]}`);
   await Promise.all(NAMES.map((name) => typeLine(stage, name, SECRETS[name] ?? "")));
-  await stage.runAndShow(["send", "coder-2", "Please review the login page."]);
-  const mail = await mailIds(stage, "coder-2");
   const before = await waitUntilSettled(stage, 1);
   await stage.runAndShow(["ls"]);
 
-  await crashOneWorker(stage);
+  const mail = await crashOneWorker(stage);
   await killEverything(stage);
 
   stage.narrate("Do they remember?");
   const answers = await Promise.all(NAMES.map(async (name) => [name, await typeLine(stage, name, QUESTION)] as const));
   for (const [name, answer] of answers) out.note(`${out.paint.bold(`${name} →`)} ${out.paint.green(answer)}`);
-  await stage.runAndShow(["inbox", "coder-2", "--all"]);
 
   const after = await waitUntilSettled(stage, 2);
-  const kept = await mailIds(stage, "coder-2");
+  const { message } = await stage.query<{ message: MessageRecord }>(["mail", mail]);
   const survivors = NAMES.map((name): Survivor => {
     const told = SECRETS[name] ?? "";
-    const ids = name === "coder-2" ? { before: mail, after: kept } : { before: [], after: [] };
     const heard = answers.find(([who]) => who === name)?.[1] ?? "";
-    return { before: workerNamed(before, name), after: workerNamed(after, name), told, heard, mail: ids };
+    const sent = name === CRASHING ? message.state : null;
+    return { before: workerNamed(before, name), after: workerNamed(after, name), told, heard, mail: sent };
   });
   stage.narrate("What survived:");
   out.note(survivedTable(survivors, out.paint));
@@ -69,21 +68,33 @@ export async function playFleet(stage: Stage, out: Output): Promise<object> {
   throw new Error(`not everything survived: ${list}; ${JSON.stringify(broken)}`);
 }
 
-async function crashOneWorker(stage: Stage): Promise<void> {
-  stage.narrate("coder-1 is killed, as in a crash. Nobody has to do anything: the daemon brings it back.");
-  const victim = workerNamed(await stage.workers(), "coder-1");
+/** Kills a worker, writes to it while it is gone, and waits until it has come back and was told. Returns the message's id. */
+async function crashOneWorker(stage: Stage): Promise<string> {
+  stage.narrate("coder-1 is killed, as in a crash, and gets mail while it is gone.");
+  const victim = workerNamed(await stage.workers(), CRASHING);
   stage.echoCommand(`kill -9 ${stage.killRuns([victim]).join(" ")}`);
   await stage.waitFor("the daemon did not notice the crash", async () => {
-    const { run, state } = workerNamed(await stage.workers(), "coder-1");
+    const { run, state } = workerNamed(await stage.workers(), CRASHING);
     return run?.id !== victim.run?.id && state !== "stopped" ? state : null;
   });
+  await stage.runAndShow(["send", CRASHING, "Please review the login page."]);
   await stage.runAndShow(["ls"]);
+  const { messages } = await stage.query<{ messages: MessageRecord[] }>(["inbox", CRASHING, "--all"]);
+  const id = messages[0]?.id ?? "";
+
+  stage.narrate("Nobody has to do anything: the daemon brings it back, and the mail into its conversation.");
   const { generation } = victim;
   await stage.waitFor("coder-1 did not come back", async () => {
-    const worker = workerNamed(await stage.workers(), "coder-1");
+    const worker = workerNamed(await stage.workers(), CRASHING);
     return isSettled(worker) && worker.generation > generation ? worker : null;
   });
+  await stage.waitFor("coder-1 was not told its mail", async () => {
+    const { message } = await stage.query<{ message: MessageRecord }>(["mail", id]);
+    return message.state === "read" ? message : null;
+  });
+  await stage.runAndShow(["mail", id]);
   await stage.runAndShow(["ls"]);
+  return id;
 }
 
 async function killEverything(stage: Stage): Promise<void> {
@@ -115,10 +126,6 @@ function workerNamed(workers: readonly WorkerSummary[], name: string): WorkerSum
   const worker = workers.find((each) => each.name === name);
   if (worker === undefined) throw new Error(`the worker ${name} is gone`);
   return worker;
-}
-
-async function mailIds(stage: Stage, name: string): Promise<string[]> {
-  return (await stage.query<{ messages: MessageRecord[] }>(["inbox", name, "--all"])).messages.map(({ id }) => id);
 }
 
 const run = promisify(execFile);

@@ -11,7 +11,7 @@ import { shellWords } from "../../util/shell-quote.ts";
 import { workerlessEnvironment } from "../../launch/environment.ts";
 import { carriers, processTable } from "../../runtime/process/index.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
-import { statePaths, type StatePaths } from "../../state/paths.ts";
+import { DIST, statePaths, type StatePaths } from "../../state/paths.ts";
 import { isTerminal, type Output } from "../shared/output.ts";
 
 /** Thrown after Ctrl-C, so that the demo stops and cleans up. */
@@ -153,7 +153,7 @@ export class Stage {
   /** Spawns perdure in a process group of its own: Ctrl-C is for the demo, which cleans up with the same commands. */
   #perdure(args: string[], stdio: StdioOptions): ChildProcess {
     const { project: cwd } = this;
-    return spawn(process.execPath, [process.argv[1] ?? "", ...args], { cwd, env: this.#env, stdio, detached: true });
+    return spawn(process.execPath, [join(DIST, "cli.cjs"), ...args], { cwd, env: this.#env, stdio, detached: true });
   }
 }
 

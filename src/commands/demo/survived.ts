@@ -1,3 +1,4 @@
+import type { MailState } from "../../protocol/records/mail.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Paint } from "../shared/output.ts";
 import { shortId, table, type Cell } from "../shared/table.ts";
@@ -9,8 +10,8 @@ export interface Survivor {
   told: string;
   /** The worker's answer afterwards. */
   heard: string;
-  /** The ids of the messages in the worker's mailbox. */
-  mail: { before: string[]; after: string[] };
+  /** The state of the message that the worker got while it was gone; null for a worker that got none. */
+  mail: MailState | null;
 }
 
 /** Lists what is not as it was before; empty when everything survived. */
@@ -21,7 +22,7 @@ export function differences({ before, after, told, heard, mail }: Survivor): str
     ...(after.session?.proved === true ? [] : ["not proved"]),
     ...(after.generation > before.generation && after.run?.id !== before.run?.id ? [] : ["not a new run"]),
     ...(heard === told ? [] : ["forgot what it was told"]),
-    ...(mail.after.join() === mail.before.join() ? [] : ["other mail"]),
+    ...(mail === null || mail === "read" ? [] : ["was not told its mail"]),
   ];
 }
 
@@ -35,9 +36,7 @@ export function survivedTable(survivors: readonly Survivor[], paint: Paint): str
       checkMark(same, `${shortId(after.session?.id ?? "-")} ${same ? "same, proved" : "not the same"}`, paint),
       `${before.generation} → ${after.generation}`,
       checkMark(heard === told, heard === told ? "all of it" : "nothing", paint),
-      mail.before.length === 0
-        ? { text: "-", paint: paint.dim }
-        : checkMark(mail.after.join() === mail.before.join(), `${mail.after.length} kept`, paint),
+      mail === null ? { text: "-", paint: paint.dim } : checkMark(mail === "read", mail, paint),
     ];
   });
   return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);

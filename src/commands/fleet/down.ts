@@ -2,10 +2,14 @@ import { userInfo } from "node:os";
 import { connectToDaemon } from "../../client/connect.ts";
 import { TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
+import { shownHint } from "../../protocol/hint.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
+import type { DeclaredWorker } from "../../project/fleet/names.ts";
 import { exitCodeOf } from "../../protocol/errors.ts";
+import { nameKey } from "../../protocol/names.ts";
+import { noteMoved } from "../shared/moved-note.ts";
 import type { Command } from "../shared/command.ts";
-import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
+import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
@@ -14,7 +18,8 @@ export const down: Command = {
   usage: "[WORKER…] [--kill-after SECONDS]",
   details: [
     "Each worker gets TERM, and KILL after --kill-after (5) seconds. Only processes that carry the worker's run are",
-    "signalled. Names, conversations and mail stay: `perdure up` brings the workers back.",
+    "signalled. Names, conversations and mail stay: `perdure up` brings the workers back. The name of an entry with a `count`",
+    "stands for all of its workers, as in `up`.",
   ].join("\n"),
   examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30"],
   options: { "kill-after": { type: "string" } },
@@ -26,35 +31,55 @@ export const down: Command = {
   },
 };
 
-/** Stops these workers, or without names all that were brought up here. Returns the exit code. */
+/** Stops these workers, or all of entries with these names, or without names all that were brought up here. Returns the exit code. */
 export async function bringDown(names: readonly string[], seconds: number | null, out: Output): Promise<number> {
-  const here = projectRefHere();
-  const params: CallParams<"down"> = {
-    here,
-    project: projectOfRun(),
-    targets: names.length === 0 ? null : [...new Set(names)].map((name) => targetOf(name, here)),
-    by: `operator ${userInfo().username}`,
-    killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
-  };
-  const items: DownItem[] = [];
+  const found = findProjectHere();
+  const here = projectRefHere(found);
+  const project = projectOfRun();
   const client = await connectToDaemon();
   try {
-    const workers = params.targets ?? (await client.collect("ls", { here, project: params.project, all: false })).items;
-    const width = Math.max(0, ...workers.map(({ name }) => name.length));
+    const { items: workers } = await client.collect("ls", { here, project, all: false });
+    const named = membersOf(names, declaredWorkersHere(found), workers);
+    const params: CallParams<"down"> = {
+      here,
+      project,
+      targets: names.length === 0 ? null : named.map((name) => targetOf(name, here)),
+      by: `operator ${userInfo().username}`,
+      killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
+    };
+    const items: DownItem[] = [];
+    const width = Math.max(0, ...(params.targets ?? workers).map(({ name }) => name.length));
     const result = await client.stream("down", params, (item) => {
       items.push(item);
       out.note(`  ${out.paint.bold(item.name.padEnd(width))}  ${line(item, out)}`);
     });
     out.result({ workers: items, ...result }, () => summary(items));
+    if (items.length === 0) await noteMoved(here, out);
     return result.failed > 0 ? exitCodeOf("timed-out") : 0;
   } finally {
     client.close();
   }
 }
 
-function line({ outcome, reason }: DownItem, out: Output): string {
+/** Takes the name of an entry of the fleet file for the workers that it made, as `up` does. */
+function membersOf(
+  names: readonly string[],
+  declared: readonly DeclaredWorker[],
+  workers: readonly { name: string }[],
+): string[] {
+  const known = new Set(workers.map(({ name }) => nameKey(name)));
+  const members = (word: string): string[] => {
+    const made = declared.filter(({ name, entry }) => nameKey(entry) === nameKey(word) && known.has(nameKey(name)));
+    return made.length === 0 || known.has(nameKey(word)) ? [word] : made.map(({ name }) => name);
+  };
+  return [...new Set(names.flatMap(members))];
+}
+
+function line({ outcome, reason, ...item }: DownItem, out: Output): string {
   if (outcome === "killed") return out.paint.yellow("killed: it did not end by itself");
-  return outcome === "failed" ? out.paint.red(`✗ ${printable(reason ?? "")}`) : outcome;
+  const hint = shownHint(item);
+  const why = hint === null ? reason : `${reason} (${hint})`;
+  return outcome === "failed" ? out.paint.red(`✗ ${printable(why ?? "")}`) : outcome;
 }
 
 function summary(items: readonly DownItem[]): string {

@@ -6,7 +6,7 @@ export const stop: Command = {
   summary: "stop a worker wherever it runs; its name and conversation stay",
   usage: "NAME… [--kill-after SECONDS]",
   details:
-    "The worker gets TERM, and KILL after --kill-after (5) seconds. One that was brought up stays down until\n`perdure up NAME`.",
+    "The worker gets TERM, and KILL after --kill-after (5) seconds. One that was brought up stays down until\n`perdure up NAME`. The name of an entry with a `count` stands for all of its workers.",
   examples: ["perdure stop coder", "perdure stop coder --kill-after 30"],
   options: { "kill-after": { type: "string" } },
   words: [1, 500],

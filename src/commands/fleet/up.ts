@@ -1,15 +1,16 @@
-import { connectToDaemon } from "../../client/connect.ts";
 import { checkCwd } from "../../project/fleet/cwd.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import { makeWorktree } from "../../project/worktree/make.ts";
 import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
+import { hinted, shownHint } from "../../protocol/hint.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { listFromDaemon } from "../shared/call.ts";
+import { daemonClient, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { selectWorkers, toFleetEntry, requireFleet, trustedContent } from "../shared/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
+import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
@@ -42,6 +43,7 @@ export const up: Command = {
     const fleet = await requireFleet(found);
     const workers = selectWorkers(fleet, words);
     const options = savedSessionOptions(values, words, fleet);
+    if (!options.fresh) await refuseMoved(here);
     await ensureTrust(fleet, here, values.yes === true, out);
     const inPanes = workers.filter(({ mode }) => mode === "tmux");
     if (inPanes.length === 0 && workers.length > 0) throw onlyTurns(workers, fleet);
@@ -62,6 +64,17 @@ export const up: Command = {
   },
 };
 
+/** Refuses before the file is trusted anew: whoever has moved a repository wants its workers, not new ones. */
+async function refuseMoved(here: ProjectRef): Promise<void> {
+  const { result } = await listFromDaemon("ls", { here, project: null, all: false });
+  const [moved] = result.moved ?? [];
+  if (moved === undefined) return;
+  const { name, why, command } = movedAttention(moved);
+  throw new PerdureError("refused", `Project ${name}: ${why}.`, {
+    hint: `${moved.absorbed ? "to bring them here" : "if it was moved here"}: ${command}; or begin anew here: perdure up --fresh`,
+  });
+}
+
 type UpOptions = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh">;
 
 /** Parses the options of saved sessions. A saved session belongs to a whole fleet, so it cannot be entered by single workers. */
@@ -71,6 +84,7 @@ function savedSessionOptions(values: Invocation["values"], words: readonly strin
   const allowed: unknown = values["allow-fresh"];
   const allowFresh = Array.isArray(allowed) ? selectWorkers(fleet, allowed.map(String)).map(({ name }) => name) : [];
   const option = session === null ? "--resume" : "--session";
+  if (session === "" || resume === "") throw usage(`${option} is empty (""); it is a name.`, `${option} friday`);
   if (session !== null && resume !== null)
     throw usage("--session and --resume cannot be combined.", "give one of them");
   if (session === null && resume === null) return { session, resume, allowFresh, fresh };
@@ -119,9 +133,9 @@ async function prepareWorktree({ root }: Fleet, { name, worktree }: FleetWorker,
   if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
 }
 
-function refusedHere({ name }: FleetWorker, { message, hint }: PerdureError): UpItem {
+function refusedHere({ name }: FleetWorker, { message, next }: PerdureError): UpItem {
   const noRun = { run: null, generation: 0, session: null };
-  return { address: name, name, outcome: "refused", ...noRun, reason: message, hint };
+  return { address: name, name, outcome: "refused", ...noRun, reason: message, ...hinted(next) };
 }
 
 async function bringUp(
@@ -139,19 +153,15 @@ async function bringUp(
   const whole = params.session !== null || params.resume !== null;
   const [first] = refused;
   if (whole && first)
-    throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.hint ?? undefined });
+    throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.next ?? first.hint });
   refused.forEach(show);
-  const client = await connectToDaemon();
-  try {
-    const result = await client.stream("up", params, show);
-    return { items, result: { ...result, refused: result.refused + refused.length } };
-  } finally {
-    client.close();
-  }
+  const result = await (await daemonClient()).stream("up", params, show);
+  return { items, result: { ...result, refused: result.refused + refused.length } };
 }
 
-function line({ name, outcome, session, generation, reason, hint }: UpItem, width: number, out: Output): string {
+function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {
   const head = out.paint.bold(name.padEnd(width));
+  const hint = shownHint(item);
   const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
   if (outcome === "refused") {
     return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;

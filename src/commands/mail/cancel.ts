@@ -1,6 +1,6 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { senderRef } from "./mail-common.ts";
+import { messageIdArgument, senderRef } from "./mail-common.ts";
 
 export const cancel: Command = {
   summary: "take back a message that nobody has read yet",
@@ -9,7 +9,7 @@ export const cancel: Command = {
   words: [1, 1],
 
   async run({ words, out }) {
-    const cancelled = await callDaemon("cancel", { ...senderRef(), id: words[0] ?? "" });
+    const cancelled = await callDaemon("cancel", { ...senderRef(), id: messageIdArgument("cancel", words[0] ?? "") });
     out.result(cancelled, () => `${cancelled.id} is cancelled`);
   },
 };

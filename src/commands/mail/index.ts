@@ -9,5 +9,6 @@ export const mailVerbs: VerbTable = {
   pending: async () => (await import("./pending.ts")).pending,
   mail: async () => (await import("./mail.ts")).mail,
   cancel: async () => (await import("./cancel.ts")).cancel,
+  mcp: async () => (await import("./mcp.ts")).mcp,
   pause: async () => (await import("./pause.ts")).pause,
 };

@@ -25,14 +25,21 @@ export function mailScope(found = findProjectHere()): Pick<CallParams<"pending">
   return { here: projectRefHere(found), project: projectOfRun() };
 }
 
-/** Returns the id that --id gives to the message; null when it was not given. */
-export function messageIdOption(values: Invocation["values"]): string | null {
-  if (typeof values.id !== "string") return null;
-  if (MESSAGE_ID.test(values.id)) return values.id;
+/** Returns the message's id that --id gives, or another option names; null when it was not given. */
+export function messageIdOption(values: Invocation["values"], option = "id"): string | null {
+  const value = values[option];
+  return typeof value === "string" ? checkMessageId(`--${option}`, value, `--${option} note-1`) : null;
+}
+
+/** Returns the id of a message, or its beginning, that an argument names. */
+export function messageIdArgument(verb: string, id: string): string {
+  return checkMessageId(`${verb}: ID`, id, "perdure inbox --all lists messages with their ids");
+}
+
+function checkMessageId(what: string, id: string, hint: string): string {
+  if (MESSAGE_ID.test(id)) return id;
   const rule = "1 to 128 letters, digits, and . _ : ~ - in between";
-  throw new PerdureError("usage", `--id is ${JSON.stringify(shorten(values.id))}; it must be ${rule}.`, {
-    hint: "--id note-1",
-  });
+  throw new PerdureError("usage", `${what} is ${JSON.stringify(shorten(id))}; it must be ${rule}.`, { hint });
 }
 
 /** Returns the text of a message: the argument, standard input for `-`, or the file of --file. */

@@ -1,19 +1,33 @@
-import { callDaemon } from "../shared/call.ts";
-import type { Command } from "../shared/command.ts";
+import { EVENT_ROWS_DEFAULT, LIST_ROWS_MAX } from "../../limits/index.ts";
+import { PerdureError } from "../../protocol/errors.ts";
+import { nearest } from "../../protocol/names.ts";
+import { MAIL_STATES, OPEN_STATES, type MailState, type MessageRecord } from "../../protocol/records/mail.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { wholeNumber } from "../shared/parse.ts";
 import { printable } from "../shared/output.ts";
-import { table } from "../shared/table.ts";
-import { senderRef, messageText } from "./mail-common.ts";
+import { age, table } from "../shared/table.ts";
+import { mailScope, messageIdArgument, senderRef, messageText } from "./mail-common.ts";
 
 export const mail: Command = {
-  summary: "show one message and what became of it",
-  usage: "ID [--redeliver]",
-  details: "--redeliver queues a message again that expired, was cancelled or is dead. A unique prefix is enough.",
-  examples: ["perdure mail k3m9xw2p", "perdure mail k3m9 --redeliver"],
-  options: { redeliver: { type: "boolean" } },
-  words: [1, 1],
+  summary: "list the project's mail by state, or show one message and what became of it",
+  usage: "[ID] [--redeliver] [--state STATE[,STATE…]] [--limit N]",
+  details: [
+    "Without ID: the mail of all workers that is on its way (queued, offered, injected) or did not arrive (expired, dead);",
+    "--state takes those and read, answered, cancelled, superseded, or all. With ID, of which a unique prefix is enough: the",
+    "message and every state it was in; --redeliver queues a message again that expired, was cancelled or is dead.",
+  ].join("\n"),
+  examples: ["perdure mail", "perdure mail --state dead", "perdure mail k3m9xw2p", "perdure mail k3m9 --redeliver"],
+  options: {
+    redeliver: { type: "boolean" },
+    state: { type: "string" },
+    limit: { type: "string", short: "n" },
+  },
+  words: [0, 1],
 
-  async run({ words, values, out }) {
-    const id = words[0] ?? "";
+  async run({ words: [word], values, out }) {
+    if (word === undefined) return list({ values, out });
+    const id = messageIdArgument("mail", word);
     if (values.redeliver === true) await callDaemon("redeliver", { id });
     const found = await callDaemon("showMail", { ...senderRef(), id });
     out.result(found, () => {
@@ -24,3 +38,36 @@ export const mail: Command = {
     });
   },
 };
+
+async function list({ values, out }: Pick<Invocation, "values" | "out">): Promise<void> {
+  if (values.redeliver === true) {
+    throw new PerdureError("usage", "mail: --redeliver needs the ID of a message.", {
+      hint: "perdure mail --state dead,expired; then: perdure mail ID --redeliver",
+    });
+  }
+  const states = typeof values.state === "string" ? statesOf(values.state) : OPEN_STATES;
+  const limit = wholeNumber("--limit", values.limit, { least: 1, most: LIST_ROWS_MAX }) ?? EVENT_ROWS_DEFAULT;
+  const { items } = await listFromDaemon("listMail", { ...mailScope(), states: [...states], before: null, limit });
+  const header = ["ID", "STATE", "FROM", "TO", "AGE", "TEXT"];
+  out.result({ messages: items }, () =>
+    items.length === 0 ? "" : table(header, items.map(row), out.paint.dim, out.columns),
+  );
+  if (items.length === 0) out.note(`No mail is ${states.join(", ")}.`);
+  if (items.length === limit) out.note(`The newest ${limit}; more with --limit.`);
+}
+
+function row({ id, state, from, to, createdAt, body }: MessageRecord): string[] {
+  return [id, state, from, to, age(createdAt), body.split("\n", 1)[0] ?? ""];
+}
+
+function statesOf(text: string): readonly MailState[] {
+  if (text === "all") return MAIL_STATES;
+  return text.split(",").map((word) => {
+    const state = MAIL_STATES.find((each) => each === word);
+    if (state) return state;
+    const [near] = nearest(word, MAIL_STATES);
+    throw new PerdureError("usage", `--state: ${JSON.stringify(word)} is no state of a message.`, {
+      hint: near ? `--state ${near}` : `--state ${MAIL_STATES.join(",")}`,
+    });
+  });
+}

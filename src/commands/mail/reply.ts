@@ -1,6 +1,13 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
-import { attachmentPaths, senderRef, mailScope, messageBody, messageIdOption } from "./mail-common.ts";
+import {
+  attachmentPaths,
+  mailScope,
+  messageBody,
+  messageIdArgument,
+  messageIdOption,
+  senderRef,
+} from "./mail-common.ts";
 
 export const reply: Command = {
   summary: "reply to a message; without ID, to the only one that waits for a reply",
@@ -16,7 +23,7 @@ export const reply: Command = {
     const replied = await callDaemon("reply", {
       ...senderRef(),
       ...mailScope(),
-      id,
+      id: id === null ? null : messageIdArgument("reply", id),
       body: messageBody(id === null ? words[0] : words[1], values, "reply"),
       messageId: messageIdOption(values),
       attach: attachmentPaths(values),

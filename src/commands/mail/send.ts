@@ -1,6 +1,7 @@
 import { declaredWorkers } from "../../project/fleet/names.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
+import type { Admitted } from "../../protocol/records/mail.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
@@ -36,34 +37,44 @@ export const send: Command = {
     const found = findProjectHere();
     const here = projectRefHere(found);
     const group = typeof values.group === "string" ? values.group : null;
-    const [first = "", second] = words;
+    const [first, second] = group === null ? words : [undefined, ...words];
+    if (first === undefined && group === null) {
+      throw new PerdureError("usage", "send: NAME is missing.", {
+        hint: "perdure send NAME TEXT; perdure ls lists who can be mailed",
+      });
+    }
     const declared = declaredWorkersHere(found);
     const to = group === null ? null : membersOf(group, declaredWorkers(found));
-    const toAll = group === null && first === "@all";
-    const { project, name } = group === null && !toAll ? parseRecipient(first) : { project: null, name: "" };
+    const toAll = first === "@all";
+    const { project, name } = first !== undefined && !toAll ? parseRecipient(first) : { project: null, name: "" };
     const { messages } = await callDaemon("send", {
       ...senderRef(),
       here,
       project: project ?? projectOfRun(),
       to: to ?? (toAll ? [] : [name]),
       all: toAll,
-      body: messageBody(group === null ? second : first, values, "send"),
+      body: messageBody(second, values, "send"),
       id: messageIdOption(values),
       ttlMs: duration("--ttl", values.ttl),
-      supersedes: typeof values.supersedes === "string" ? values.supersedes : null,
+      supersedes: messageIdOption(values, "supersedes"),
       expectsReply: values["expects-reply"] === true,
       attach: attachmentPaths(values),
       declared: declared.map((each) => each.name),
     });
     const [only] = messages;
     out.result(messages.length === 1 && only ? only : { messages }, () => {
-      return messages.map((message) => `${message.id}  ${message.to}  ${message.state}`).join("\n");
+      return messages.map(receiptLine).join("\n");
     });
     for (const { renamedFrom, to: address } of messages) {
       if (renamedFrom !== null) out.note(`${renamedFrom} is now ${address}`);
     }
   },
 };
+
+/** Says what the message is called, and what will become of it. */
+function receiptLine({ id, to, state, outlook }: Admitted): string {
+  return `${id}  ${to}  ${state}${outlook ? `, delivered ${outlook}` : ""}`;
+}
 
 function membersOf(group: string, declared: { name: string; group: string | null }[]): string[] {
   const members = declared.filter((each) => each.group === group).map(({ name }) => name);

@@ -1,8 +1,8 @@
 import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
+import { movedNote } from "../shared/moved-note.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
-import { watchWorkers } from "./watch.ts";
 
 export const ls: Command = {
   summary: "list the workers of this project and their state",
@@ -10,7 +10,7 @@ export const ls: Command = {
   details: [
     "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another.",
     "--watch keeps the table current until Ctrl-C; with --json, or into a pipe, it prints one line of JSON per change.",
-    "--long adds pid and run. --all lists every project. --json has everything.",
+    "--long adds pid, run and what its user calls the conversation. --all lists every project. --json has everything.",
   ].join("\n"),
   examples: ["perdure ls", "perdure ls -w", "perdure ls --all --json"],
   options: {
@@ -24,13 +24,14 @@ export const ls: Command = {
     const all = values.all === true;
     const options = { addresses: all, long: values.long === true };
     const params = { here: projectRefHere(), project: projectOfRun(), all };
-    if (values.watch === true) return watchWorkers(params, options, out);
-    const { items: workers } = await listFromDaemon("ls", params);
+    if (values.watch === true) return (await import("./watch.ts")).watchWorkers(params, options, out);
+    const { items: workers, result } = await listFromDaemon("ls", params);
     out.result(
       { workers },
       () => workerTable(workers.toSorted(byName), out.paint, { ...options, columns: out.columns }) ?? "",
     );
-    if (workers.length === 0)
+    for (const project of result.moved ?? []) out.note(movedNote(project));
+    if (workers.length === 0 && result.moved === undefined)
       out.note("No workers here yet. A fleet: perdure init, perdure up. One alone: perdure run NAME -- COMMAND");
   },
 };

@@ -10,6 +10,7 @@ import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
+import { movedAttention } from "../shared/moved-note.ts";
 import { suggestCommand } from "../shared/suggestion.ts";
 import { printable } from "../shared/output.ts";
 import { byName, workerTable } from "../shared/worker-table.ts";
@@ -26,13 +27,22 @@ export const overview: Command = {
     const here = projectRefHere(found);
     const client = await connectToDaemon();
     try {
-      const project = await client.call("showProject", { here });
-      const { items: workers } = await client.collect("ls", { here, project: projectOfRun(), all: false });
-      const saved = project.registered ? await activeSavedSession(client, here) : null;
-      const mail = project.registered ? await unreadOperatorMail(client, here) : 0;
+      const [project, { items: workers, result }] = await Promise.all([
+        client.call("showProject", { here }),
+        client.collect("ls", { here, project: projectOfRun(), all: false }),
+      ]);
+      const moved = result.moved ?? [];
+      const [saved, mail] = project.registered
+        ? await Promise.all([activeSavedSession(client, here), unreadOperatorMail(client, here)])
+        : [null, 0];
       const fleet = readFleetHere(found);
       const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
-      const needs = [...fleet.attention, ...attentionItems(workers), ...mailAttention(mail)];
+      const needs = [
+        ...moved.map(movedAttention),
+        ...fleet.attention,
+        ...attentionItems(workers),
+        ...mailAttention(mail),
+      ];
       const next = suggestCommand({
         attention: needs,
         workers,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { MOVE_PROJECT_WAIT_MS } from "../../limits/index.ts";
 import { readProjectConfig } from "../../project/config/read.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
@@ -14,7 +15,7 @@ export const project: Command = {
   summary: "show this folder's project, list all projects, or rebind one that was moved",
   usage: "[show | ls | move OLD]",
   details:
-    "A repository with all its worktrees is one project; outside git a folder is. After moving a repository, run\n`project move OLD` in its new location, with its old slug or path: names, history and folders come along.",
+    "A repository with all its worktrees is one project; outside git a folder is. After moving a repository, run\n`project move OLD` in its new location, with its old slug or path: names, history, mail and folders come along, and\nconversations that their vendor looks for by folder are carried there as copies. Workers that the new location got in the\nmeantime stay; a name that is in use in both is refused, with what to do.",
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
   words: [0, 2],
 
@@ -54,9 +55,16 @@ async function move({ words, out }: Invocation): Promise<void> {
     throw new PerdureError("usage", "project move: OLD is missing.", {
       hint: "perdure project move OLD, its old slug or path",
     });
-  const result = await callDaemon("moveProject", {
-    here: projectRefHere(),
-    old: old.includes("/") ? resolve(old) : old,
-  });
+  const result = await callDaemon(
+    "moveProject",
+    {
+      here: projectRefHere(),
+      old: old.includes("/") ? resolve(old) : old,
+    },
+    MOVE_PROJECT_WAIT_MS,
+  );
   out.result(result, () => printable(`${result.slug} is now at ${result.root}`));
+  if (result.carried.length > 0)
+    out.note(`Carried to the new folder: the conversation of ${result.carried.join(", ")}`);
+  for (const { name, why } of result.left) out.note(printable(`Not carried: the conversation of ${name}: ${why}`));
 }

@@ -1,3 +1,4 @@
+import { shownHint } from "../../protocol/hint.ts";
 import type { SessionRecord } from "../../protocol/records/conversation.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
@@ -19,9 +20,10 @@ export const show: Command = {
   },
 };
 
-function conversationLine({ id, provenance, proved, evidence }: SessionRecord): string {
+function conversationLine({ id, name, provenance, proved, evidence }: SessionRecord): string {
   const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "wrong"}: ${evidence}`;
-  return `${id}, ${provenance}; ${proof}`;
+  const called = name ? `, called ${JSON.stringify(name)}` : "";
+  return `${id}${called}, ${provenance}; ${proof}`;
 }
 
 function transcriptLine({ transcript, version }: SessionRecord): string {
@@ -32,6 +34,7 @@ function describe(worker: WorkerDetail): string {
   const last = worker.lastRun;
   const lines: [string, string | null][] = [
     ["state", worker.attention ? `${worker.state} (${worker.attention})` : worker.state],
+    ["next", shownHint(worker)],
     ["generation", String(worker.generation)],
     ["run", worker.run ? `${worker.run.id}, pid ${worker.run.pid}, for ${age(worker.run.startedAt)}` : null],
     [
@@ -46,6 +49,7 @@ function describe(worker: WorkerDetail): string {
     ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],
     ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
     ["former names", worker.formerNames.join(", ") || null],
+    ["uid", worker.uid ?? null],
     ["since", worker.createdAt],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== null);

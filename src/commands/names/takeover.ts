@@ -9,7 +9,7 @@ export const takeover: Command = {
   summary: "fence and stop the holder of a name, then free the name",
   usage: "NAME [--kill-after SECONDS]",
   details:
-    "From the first moment the old run can change nothing any more. Its terminal says who took over; it gets TERM, and\nKILL after --kill-after (5) seconds. Only processes that carry the run in their environment are signalled.",
+    "From the first moment the old run can change nothing any more. Its terminal says who took over; it gets TERM, and\nKILL after --kill-after (5) seconds. Only processes that carry the run in their environment are signalled.\nA run of another container cannot be signalled from here: it is fenced, and its name is freed.",
   examples: [
     "perdure takeover coder",
     "perdure takeover coder && perdure run coder",
@@ -28,6 +28,8 @@ export const takeover: Command = {
     const result = await callDaemon("takeover", { target, by, killAfterMs }, waitMs).finally(() => clearTimeout(slow));
     out.result(result, () => {
       if (result.displaced === null) return `${result.address} was already free`;
+      if (result.leftIn)
+        return `${result.address} is free; ${result.displaced} is fenced, but it could not be stopped from here.\nIf it still runs, stop it there: in ${result.leftIn}.`;
       return `${result.address} is free; ${result.displaced} was ${result.killed ? "killed" : "stopped"}`;
     });
   },

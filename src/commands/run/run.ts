@@ -3,11 +3,12 @@ import { readProjectConfig, readUserConfig } from "../../project/config/read.ts"
 import type { CallParams, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
+import { missingIn } from "../../protocol/records/restored.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
-import { noteForSuccessor, resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
+import { tellAtStart, resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import { adapterOf, provedVendors, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "../shared/call.ts";
@@ -19,13 +20,15 @@ import { entryForRun } from "./entry.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker, here, in the foreground",
-  usage: "NAME [--vendor V [--new-args W --resume-args W]] [--fresh] [-- COMMAND…]",
+  usage: "NAME [--vendor V [--new-args W --resume-args W]] [--fresh | --accept] [-- COMMAND…]",
   details: [
     "A name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the last",
-    "command is run again, in its last folder. The exit code is the program's own.",
+    "command is run again, in its last folder. The exit code is the program's own; only a headless agent that succeeded in",
+    "another conversation than its own, or in none, ends with 5, and stderr says so, with --json too.",
     `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) is resumed`,
     "in its own conversation or not at all (exit 5, with the reason), without extra arguments;",
-    "--fresh begins a new conversation. With --vendor only that vendor's arguments follow `--`. Arguments are used",
+    "--fresh begins a new conversation. Where another process wrote to the conversation beside the worker and the vendor would",
+    "go on without the worker's own last turn, --accept takes that other side. With --vendor only that vendor's arguments follow `--`. Arguments are used",
     "again at every start, including a prompt. Any other program runs as well, and begins from scratch each time, unless",
     "--vendor custom declares the arguments that begin a conversation (--new-args) and resume it (--resume-args).",
     "A name of perdure.toml that was never started starts as that file says, once the file is trusted.",
@@ -41,6 +44,7 @@ export const runCommand: Command = {
   options: {
     vendor: { type: "string" },
     fresh: { type: "boolean" },
+    accept: { type: "boolean" },
     "new-args": { type: "string" },
     "resume-args": { type: "string" },
   },
@@ -62,13 +66,12 @@ export const runCommand: Command = {
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
     const environment = entry?.environment ?? recordedEnvironment(process.env, config.policy?.environment ?? []);
     const spec = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
-    const launch = await claimForLaunch({ target, ...spec, ephemeral: false, fresh: values.fresh === true });
+    const launch = await claimForLaunch({ target, ...spec, ephemeral: false, ...choiceOf(values) });
     printStart(launch, command === null, process.cwd(), out);
     const contextFile = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
-    if (contextFile) {
-      out.note(printable(`perdure: an earlier run left its context: ${contextFile}`));
-      noteForSuccessor(launch, contextFile);
-    }
+    if (contextFile) out.note(printable(`perdure: an earlier run left its context: ${contextFile}`));
+    tellAtStart(launch, contextFile);
+    const adapter = launch.session === null ? null : adapterOf(launch.session.vendor);
     execWrapper({
       command: launch.command,
       cwd: launch.cwd,
@@ -76,11 +79,23 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      loaderSwallowsSignals:
-        launch.session !== null && adapterOf(launch.session.vendor)?.launch.loaderSwallowsSignals === true,
+      options: {
+        loaderSwallowsSignals: adapter?.launch.loaderSwallowsSignals === true,
+        awaitsVerdict: launch.judged,
+        slowVerdict: adapter?.storage.slowProbe === true,
+      },
     });
   },
 };
+
+function choiceOf({ fresh, accept }: Invocation["values"]): { fresh: boolean; accept?: true } {
+  if (fresh === true && accept === true) {
+    throw new PerdureError("usage", "--fresh and --accept cannot be combined.", {
+      hint: "--fresh begins a new conversation; --accept goes on in the present one",
+    });
+  }
+  return { fresh: fresh === true, ...(accept === true && { accept }) };
+}
 
 /** Fetches the worker of this name; null if there is none yet. */
 async function storedWorker(target: Target): Promise<WorkerDetail | null> {
@@ -172,11 +187,8 @@ function printStart({ grant, session, cwd }: PreparedLaunch, again: boolean, her
     out.note(printable(`perdure: ${grant.address} again: ${command}${folder}${conversation}`));
   } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${folder}`));
   if (!session?.restored) return;
-  const { bytes, missingBytes } = session.restored;
-  const lost = missingBytes === 0 ? "" : `; ${missingBytes} bytes written after the copy are lost`;
-  out.note(
-    `perdure: ${session.vendor} had lost the conversation; restored from perdure's copy (${bytes} bytes${lost})`,
-  );
+  const copy = `${session.restored.bytes} bytes${missingIn(session.restored)}`;
+  out.note(`perdure: ${session.vendor} had lost the conversation; restored from perdure's copy (${copy})`);
 }
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };

@@ -1,29 +1,39 @@
-import { connectToDaemon, type Collected } from "../../client/connect.ts";
+import { connectToDaemon, type Client, type Collected } from "../../client/connect.ts";
 import type { CallName, CallParams, CallResults, StreamItems } from "../../protocol/calls/index.ts";
 
-/** Makes one call to the daemon on a connection of its own. */
+/** Makes one call to the daemon. */
 export async function callDaemon<N extends CallName>(
   name: N,
   params: CallParams<N>,
   waitMs?: number,
 ): Promise<CallResults[N]> {
-  const client = await connectToDaemon();
-  try {
-    return await client.call(name, params, waitMs);
-  } finally {
-    client.close();
-  }
+  return (await daemonClient()).call(name, params, waitMs);
 }
 
-/** Makes one call that streams a list, on a connection of its own, and collects its items. */
+/** Makes one call that streams a list, and collects its items. */
 export async function listFromDaemon<N extends keyof StreamItems>(
   name: N,
   params: CallParams<N>,
 ): Promise<Collected<N>> {
-  const client = await connectToDaemon();
+  return (await daemonClient()).collect(name, params);
+}
+
+/** Module state, because a process runs one verb, and all of its calls share one connection; it closes with the process. */
+let shared: Promise<Client> | null = null;
+
+/** Returns the connection of this process to the daemon; a new one if there is none or the daemon has closed it. */
+export function daemonClient(): Promise<Client> {
+  shared ??= connectShared();
+  return shared;
+}
+
+async function connectShared(): Promise<Client> {
   try {
-    return await client.collect(name, params);
-  } finally {
-    client.close();
+    const client = await connectToDaemon();
+    client.onClose(() => (shared = null));
+    return client;
+  } catch (error) {
+    shared = null;
+    throw error;
   }
 }

@@ -66,7 +66,7 @@ export function trustedContent({ text, workers }: Fleet): Pick<CallParams<"up">,
 export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
   const recorded = recordedEnvironment(process.env, readConfigAt(fleet.root)?.policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
-  const { name, cwd, group, restart, prompt } = worker;
+  const { name, cwd, group, restart, prompt, about } = worker;
   return {
     name,
     ...entryCommand(worker, fleet),
@@ -76,6 +76,8 @@ export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
     restart,
     prompt,
     openFiles,
+    // A daemon of an earlier version does not know the word.
+    ...(about === null ? {} : { about }),
   };
 }
 

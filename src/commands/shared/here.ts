@@ -1,9 +1,10 @@
 import { readProjectSettings } from "../../project/config/read.ts";
 import { findProject, type FoundProject } from "../../project/find.ts";
-import { declaredWorkers } from "../../project/fleet/names.ts";
+import { declaredWorkers, type DeclaredWorker } from "../../project/fleet/names.ts";
 import type { ProjectRef, Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
-import { nameKey, parseAddress, startCommand } from "../../protocol/names.ts";
+import { commandText, startVerb } from "../../protocol/hint.ts";
+import { nameKey, parseAddress } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 
 /** Finds the project of the current folder. */
@@ -38,7 +39,7 @@ export function toleratedConfigError(): PerdureError | null {
 }
 
 /** Lists the workers that the fleet file declares; none while the file cannot be read. */
-export function declaredWorkersHere(found: FoundProject): { name: string; group: string | null }[] {
+export function declaredWorkersHere(found: FoundProject): DeclaredWorker[] {
   try {
     return declaredWorkers(found);
   } catch (error) {
@@ -50,7 +51,7 @@ export function declaredWorkersHere(found: FoundProject): { name: string; group:
 /** Returns the command that starts a worker: `up` for one that the fleet file declares, else `run`. */
 export function startCommandHere(found: FoundProject, name: string): string {
   const isDeclared = declaredWorkersHere(found).some((worker) => nameKey(worker.name) === nameKey(name));
-  return startCommand(name, isDeclared);
+  return commandText(startVerb(name, isDeclared));
 }
 
 /** Parses a worker's name or address. Inside a run a bare name belongs to the run's project, whatever the current folder is. */

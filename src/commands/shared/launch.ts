@@ -1,35 +1,32 @@
 import { realpathSync } from "node:fs";
 import { claimWithRetry, type ClaimRequest } from "../../client/claim.ts";
-import { connectToDaemon } from "../../client/connect.ts";
 import type { Environment } from "../../util/environment.ts";
+import { processTable } from "../../runtime/process/index.ts";
+import { holdRunFifo } from "../../runtime/process/run-fifo.ts";
 import { findProgram } from "../../runtime/find-program.ts";
 import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { matchCommand } from "../../vendors/match.ts";
-import { callDaemon } from "./call.ts";
+import { callDaemon, daemonClient } from "./call.ts";
 
-type LaunchClaim = Omit<ClaimRequest, "kind" | "pid">;
+type LaunchClaim = Omit<ClaimRequest, "kind" | "pid" | "namespace">;
 
 /** Claims a name and prepares the launch. If preparing fails, the name is released before the error is thrown. */
 export async function claimForLaunch(request: LaunchClaim, env: Environment = process.env): Promise<PreparedLaunch> {
-  const grant = await claimWithRetry(connectToDaemon, { ...request, kind: "run", pid: process.pid });
+  const holder = { kind: "run", pid: process.pid, namespace: processTable().namespace() } as const;
+  const grant = await claimWithRetry(daemonClient, { ...request, ...holder });
+  // The run's fifo is kept open until the wrapper, which this process becomes, has opened it itself.
+  const letGo = holdRunFifo(grant.runDir);
   const { run, generation, token } = grant;
   try {
-    return await prepareLaunch(grant, env, (session) => {
-      const { command, cwd, environment, vendor, prompt } = request;
-      return callDaemon("bindConversation", {
-        run,
-        generation,
-        token,
-        session,
-        command,
-        cwd,
-        environment,
-        vendor,
-        prompt,
-      });
+    return await prepareLaunch(grant, env, async (session) => {
+      const { command, cwd, environment, vendor, prompt, fresh } = request;
+      const client = await daemonClient();
+      const params = { run, generation, token, session, command, cwd, environment, vendor, prompt };
+      return client.call("bindConversation", client.isOlder ? params : { ...params, fresh });
     });
   } catch (error) {
+    letGo();
     await callDaemon("release", { run, generation, token });
     throw error;
   }

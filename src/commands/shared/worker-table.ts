@@ -1,4 +1,5 @@
 import { own } from "../../util/own.ts";
+import { shownHint } from "../../protocol/hint.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
 import type { Paint } from "./output.ts";
 import { age, shortId, table, type Cell } from "./table.ts";
@@ -6,7 +7,7 @@ import { age, shortId, table, type Cell } from "./table.ts";
 export interface WorkerTableOptions {
   /** Shows addresses (`project/name`) in place of names. */
   addresses?: boolean;
-  /** Adds pid and run. */
+  /** Adds pid, run and the name of the conversation. */
   long?: boolean;
   /** The width of the terminal. */
   columns?: number;
@@ -32,20 +33,26 @@ export function workerTable(
     orDash(worker.run && age(worker.run.startedAt), paint),
     orDash(worker.generation === 0 ? null : String(worker.generation), paint),
     conversationCell(worker, paint),
-    { text: worker.unread === 0 ? "-" : String(worker.unread), paint: worker.unread === 0 ? paint.dim : paint.cyan },
-    ...(long ? [orDash(worker.run && String(worker.run.pid), paint), orDash(worker.run && worker.run.id, paint)] : []),
+    mailCell(worker, paint),
+    ...(long ? longCells(worker, paint) : []),
     {
       text: workerNote(worker),
       paint: worker.attention === null && worker.state !== "blocked" ? paint.dim : paint.yellow,
     },
   ]);
-  const header = ["NAME", "VENDOR", "STATE", "UP ", "GEN", "CONVERSATION", "MAIL", ...(long ? ["PID", "RUN"] : []), ""];
+  const header = ["NAME", "VENDOR", "STATE", "UP ", "GEN", "CONVERSATION", "MAIL", ...(long ? LONG_HEADER : []), ""];
   return table(header, rows, paint.dim, columns);
+}
+
+const LONG_HEADER = ["PID", "RUN", "CALLED"];
+
+function longCells({ run, session }: WorkerSummary, paint: Paint): Cell[] {
+  return [run && String(run.pid), run && run.id, session?.name ?? null].map((text) => orDash(text, paint));
 }
 
 /** Says what is unusual about a worker, what it waits for, or how its last run ended. */
 export function workerNote(worker: WorkerSummary): string {
-  if (worker.attention !== null) return worker.attention;
+  if (worker.attention !== null) return worker.attention + inBrackets(shownHint(worker));
   if (worker.state === "blocked") return "waits for your answer";
   const end = worker.lastEnd;
   if (end === null) return "";
@@ -55,8 +62,19 @@ export function workerNote(worker: WorkerSummary): string {
   return worker.state === "backing-off" ? `${how}; restarts by itself` : `${how}, ${ago}`;
 }
 
+function inBrackets(hint: string | null): string {
+  return hint === null ? "" : ` (${hint})`;
+}
+
 function orDash(text: string | null, paint: Paint): Cell {
   return text === null ? { text: "-", paint: paint.dim } : { text };
+}
+
+/** Shows how many messages are on their way, and how many questions were read and not answered. */
+function mailCell({ unread, unanswered = 0 }: WorkerSummary, paint: Paint): Cell {
+  const counts = [unread > 0 ? String(unread) : null, unanswered > 0 ? `${unanswered} to answer` : null];
+  const text = counts.filter((each) => each !== null).join(", ");
+  return text === "" ? { text: "-", paint: paint.dim } : { text, paint: paint.cyan };
 }
 
 function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
@@ -74,6 +92,7 @@ function stateCell(worker: WorkerSummary, paint: Paint): Cell {
 
 const TONES = {
   quiet: (paint: Paint) => paint.dim,
+  alive: () => (text: string) => text,
   ready: (paint: Paint) => (text: string) => paint.dim(paint.green(text)),
   working: (paint: Paint) => paint.green,
   coming: (paint: Paint) => paint.cyan,
@@ -85,6 +104,7 @@ const STATE_SIGNS: Readonly<Record<WorkerState, readonly [sign: string, tone: ke
   stopped: ["○", "quiet"],
   paused: ["○", "quiet"],
   starting: ["◌", "coming"],
+  running: ["●", "alive"],
   idle: ["●", "ready"],
   busy: ["●", "working"],
   blocked: ["◆", "waiting"],

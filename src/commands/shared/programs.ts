@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DIST } from "../../state/paths.ts";
+import type { HelpTable } from "./help-page.ts";
+
+/** Returns the program of a verb, or of the bare `perdure`; null for a word that is no verb. */
+export function verbProgram(verb: string | undefined): string | null {
+  if (verb === undefined) return join(DIST, "bare.cjs");
+  const file = join(DIST, `verb-${verb}.cjs`);
+  return /^[a-z][a-z-]*$/.test(verb) && existsSync(file) ? file : null;
+}
+
+/** Reads what the help tells of every verb, as it was written when the programs were built. */
+export function helpTable(): HelpTable {
+  return JSON.parse(readFileSync(join(DIST, "help.json"), "utf8")) as HelpTable;
+}

@@ -1,0 +1,110 @@
+import { parseArgs } from "node:util";
+import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { nearest } from "../../protocol/names.ts";
+import type { Command, Invocation } from "./command.ts";
+import { withConfigWarning } from "./config-warning.ts";
+import { verbHelp } from "./help-page.ts";
+import { createOutput, type Output } from "./output.ts";
+
+/** Runs one verb with the command line of this process, and ends the process with the verb's exit code. */
+export function runVerb(verb: string, command: Command): void {
+  void exitWith(process.argv.slice(2), (words, rest, out) => invoke(verb, command, words, rest, out));
+}
+
+/** Runs what a command line asks for, prints an error as the output's format wants it, and ends the process. */
+export async function exitWith(
+  argv: readonly string[],
+  body: (words: string[], rest: string[] | null, out: Output) => Promise<number>,
+): Promise<void> {
+  const dashes = argv[0] === "__complete" ? -1 : argv.indexOf("--");
+  const words = dashes < 0 ? argv : argv.slice(0, dashes);
+  const out = createOutput(words.includes("--json"), process.env);
+  const code = await body(
+    words.filter((word) => word !== "--json"),
+    dashes < 0 ? null : argv.slice(dashes + 1),
+    out,
+  ).catch((thrown: unknown) => {
+    const error = asPerdureError(thrown);
+    out.error(error);
+    if (error.code === "internal" && process.env.PERDURE_DEBUG) out.note(String((thrown as Error).stack));
+    return error.exitCode;
+  });
+  process.exit(code); // output is synchronous, so exiting loses none of it
+}
+
+async function invoke(
+  verb: string,
+  command: Command,
+  words: string[],
+  rest: string[] | null,
+  out: Output,
+): Promise<number> {
+  const args = words.slice(1);
+  if (args.includes("--help") || args.includes("-h")) {
+    out.result(...verbHelp(verb, command));
+    return 0;
+  }
+  const code = await withConfigWarning(command).run({ ...parse(verb, command, args, rest), out });
+  return code ?? 0;
+}
+
+function parse(verb: string, command: Command, args: string[], rest: string[] | null): Omit<Invocation, "out"> {
+  if (rest !== null && !command.takesRest) throw usage(verb, "no arguments may follow --", command);
+  const { values, positionals } = parseOptions(verb, command, args);
+  const [least, most] = command.words;
+  if (positionals.length < least) throw usage(verb, `${argumentName(command, positionals.length)} is missing`, command);
+  if (positionals.length > most) throw usage(verb, unexpected(command, positionals[most] ?? ""), command);
+  const empty = positionals.indexOf("");
+  if (empty >= 0) throw usage(verb, `${argumentName(command, empty)} is empty ("")`, command);
+  return { values, words: positionals, rest };
+}
+
+function unexpected(command: Command, argument: string): string {
+  const advice = command.takesRest ? " (a command comes after --)" : "";
+  return `unexpected argument ${JSON.stringify(argument)}${advice}`;
+}
+
+/** Names an argument as the usage line does. */
+function argumentName({ usage: line }: Command, at: number): string {
+  const name = (line.split(" ")[at] ?? "").replace(/^\[(.+)\]$/, "$1");
+  return /^[A-Z]+$/.test(name) ? name : "an argument";
+}
+
+function parseOptions(
+  verb: string,
+  command: Command,
+  args: string[],
+): { values: Invocation["values"]; positionals: string[] } {
+  try {
+    const options = { ...command.options, ...aliasOptions(command) };
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+    return { values: resolveAliases(command, values as Invocation["values"]), positionals };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const option = /'(-[^' ]+)/.exec(message)?.[1];
+    const known = Object.keys(command.options ?? {}).map((name) => `--${name}`);
+    const [near] = option ? nearest(option, known) : [];
+    const problem = /Unknown option/.test(message)
+      ? `there is no option ${option}`
+      : /ambiguous/.test(message)
+        ? `a value that begins with a dash must be joined with "=": ${option}='-…'`
+        : (message.split(/\.\s/)[0] ?? message);
+    throw usage(verb, near && near !== option ? `${problem}; did you mean ${near}?` : problem, command);
+  }
+}
+
+function aliasOptions({ aliases = {} }: Command): NonNullable<Command["options"]> {
+  return Object.fromEntries(Object.keys(aliases).map((alias) => [alias, { type: "string" }]));
+}
+
+/** Hands a value that was given under an alias to the option's present name; a value under that name wins. */
+function resolveAliases({ aliases = {} }: Command, values: Invocation["values"]): Invocation["values"] {
+  const resolved = Object.entries(aliases).map(([alias, name]) => [name, values[name] ?? values[alias]] as const);
+  return { ...values, ...Object.fromEntries(resolved) };
+}
+
+function usage(verb: string, problem: string, command: Command): PerdureError {
+  return new PerdureError("usage", `${verb === "" ? "" : `${verb}: `}${problem}${problem.endsWith("?") ? "" : "."}`, {
+    hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
+  });
+}
