@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 // The walks of ARCHITECTURE.md, checked against the code: a step that is no longer true fails.
 
-const STEPS_MAX = 15;
+const STEPS_MAX = 16;
 
 interface Step {
   file: string;
@@ -29,9 +29,9 @@ const ofSrc: Reader = (file) => {
   return existsSync(path) ? readFileSync(path, "utf8") : null;
 };
 
-test("the five walks go from file to file as the code does", () => {
+test("the six walks go from file to file as the code does", () => {
   const walks = readWalks(readFileSync("ARCHITECTURE.md", "utf8"));
-  expect(walks.map(({ steps }) => steps.length > 5)).toEqual([true, true, true, true, true]);
+  expect(walks.map(({ steps }) => steps.length > 5)).toEqual([true, true, true, true, true, true]);
   expect(walks.flatMap((walk) => walkFaults(walk, ofSrc))).toEqual([]);
 });
 
@@ -65,7 +65,7 @@ test.each<[what: string, page: string, fault: RegExp]>([
   ["a function that is gone, though the file is imported", "**x**\n\n1. `a.ts`\n2. `room/b.ts` `gone`.", /room\/b\.ts/],
   ["a way back to where the walk never was", "**x**\n\n1. `a.ts` calls\n2. back in `c.ts`, it goes on.", /never was/],
   ["a file beside that nobody imports", "**x**\n\n1. `a.ts` lets `d.ts` decide.", /a\.ts does not import d\.ts/],
-  ["a walk that is too long", `**x**\n\n${"1. `a.ts` again.\n".repeat(STEPS_MAX + 1)}`, /16 steps/],
+  ["a walk that is too long", `**x**\n\n${"1. `a.ts` again.\n".repeat(STEPS_MAX + 1)}`, /17 steps/],
 ])("the checker finds %s", (_what, page, fault) => {
   expect(faultsOn(page).join("\n")).toMatch(fault);
 });

@@ -1,6 +1,7 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
+import { VERBS } from "../src/commands/verbs.ts";
 
 // The arrows between the folders of src, and what may stand where. The rule is the table; the checker is below.
 
@@ -40,8 +41,17 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   scripted: ["protocol", "state", "limits", "util"],
 };
 
-const BELOW_A_NAME = ["base-services", "events", "permissions", "runs", "conversations", "custody", "launch"];
-const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail"];
+const BELOW_A_NAME = [
+  "base-services",
+  "events",
+  "worker-activity",
+  "permissions",
+  "runs",
+  "conversations",
+  "custody",
+  "launch",
+];
+const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail", "delivery"];
 
 /**
  * The arrows inside the big rooms: a folder of the room, or a file that lies in it beside the folders, and the others that it may
@@ -51,23 +61,29 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
   daemon: {
     "base-services": [],
     events: ["base-services"],
+    "worker-activity": [],
     permissions: ["base-services"],
     runs: ["base-services", "events"],
-    conversations: ["base-services", "events", "runs"],
+    conversations: ["base-services", "events", "worker-activity", "runs"],
     custody: ["base-services", "events", "runs", "conversations"],
     launch: ["base-services", "events", "permissions", "runs", "conversations", "custody"],
     names: BELOW_A_NAME,
     fleet: [...BELOW_A_NAME, "names"],
-    status: [...BELOW_A_NAME, "names", "fleet"],
+    status: [...BELOW_A_NAME, "names", "fleet", "delivery"],
     saved: [...BELOW_A_NAME, "names", "fleet", "status"],
     export: [...BELOW_A_NAME, "names", "fleet", "status", "saved"],
-    mail: ["base-services", "events", "permissions", "names"],
+    mail: ["base-services", "events", "worker-activity", "permissions", "names"],
+    delivery: ["base-services", "events", "worker-activity", "runs", "conversations", "mail"],
     services: FEATURES,
     calls: [...FEATURES, "services"],
-    server: ["base-services", "permissions", "services", "calls"],
+    dispatch: ["base-services", "permissions", "services", "calls"],
+    mcp: ["base-services", "permissions", "services", "dispatch"],
+    server: ["base-services", "permissions", "services", "dispatch", "mcp"],
     "run-lifecycle": [...FEATURES, "services"],
     retention: [...FEATURES, "services", "server"],
-    app: [...FEATURES, "services", "calls", "server", "run-lifecycle", "retention"],
+    assemble: [...FEATURES, "services", "run-lifecycle"],
+    "own-files": [...FEATURES, "services", "server"],
+    app: [...FEATURES, "services", "server", "assemble", "retention", "own-files"],
   },
   commands: {
     shared: [],
@@ -76,31 +92,36 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     mail: ["shared"],
     names: ["shared"],
     conversations: ["shared"],
-    // Its rarer verbs are in the second bundle, which is what `verbs` is.
-    context: ["shared", "verbs"],
+    context: ["shared"],
     admin: ["shared"],
     demo: ["shared"],
     verbs: ["shared", "run", "fleet", "mail", "names", "conversations", "context", "admin", "demo"],
   },
   protocol: {
-    errors: [],
+    hint: [],
+    errors: ["hint"],
     "run-id": [],
     "foreign-id": [],
     version: [],
+    tools: [],
     names: ["errors", "run-id"],
     frames: ["errors"],
-    records: ["errors", "names", "run-id"],
+    records: ["hint", "errors", "names", "run-id"],
     calls: ["records", "names", "run-id", "errors"],
   },
   project: {
     find: [],
     "path-inside": [],
+    "ask-git": [],
+    fingerprint: ["ask-git"],
     slug: [],
     config: ["find"],
-    worktree: ["find", "path-inside"],
+    worktree: ["find", "path-inside", "ask-git"],
     fleet: ["find", "path-inside", "config", "worktree"],
     whoami: ["find", "config"],
     "context-file": ["find", "config"],
+    "context-folder": [],
+    "context-entry": ["context-folder"],
   },
   runtime: {
     "find-program": [],
@@ -110,7 +131,7 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
   },
 };
 /** A vendor is a folder that can be deleted: only the tables beside the folders name it, and it names no other vendor. */
-const VENDOR_MAY = ["shared", "adapter", "launch-plan"];
+const VENDOR_MAY = ["shared", "adapter", "launch-plan", "delivery"];
 
 /** The table of calls is built from schemas: a client takes types from it, and its one file without schemas. */
 const VALIDATOR_LOADED = /^(?:import|export) (?!type\b)[^;]*\/protocol\/calls\/(?!wire-names\.ts)/m;
@@ -129,10 +150,25 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 };
 const PURE = new Set(["limits", "protocol", "core", "util"]);
 
-/** Rooms whose files are other people's: a plain read there may wait for a fifo, or never end. Run folders are ours. */
-const READS_FOREIGN = new Set(["project", "vendors", "launch"]);
+/** Rooms that read other people's files, or run folders, where an agent can put anything: a plain read may wait, or never end. */
+const READS_FOREIGN = new Set(["project", "vendors", "launch", "daemon", "commands"]);
 const PLAIN_READ = /\b(?:readIfThere|readFile(?:Sync)?|openSync|createReadStream)\(|\bawait open\([^)]*"r"/;
-const READS_RUN_FOLDERS = new Set(["vendors/opencode/listen.ts"]);
+/** Files that read only what nobody else writes to: the state folder itself, /proc, the terminal; or that say how they open. */
+const READS_OWN = new Set([
+  "project/context-entry.ts",
+  "commands/names/whoami.ts",
+  "commands/shared/ensure-trust.ts",
+  "commands/shared/programs.ts",
+  "daemon/conversations/verdict.ts",
+  "daemon/mail/attachments.ts",
+  // The source of pi's extension, which has pi's own modules only.
+  "vendors/pi/extension-mail.ts",
+  "vendors/pi/extension-person.ts",
+  "daemon/server/daemon-file.ts",
+  "daemon/server/high-water.ts",
+  "daemon/server/lock.ts",
+  "daemon/server/log.ts",
+]);
 
 const SQL = /\b(SELECT\s[\w*(]|INSERT INTO\s|UPDATE\s+\w+\s+SET\s|DELETE FROM\s)/;
 /** Each vendor is a folder of src/vendors. */
@@ -143,6 +179,15 @@ const VENDORS = readdirSync("src/vendors", { withFileTypes: true })
 const COMPARED = VENDORS.filter((vendor) => vendor !== "custom");
 const VENDOR = new RegExp(`(?:[!=]==?|\\bcase)\\s*["'](?:${COMPARED.join("|")})["']`);
 const LINES_MAX = 400;
+
+/** A command line that a string tells somebody to type. Only those who show hints write them; others make `{verb, args}`. */
+const COMMAND_LINE = new RegExp(
+  `\\bperdure (?:(?:${Object.keys(VERBS).filter(Boolean).join("|")})(?![\\w-])|\\$\\{(?!\\w*version))`,
+  "i",
+);
+const WRITES_COMMAND_LINES = new Set(["commands", "cli"]);
+/** Texts for a model, which types commands. */
+const TOLD_TO_MODELS = new Set(["core/envelope.ts", "core/introduction.ts"]);
 
 /** A constant whose name ends in a unit is a bound, and bounds stand in limits/ with their reasons; but for these. */
 const BOUND =
@@ -268,6 +313,14 @@ const OFFENDERS: [what: string, file: string, text: string, offence: RegExp][] =
   ["a bound in a room", "daemon/x.ts", "const POLL_MS = 20;", /POLL_MS is a bound/],
   ["a bound of a class", "daemon/x.ts", "  static readonly POLLS_MAX: number = 3;", /POLLS_MAX is a bound/],
   ["a bound that is allowed elsewhere", "daemon/x.ts", "const HEADER_BYTES = 4;", /HEADER_BYTES is a bound/],
+  ["a command line in a hint of the daemon", "daemon/x.ts", 'const hint = "perdure ls";', /writes a command line/],
+  [
+    "a command line with a value",
+    "core/x.ts",
+    "const hint = `then: perdure takeover ${name}`;",
+    /writes a command line/,
+  ],
+  ["a command line with a choice", "store/x.ts", "const hint = `perdure ${verb} now`;", /writes a command line/],
   ["a file that does not end", "daemon/x.ts", "\n".repeat(LINES_MAX + 1), /lines/],
 ];
 
@@ -282,6 +335,9 @@ test("the checker leaves alone what is allowed", () => {
   expect(offences("vendors/claude/x.ts", 'import { a } from "../shared/arguments.ts";')).toEqual([]);
   expect(offences("library/x.ts", 'import type { A } from "../protocol/calls/index.ts";')).toEqual([]);
   expect(offences("client/x.ts", 'import { a } from "../protocol/calls/wire-names.ts";')).toEqual([]);
+  expect(
+    offences("daemon/x.ts", 'hint: verb("ls"), // as perdure ls shows\nconst text = "perdure has no copy";'),
+  ).toEqual(["daemon/x.ts: daemon/x is no room"]);
   expect(offences("limits/x.ts", "export const POLL_MS = 20;")).toEqual([]);
   expect(offences("protocol/frames.ts", "const HEADER_BYTES = 4;")).toEqual([]);
   expect(offences("vendors/claude/index.ts", 'if (vendor === "claude") go();')).toEqual([]);
@@ -297,15 +353,22 @@ function offences(file: string, text: string): string[] {
   if (!MAY_LOAD_VALIDATOR.has(room) && VALIDATOR_LOADED.test(text)) found.push(`${file}: it loads the validator`);
   if (room !== "store" && SQL.test(text)) found.push(`${file}: SQL belongs in store/`);
   if (room !== "vendors" && VENDOR.test(text)) found.push(`${file}: a vendor is compared by name outside vendors/`);
-  if (READS_FOREIGN.has(room) && !READS_RUN_FOLDERS.has(file) && PLAIN_READ.test(text)) {
+  if (READS_FOREIGN.has(room) && !READS_OWN.has(file) && PLAIN_READ.test(text)) {
     found.push(`${file}: a file that is not ours is read by state/bounded-read.ts or state/open-regular.ts`);
   }
   for (const [, name = ""] of room === "limits" ? [] : text.matchAll(BOUND)) {
     if (BOUNDS_ELSEWHERE[name] !== file) found.push(`${file}: ${name} is a bound, and belongs in limits/`);
   }
+  if (!WRITES_COMMAND_LINES.has(room) && !TOLD_TO_MODELS.has(file) && COMMAND_LINE.test(withoutComments(text))) {
+    found.push(`${file}: it writes a command line; protocol/hint.ts makes commands that whoever shows them can write`);
+  }
   const lines = text.split("\n").length - 1;
   if (lines > LINES_MAX) found.push(`${file}: ${lines} lines`);
   return found;
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "");
 }
 
 function importOffences(file: string, room: string, specifier: string): string[] {
@@ -370,16 +433,10 @@ test("every folder with tests is a folder of src, or one of those apart", () => 
   expect(strays).toEqual([]);
 });
 
-/**
- * The one ring of files that is allowed: `context` is in the small bundle and loads its rarer verbs from the large one, whose table
- * has `context` in it for the help.
- */
-const RING_ALLOWED = ["commands/context/context.ts", "commands/verbs.ts"];
-
 test("no file of src imports itself by way of others, types and late loads included", () => {
   const files = globSync("**/*.ts", { cwd: "src" });
   const graph = new Map(files.map((file) => [file, targetsOf(file, readFileSync(join("src", file), "utf8"))]));
-  expect(ringsIn(graph)).toEqual([RING_ALLOWED]);
+  expect(ringsIn(graph)).toEqual([]);
 });
 
 test.each([
@@ -437,7 +494,12 @@ const SHORT_FOR_A_REASON: readonly [file: RegExp, reason: string][] = [
   [/^store\/epochs\.ts$/, "its SQL belongs in store/"],
   [/^core\/epoch\.ts$/, "a decision without I/O, tested alone"],
   [/^vendors\/\w+\/screen\.ts$/, "what a vendor's terminal shows is one file of its folder"],
+  [/^vendors\/\w+\/delivery\.ts$/, "how mail reaches a vendor's model is one file of its folder"],
+  [/^vendors\/\w+\/relocation\.ts$/, "pure functions, tested alone"],
+  [/^vendors\/\w+\/mcp\.ts$/, "how a vendor's program gets the tools is one file of its folder"],
+  [/^daemon\/mcp\/tools\/index\.ts$/, "the list of the tools, one file each"],
   [/^daemon\/launch\/first-prompt\.ts$/, "the rule is looked for by its name"],
+  [/^scripted\/mail-habits\.ts$/, "for tests alone"],
   [/^(?:index|cli|daemon|scripted)\.ts$/, "an entry point"],
 ];
 
@@ -453,4 +515,13 @@ test("a short file that one other imports has a reason", () => {
   // A reason that no file needs any more goes.
   const needless = SHORT_FOR_A_REASON.filter(([pattern]) => !slivers.some((file) => pattern.test(file)));
   expect(needless.map(([, reason]) => reason)).toEqual([]);
+});
+
+test("the lease of a name knows nothing of programs and their conversations: it may be granted elsewhere one day", () => {
+  const file = "daemon/names/lease.ts";
+  const targets = targetsOf(file, readFileSync(join("src", file), "utf8"));
+  expect(targets.length).toBeGreaterThan(5);
+  expect(
+    targets.filter((target) => /^(?:launch|vendors|daemon\/(?:launch|conversations|custody))\//.test(target)),
+  ).toEqual([]);
 });

@@ -6,12 +6,12 @@ import { claimWithRetry } from "../../src/client/claim.ts";
 import { connectToDaemon } from "../../src/client/connect.ts";
 import type { Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
-import { interleaveAsync, percentile } from "./sampling.ts";
+import { interleaveAsync, milliseconds, percentile, spreadOf } from "./sampling.ts";
 
 const ROUNDS = 300;
 
 /** A claim is one durable commit: compared with one echo over a unix socket plus one 4 KB write and fdatasync. */
-export async function claims(home: Home): Promise<Row> {
+export async function claims(home: Home): Promise<Row[]> {
   const client = await connectToDaemon({ env: home.env });
   const here = { identity: home.project, root: home.project, base: "api" };
   const target = { project: null, name: "bench", here };
@@ -32,14 +32,16 @@ export async function claims(home: Home): Promise<Row> {
   floor.close();
   const ours = percentile(both, 0.5) / 2;
   const least = percentile(echo, 0.5);
-  return {
-    what: "claim or release, p50",
-    ours: `${ours.toFixed(2)} ms`,
-    floor: `${least.toFixed(2)} ms echo + fdatasync`,
-    value: ours / least,
-    goal: Number.POSITIVE_INFINITY,
-    unit: "×",
-  };
+  return [
+    {
+      what: "claim or release, p50",
+      ours: milliseconds(ours),
+      floor: `${milliseconds(least)} echo + fdatasync`,
+      value: ours / least,
+      goal: null,
+      spread: spreadOf(echo),
+    },
+  ];
 }
 
 /** In a process of its own, as a daemon is: between two there is a switch, whatever they do. With a file, durable. */

@@ -1,15 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { BIN, type Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
-import { percentile } from "./sampling.ts";
+import { command, milliseconds, percentile, spreadOf, timed } from "./sampling.ts";
 
-const ROUNDS = 40;
+const ROUNDS = 30;
+
+type Vendor = "claude" | "codex";
 
 /** A transcript as each vendor writes it, of a size that a long conversation has. */
-const TRANSCRIPTS: Readonly<Record<string, { file: (id: string) => string; lines: (id: string) => object[] }>> = {
+const TRANSCRIPTS: Readonly<Record<Vendor, { file: (id: string) => string; lines: (id: string) => object[] }>> = {
   claude: {
     file: (id) => join(".claude", "projects", "-api", `${id}.jsonl`),
     lines: (id) =>
@@ -28,43 +31,75 @@ function filler(line: (text: string) => object): object[] {
   return Array.from({ length: 2_000 }, (_, index) => line(`${index} ${"words ".repeat(200)}`));
 }
 
-/** From `perdure run NAME` to the vendor's first instruction, which here says what time it is. */
+/** Takes what we add to the start of a vendor's program in its conversation, with a long transcript. */
 export async function resumes(home: Home): Promise<Row[]> {
-  const bin = join(home.dir, "vendors");
-  mkdirSync(bin);
   const rows: Row[] = [];
-  for (const [vendor, { file, lines }] of Object.entries(TRANSCRIPTS)) {
-    writeFileSync(join(bin, vendor), "#!/bin/sh\nexec date +%s%N\n", { mode: 0o755 });
-    const id = randomUUID();
-    const path = join(home.dir, file(id));
-    mkdirSync(join(path, ".."), { recursive: true });
-    writeFileSync(
-      path,
-      `${lines(id)
-        .map((line) => JSON.stringify(line))
-        .join("\n")}\n`,
-    );
-    const env = { ...home.env, PATH: `${bin}:${home.env.PATH}` };
-    const adopted = await home.perdure(["adopt", vendor, "--vendor", vendor, "--conversation", id], { env });
-    if (adopted.code !== 0) throw new Error(adopted.stderr);
-    const direct: number[] = [];
-    const ours: number[] = [];
+  for (const vendor of ["claude", "codex"] as const) {
+    const resume = await preparedResume(home, vendor);
+    const times = { node: [] as number[], direct: [] as number[], ours: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
-      direct.push(untilStamp(join(bin, vendor), [], home.project, env));
-      ours.push(untilStamp(BIN, ["run", vendor], home.project, env));
-      await home.until(vendor, ({ state }) => state === "stopped");
+      times.node.push(timed(resume.node));
+      times.direct.push(resume.direct());
+      times.ours.push(await resume.ours());
     }
-    const [floor, total] = [percentile(direct, 0.5), percentile(ours, 0.5)];
+    const [floor, share] = [percentile(times.node, 0.5), percentile(times.ours, 0.5) - percentile(times.direct, 0.5)];
     rows.push({
       what: `our share of a resume, ${vendor}`,
-      ours: `${total.toFixed(1)} ms`,
-      floor: `${floor.toFixed(1)} ms without us`,
-      value: total - floor,
-      goal: 100,
-      unit: "ms",
+      ours: milliseconds(share),
+      floor: `${milliseconds(floor)} node -e 0`,
+      value: share / floor,
+      goal: 1.5,
+      failAt: 5,
+      spread: spreadOf(times.node),
     });
   }
   return rows;
+}
+
+interface PreparedResume {
+  /** An empty Node. */
+  node: () => void;
+  /** Milliseconds to the first instruction of the vendor's program, which here says what time it is, when it is called by itself. */
+  direct: () => number;
+  /** The same by `perdure run NAME`; the run is over when it resolves. */
+  ours: () => Promise<number>;
+}
+
+/** Gives a worker of the vendor's name a conversation that it can be resumed in. */
+export async function preparedResume(home: Home, vendor: Vendor): Promise<PreparedResume> {
+  const program = installVendor(home, vendor);
+  const env = { ...home.env, PATH: `${dirname(program)}:${home.env.PATH}` };
+  const { workers } = await home.json<{ workers: WorkerSummary[] }>(["ls"]);
+  if (workers.every(({ name }) => name !== vendor)) {
+    const id = randomUUID();
+    writeTranscript(home, vendor, id);
+    const adopted = await home.perdure(["adopt", vendor, "--vendor", vendor, "--conversation", id], { env });
+    if (adopted.code !== 0) throw new Error(adopted.stderr);
+  }
+  return {
+    node: command(process.execPath, ["-e", "0"], { cwd: home.project, env }),
+    direct: () => untilStamp(program, [], home.project, env),
+    async ours() {
+      const took = untilStamp(BIN, ["run", vendor], home.project, env);
+      await home.until(vendor, ({ state }) => state === "stopped");
+      return took;
+    },
+  };
+}
+
+function installVendor(home: Home, vendor: Vendor): string {
+  const program = join(home.dir, "vendors", vendor);
+  mkdirSync(dirname(program), { recursive: true });
+  writeFileSync(program, "#!/bin/sh\nexec date +%s%N\n", { mode: 0o755 });
+  return program;
+}
+
+function writeTranscript(home: Home, vendor: Vendor, id: string): void {
+  const { file, lines } = TRANSCRIPTS[vendor];
+  const path = join(home.dir, file(id));
+  mkdirSync(dirname(path), { recursive: true });
+  const text = lines(id).map((line) => `${JSON.stringify(line)}\n`);
+  writeFileSync(path, text.join(""));
 }
 
 /** Milliseconds from now until the program, wherever it is started, tells the time. */

@@ -4,16 +4,18 @@ import { spawnSync } from "node:child_process";
 export function interleave(rounds: number, contenders: (() => void)[]): number[][] {
   const times = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      const startedAt = performance.now();
-      contender();
-      times[index]?.push(performance.now() - startedAt);
-    }
+    for (const [index, contender] of contenders.entries()) times[index]?.push(timed(contender));
   }
   return times;
 }
 
-export async function interleaveAsync(rounds: number, contenders: (() => Promise<void>)[]): Promise<number[][]> {
+export function timed(action: () => void): number {
+  const startedAt = performance.now();
+  action();
+  return performance.now() - startedAt;
+}
+
+export async function interleaveAsync(rounds: number, contenders: (() => Promise<unknown>)[]): Promise<number[][]> {
   const times = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
@@ -32,7 +34,7 @@ export async function interleaveAsync(rounds: number, contenders: (() => Promise
 export async function stretches(
   count: number,
   rounds: number,
-  contenders: (() => Promise<void>)[],
+  contenders: (() => Promise<unknown>)[],
 ): Promise<number[][][]> {
   const all: number[][][] = [];
   for (let stretch = 0; stretch < count; stretch++) all.push(await interleaveAsync(rounds, contenders));
@@ -42,6 +44,20 @@ export async function stretches(
 export function percentile(values: number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? Number.NaN;
+}
+
+/** How far measurements lie apart: the 90th percentile in medians. */
+export function spreadOf(values: number[]): number {
+  return percentile(values, 0.9) / percentile(values, 0.5);
+}
+
+/** The same of a few measurements: the largest in smallest ones. */
+export function spreadOfFew(values: number[]): number {
+  return Math.max(...values) / Math.min(...values);
+}
+
+export function milliseconds(time: number): string {
+  return `${time.toFixed(time < 10 ? 2 : 0)} ms`;
 }
 
 export function command(

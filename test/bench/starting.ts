@@ -1,38 +1,38 @@
 import { BIN, type Home } from "../support/home.ts";
 import type { Row } from "./report.ts";
-import { command, interleave, percentile } from "./sampling.ts";
+import { command, interleave, milliseconds, percentile, spreadOf } from "./sampling.ts";
 
-const ROUNDS = 60;
+const ROUNDS = 40;
 
 /** Cold starts, against a Node that evaluates nothing. The environment is the tests' own: no NODE_* settings. */
-export function coldStarts(home: Home): Row[] {
+export async function coldStarts(home: Home): Promise<Row[]> {
+  await home.perdure(["run", "reader", "--", "true"]);
   const options = { cwd: home.project, env: home.env };
   const inRun = { ...options, env: { ...home.env, PERDURE_NAME: "coder", PERDURE_PROJECT: "api" } };
-  const contenders = [
-    command(process.execPath, ["-e", "0"], options),
-    command(BIN, ["whoami"], options),
-    command(BIN, ["whoami", "--json"], inRun),
-    command(BIN, ["context", "path"], inRun),
-    command(BIN, ["ls"], options),
+  const verbs: [what: string, run: () => void, goal: number][] = [
+    ["whoami, by folder", command(BIN, ["whoami"], options), 1.2],
+    ["whoami, by environment", command(BIN, ["whoami", "--json"], inRun), 1.2],
+    ["context path", command(BIN, ["context", "path"], inRun), 1.2],
+    ["ls", command(BIN, ["ls"], options), 1.4],
+    ["show", command(BIN, ["show", "reader"], options), 1.4],
+    ["history", command(BIN, ["history", "reader"], options), 1.4],
+    ["send", command(BIN, ["send", "reader", "hi"], options), 1.4],
+    ["inbox", command(BIN, ["inbox", "reader"], options), 1.4],
+    ["help", command(BIN, ["help"], options), 1.4],
   ];
+  const contenders = [command(process.execPath, ["-e", "0"], options), ...verbs.map(([, run]) => run)];
   interleave(5, contenders);
-  const [floor = Number.NaN, here, named, context, ls] = interleave(ROUNDS, contenders).map((times) =>
-    percentile(times, 0.5),
-  );
-  const row = (what: string, ours = Number.NaN, goal: number): Row => {
+  const [bare = [], ...times] = interleave(ROUNDS, contenders);
+  const floor = percentile(bare, 0.5);
+  return verbs.map(([what, , goal], at) => {
+    const ours = percentile(times[at] ?? [], 0.5);
     return {
       what,
-      ours: `${ours.toFixed(1)} ms`,
-      floor: `${floor.toFixed(1)} ms node -e 0`,
+      ours: milliseconds(ours),
+      floor: `${milliseconds(floor)} node -e 0`,
       value: ours / floor,
       goal,
-      unit: "×",
+      spread: spreadOf(bare),
     };
-  };
-  return [
-    row("whoami, by folder", here, 1.25),
-    row("whoami, by environment", named, 1.25),
-    row("context path", context, 1.25),
-    row("ls, through the daemon", ls, Number.POSITIVE_INFINITY),
-  ];
+  });
 }

@@ -127,6 +127,7 @@ export class SimulatedMail {
       replyTo: null,
       expectsReply: false,
       attachments: [],
+      hops: 0,
     });
     this.#letters.push({ seq, sentAtMs: this.#machineMs, ttlMs, offeredAtMs: null });
   }

@@ -71,7 +71,7 @@ async function realFleet(workers: number): Promise<Record<string, number>> {
     writeFileSync(join(fleet.dir, "well"), "");
     const [first = ""] = names;
     await fleet.up(first);
-    await fleet.until(first, ({ state, attention }) => state === "busy" && attention === null);
+    await fleet.until(first, ({ state, attention }) => state === "running" && attention === null);
     const counts = await starts(fleet, names);
     check(counts[0] === 2 * RESTART_BUDGET + 1, `${first} was started ${counts[0]} times`);
     check(

@@ -95,7 +95,7 @@ async function settled(fleet: FleetHome): Promise<WorkerSummary[]> {
   await eventually("every agent to have shown itself", async () => {
     workers = await fleet.workers();
     return workers.every(({ name, state, session }) => {
-      if (/^(program|alone|plain)/.test(name)) return state === "busy";
+      if (/^(program|alone|plain)/.test(name)) return state === "running";
       return session?.proved === true && state === (name.startsWith("busy") ? "busy" : "idle");
     });
   });

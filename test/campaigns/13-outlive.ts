@@ -161,7 +161,7 @@ command = ["sleep", "3600"]
     let last: WorkerSummary[] = [];
     const isUp = ({ name, state, session, attention }: WorkerSummary): boolean =>
       attention === null &&
-      (name.startsWith("agent") ? state === "idle" && session?.proved === true : state === "busy");
+      (name.startsWith("agent") ? state === "idle" && session?.proved === true : state === "running");
     await eventually("every worker to be up", async () => {
       last = await this.fleet.workers();
       return last.length === this.#size.workers && last.every(isUp);

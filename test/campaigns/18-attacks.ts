@@ -47,6 +47,7 @@ const KINDS: readonly Kind[] = [
   replayed,
   othersMail,
   othersName,
+  otherProject,
   nested,
   operatorsCall,
   faked,
@@ -120,6 +121,23 @@ function othersName({ home, mallory }: Parties, random: () => number): Attack {
   const client = clientClaim(home, name, process.pid);
   const run = { ...client, kind: "run" as const, command: ["sh", "-c", "planted"], cwd: "/" };
   return { what: "another's name", token: mallory.token, call: "claim", params: pick(random, [client, run]) };
+}
+
+/** The slug of a project that the attacker is no worker of; its folder stands beside the attacker's. */
+export const OTHER_PROJECT = "elsewhere-web";
+
+/** An agent claims a name in another project, new or not, to mail from there: by its slug, by its folder, or in a new one. */
+function otherProject({ home, mallory }: Parties, random: () => number): Attack {
+  const name = pick(random, ["spy", STOPPED_VICTIM]);
+  const client = clientClaim(home, name, process.pid);
+  const folder = pick(random, [`${home.dir}/${OTHER_PROJECT}`, `${home.dir}/never-used`]);
+  const target = pick(random, [
+    { ...client.target, project: OTHER_PROJECT },
+    { ...client.target, here: { identity: folder, root: folder, base: OTHER_PROJECT } },
+  ]);
+  const run = { ...client, kind: "run" as const, command: ["sh", "-c", "planted"], cwd: "/", fresh: random() < 0.5 };
+  const params = { ...pick(random, [client, run]), target };
+  return { what: "a name of another project", token: mallory.token, call: "claim", params };
 }
 
 /** An agent within the worker's agent has inherited the token, and not the box. */

@@ -1,13 +1,21 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectToDaemon, type Client } from "../../src/client/connect.ts";
 import { isPerdureError } from "../../src/protocol/errors.ts";
 import type { StreamItems } from "../../src/protocol/calls/index.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import type { Home } from "../support/home.ts";
-import { attack, DECLARED_VICTIM, STOPPED_VICTIM, type Attack, type Parties, type Proof } from "./18-attacks.ts";
+import {
+  attack,
+  DECLARED_VICTIM,
+  OTHER_PROJECT,
+  STOPPED_VICTIM,
+  type Attack,
+  type Parties,
+  type Proof,
+} from "./18-attacks.ts";
 import { sendUnderFalseNames } from "./18-false-names.ts";
-import { check } from "../support/check.ts";
+import { check, within } from "../support/check.ts";
 import { clientClaim, inHome } from "../support/in-home.ts";
 import { sendParams, projectRefOf } from "../support/send-params.ts";
 import { StoreRows } from "./support/store-rows.ts";
@@ -19,6 +27,9 @@ interface Size {
 }
 
 const REFUSALS = new Set(["refused", "stale", "displaced", "usage", "conflict", "held", "not-found"]);
+
+/** A refusal takes a millisecond; a machine that needs seconds for it has come to a stop. */
+const REFUSAL_MS_MAX = 5_000;
 
 export const unforgeable = campaign<Size>({
   number: 18,
@@ -81,14 +92,16 @@ export class ConnectionPool {
 
 async function refused(connections: ConnectionPool, { what, token, call, params }: Attack): Promise<void> {
   const items: unknown[] = [];
-  const outcome = await connections
+  const about = (): string => `${what}: ${call} ${JSON.stringify(params)}`;
+  const answer = connections
     .as(token)
     .then((client) => client.stream(call as keyof StreamItems, params as never, (item) => items.push(item)))
     .then(
       (result: unknown) => ({ result }),
       (error: unknown) => ({ error }),
     );
-  const about = (): string => `${what}: ${call} ${JSON.stringify(params)}`;
+  // A call that is accepted may last as long as its connection, and say nothing.
+  const outcome = await within(`a refusal of ${about()}`, answer, REFUSAL_MS_MAX);
   check(items.length === 0, () => `${about()} was shown ${JSON.stringify(items)}`);
   if ("error" in outcome) {
     const { error } = outcome;
@@ -108,6 +121,12 @@ async function partiesOf(home: Home, operator: Client): Promise<Parties> {
   writeFileSync(join(home.project, "perdure.toml"), `[workers.${DECLARED_VICTIM}]\ncommand = ["true"]\n`);
   await operator.call("release", await claim(STOPPED_VICTIM));
   await operator.call("send", sendParams(home, STOPPED_VICTIM, "for its next run"));
+  const folder = join(home.dir, OTHER_PROJECT);
+  mkdirSync(folder);
+  const here = { identity: folder, root: folder, base: OTHER_PROJECT };
+  const there = clientClaim(home, STOPPED_VICTIM, process.pid);
+  const { run, generation, token } = await operator.call("claim", { ...there, target: { ...there.target, here } });
+  await operator.call("release", { run, generation, token });
   const dead = await claim("victim");
   await operator.call("release", dead);
   const bystander = await claim("bystander");

@@ -37,6 +37,7 @@ export class LookAlike {
   async comeBack(round: number, { life, act, seed }: Plan): Promise<void> {
     const random = seeded(seed);
     const command = this.#id === null ? ["--", this.#persona.facts.program] : [];
+    if (life === "misled") return this.#mislead(round, command);
     const talk = this.#persona.run(this.name, command);
     if (life === "killed at its start") return this.#killAtStart(talk, random() * LAUNCH_MS);
     const banner = readBanner(await within(`${this.name} to greet in round ${round}`, talk.answer()));
@@ -87,6 +88,21 @@ export class LookAlike {
     await Promise.race([moment, talk.ended]);
     await this.#persona.kill(this.name, talk);
     this.#folder.tally.killedAtStart++;
+  }
+
+  /** Comes up in another conversation than the one it was told, and says something there: it is marked, and keeps its own. */
+  async #mislead(round: number, command: string[]): Promise<void> {
+    const env = { ...this.#persona.home.env, PERDURE_SCRIPT: "wrong-id" };
+    const talk = this.#persona.run(this.name, command, { env });
+    const wrong = readBanner(await within(`${this.name} to greet elsewhere in round ${round}`, talk.answer())).session;
+    await within(`${this.name} to answer elsewhere`, talk.say(`${this.name}: misled in round ${round}`));
+    const { session } = await this.#persona.until(this.name, "to be judged", (worker) => {
+      return worker.session?.proved !== "pending";
+    });
+    const kept = session?.proved === false && session.id !== wrong && (this.#id ?? session.id) === session.id;
+    check(kept, () => `${this.name} was taken along to ${wrong}: ${JSON.stringify(session)}, not ${this.#id}`);
+    this.#folder.tally.misled++;
+    await this.#persona.kill(this.name, talk);
   }
 
   /** Checks the banner: which conversation it is and how many turns it has, before any prompt. */

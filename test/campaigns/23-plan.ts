@@ -1,6 +1,6 @@
 import { whole } from "../support/check.ts";
 
-const LIVES = ["prompted", "prompted", "prompted", "unprompted", "killed at its start"] as const;
+const LIVES = ["prompted", "prompted", "prompted", "unprompted", "killed at its start", "misled"] as const;
 const ACTS = ["none", "none", "new conversation", "nested agent"] as const;
 const DEATHS = ["idle", "in a turn", "hanging"] as const;
 const HARMS = ["none", "none", "emptied", "garbled", "cut short", "deleted"] as const;
@@ -41,6 +41,8 @@ export interface Tally {
   killedIdle: number;
   rotations: number;
   nestedRuns: number;
+  /** Came up in another conversation, marked, and came back in their own. */
+  misled: number;
   refusals: number;
   /** Lost, and put back from the copy that is kept. */
   fromCustody: number;
@@ -55,6 +57,7 @@ export function newTally(): Tally {
     killedIdle: 0,
     rotations: 0,
     nestedRuns: 0,
+    misled: 0,
     refusals: 0,
     fromCustody: 0,
   };

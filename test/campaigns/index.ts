@@ -15,12 +15,18 @@ import { outlive } from "./13-outlive.ts";
 import { rightProcess } from "./14-right-process.ts";
 import { hostileBytes } from "./15-hostile-bytes.ts";
 import { hostileNames } from "./16-hostile-names.ts";
+import { notKeystrokes } from "./17-not-keystrokes.ts";
 import { unforgeable } from "./18-unforgeable.ts";
 import { otherUsers } from "./19-other-users.ts";
 import { oneDaemon } from "./20-one-daemon.ts";
 import { upgrade } from "./21-upgrade.ts";
 import { safeOutput } from "./22-safe-output.ts";
 import { exactResume } from "./23-exact-resume.ts";
+import { notFiles } from "./26-not-files.ts";
+import { ownFiles } from "./27-own-files.ts";
+import { twoNamespaces } from "./25-two-namespaces.ts";
+import { proofIsProof } from "./28-proof.ts";
+import { intoTheConversation } from "./29-into-the-conversation.ts";
 
 /** All campaigns, in the order of the promises. */
 export const CAMPAIGNS: readonly AnyCampaign[] = [
@@ -40,10 +46,16 @@ export const CAMPAIGNS: readonly AnyCampaign[] = [
   rightProcess,
   hostileBytes,
   hostileNames,
+  notKeystrokes,
   unforgeable,
   otherUsers,
   oneDaemon,
   upgrade,
   safeOutput,
   exactResume,
+  notFiles,
+  ownFiles,
+  twoNamespaces,
+  proofIsProof,
+  intoTheConversation,
 ];

@@ -16,7 +16,7 @@ const fifo = (file: string): void => void execFileSync("mkfifo", [file]);
 
 const installPersona = personaInstaller();
 
-describe("a project", () => {
+describe("B2: a project", () => {
   let config: string;
   let other: string;
 
@@ -67,7 +67,7 @@ describe("a project", () => {
     const script = `read -r line <"$0" && exec "$1" send coder "from inside"`;
     const bin = join(import.meta.dirname, "../../bin/perdure.js");
     const agent = home.spawn(["run", "agent", "--", "sh", "-c", script, go, bin], DEADLINE);
-    await home.until("agent", ({ state }) => state === "busy");
+    await home.until("agent", ({ state }) => state === "running");
     fifo(config);
     const writer = openSync(go, "w");
     writeFileSync(writer, "now\n");
@@ -102,6 +102,17 @@ describe("a project", () => {
     writeFileSync(git, `gitdir: ${named}\n`);
     expect((await within(["ls"])).stderr).toMatch(/commondir is not a regular file/);
     rmSync(git);
+  });
+
+  test("whose git files are fifos gets no worktree, and git is not asked", async () => {
+    home.git(["init", "--quiet"]);
+    home.git(["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    writeFileSync(config, '[workers.coder]\nvendor = "scripted"\nworktree = true\n');
+    const index = join(home.project, ".git", "packed-refs");
+    fifo(index);
+    const { stdout, stderr } = await within(["up", "--yes"]);
+    expect(stdout + stderr).toMatch(/packed-refs is not a regular file, so git cannot be asked/);
+    rmSync(index);
   });
 
   test("whose first prompt is a fifo is not brought up", async () => {
@@ -166,7 +177,7 @@ describe("a project", () => {
   });
 });
 
-test("a transcript that became a fifo: the start is refused, and drill says so", async () => {
+test("B2: a transcript that became a fifo: the start is refused, and drill says so", async () => {
   const persona = installPersona("scripted");
   home = persona.home;
   const talk = await persona.begin("coder");

@@ -4,6 +4,7 @@ import {
   afterScreen,
   afterTitle,
   afterSign,
+  holdReason,
   UNKNOWN,
   type Attention,
 } from "../../src/core/attention.ts";
@@ -11,7 +12,7 @@ import type { BlockedReason, Outward } from "../../src/protocol/records/conversa
 
 const SETTLE_MS = 1_000;
 
-type Step = { told: Outward } | { title: Outward } | { screen: BlockedReason | null };
+type Step = { told: Outward } | { title: Outward } | { screen: BlockedReason | null } | { error: "login" | "limit" };
 
 /** Each step a while after the one before. */
 function after(steps: readonly Step[], everyMs = 2 * SETTLE_MS): Attention {
@@ -19,7 +20,8 @@ function after(steps: readonly Step[], everyMs = 2 * SETTLE_MS): Attention {
     const nowMs = at * everyMs;
     if ("told" in step) return afterSign(state, step.told, nowMs);
     if ("title" in step) return afterTitle(state, step.title, { nowMs, settleMs: SETTLE_MS });
-    return afterScreen(state, step.screen);
+    if ("error" in step) return afterScreen(state, { error: step.error, words: "✕ 401" });
+    return afterScreen(state, step.screen && { dialog: step.screen });
   }, UNKNOWN);
 }
 
@@ -27,6 +29,7 @@ const idle: Outward = { activity: "idle" };
 const busy: Outward = { activity: "busy" };
 const asks: Outward = { activity: "blocked", blocked: "permission" };
 const waits: Outward = { activity: "blocked" };
+const failed: Outward = { activity: "blocked", blocked: "login", words: "■ 401" };
 
 const CASES: [string, Step[], Partial<Attention>][] = [
   ["what it tells counts", [{ told: asks }], { activity: "blocked", reason: "permission" }],
@@ -58,6 +61,28 @@ const CASES: [string, Step[], Partial<Attention>][] = [
     { activity: "idle" },
   ],
   ["a dialog says what it waits for", [{ told: waits }, { screen: "question" }], { reason: "question" }],
+  [
+    "C2: a turn that failed has ended, and the next one shows what is over",
+    [{ told: busy }, { told: failed }, { told: idle }, { title: idle }],
+    { activity: "blocked", reason: "login", words: "■ 401" },
+  ],
+  [
+    "C2: the next turn clears it",
+    [{ told: failed }, { told: busy }, { told: idle }],
+    { activity: "idle", reason: null, words: null },
+  ],
+  [
+    "C2: an error on the screen counts at the end of a turn",
+    [{ told: busy }, { told: idle }, { error: "limit" }, { told: idle }],
+    { activity: "blocked", reason: "limit", words: "✕ 401" },
+  ],
+  [
+    "C2: and is over when the screen shows it no more",
+    [{ told: busy }, { told: idle }, { error: "limit" }, { screen: null }],
+    { activity: "idle", reason: null, words: null },
+  ],
+  ["C2: while a turn goes on it is being retried", [{ told: busy }, { error: "limit" }], { activity: "busy" }],
+  ["C2: before the first turn it is history", [{ told: idle }, { error: "login" }], { activity: "idle" }],
   ["but not against it", [{ told: asks }, { screen: "question" }], { reason: "permission" }],
 ];
 
@@ -77,4 +102,15 @@ test("turns are no news; a question, another one and its end are", () => {
   const seenStates = states.map((state) => afterSign(UNKNOWN, state, 0));
   const news = seenStates.map((state, at) => isWorthReporting(seenStates[at - 1] ?? UNKNOWN, state));
   expect(news).toEqual([false, false, false, true, true, true, false]);
+});
+
+test("an agent whose turn failed by a login or a limit is held, also if neither it nor its screen has words for it", () => {
+  const failedBy = (blocked: BlockedReason, words?: string): Attention =>
+    after([{ told: busy }, { told: { activity: "blocked", blocked, words } }]);
+  expect(holdReason(failedBy("login", "Not logged in"), "401")).toBe("Not logged in");
+  expect(holdReason(failedBy("login"), "401")).toBe("401");
+  expect(holdReason(failedBy("login"), null)).toBe("it has no valid login");
+  expect(holdReason(failedBy("limit"), null)).toBe("its limit is used up");
+  expect(holdReason(failedBy("permission"), null)).toBeNull();
+  expect(holdReason(null, "401")).toBe("401");
 });

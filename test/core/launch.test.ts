@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { decideLaunch, type LaunchDecision, type LaunchInput } from "../../src/core/launch.ts";
+import { hintText, toHint, verb } from "../../src/protocol/hint.ts";
 import type { Transcript } from "../../src/protocol/records/conversation.ts";
 
 const ID = "01a1e1a6";
@@ -16,6 +17,7 @@ const bound: Binding = {
   hasCopy: false,
   sameBoot: true,
   prompted: false,
+  unrecorded: null,
 };
 const seen: Binding = { ...bound, bytes: 100 };
 const minted: Binding = { ...bound, minted: true };
@@ -26,9 +28,19 @@ const silent: Transcript = { state: "good", file: FILE, bytes: 1, version: null,
 const empty: Transcript = { state: "empty", file: FILE };
 const damaged: Transcript = { state: "damaged", file: FILE, why: "none of its lines can be read", bytes: 100 };
 const absent: Transcript = { state: "absent" };
+const readOnly = { path: FILE, isFolder: false, isOwn: true, code: "EACCES", why: "permission denied" } as const;
 
 function decide(input: Partial<LaunchInput>): LaunchDecision {
-  const nothing = { vendor: "v", noConversation: false, fresh: false, binding: null, transcript: null, holder: null };
+  const nothing = {
+    vendor: "v",
+    noConversation: false,
+    fresh: false,
+    binding: null,
+    transcript: null,
+    holder: null,
+    split: null,
+    accept: false,
+  };
   return decideLaunch({ address: "api/coder", name: "coder", inPane: false, ...nothing, ...input });
 }
 
@@ -95,7 +107,7 @@ const REFUSALS: [what: string, input: Partial<LaunchInput>, message: RegExp, hin
   ],
   ["gone, made by the vendor, never seen", { binding: minted, transcript: absent }, /is gone/, /run coder --fresh/],
   ["gone, and nobody looked", { binding: seen }, /is gone/, /run coder --fresh/],
-  ["emptied", { binding: seen, transcript: empty }, /is empty \(\/home/, /adopt coder --vendor v/],
+  ["emptied", { binding: seen, transcript: empty }, /is empty \(\/home/, /start over/],
   [
     "damaged",
     { binding: seen, transcript: damaged },
@@ -103,6 +115,25 @@ const REFUSALS: [what: string, input: Partial<LaunchInput>, message: RegExp, hin
     /put the file back/,
   ],
   ["cut short", { binding: seen, transcript: good(99) }, /cut short: it had 100 bytes and has 99/, /put the file back/],
+  [
+    "unwritable",
+    { binding: seen, transcript: good(100), unwritable: readOnly },
+    /keeps its conversation in \/home.*, which cannot be written \(permission denied\)/,
+    /chmod u\+w \/home\/u\S+; then: perdure run coder$/,
+  ],
+  [
+    "unwritable, of a fleet, and lost",
+    { inPane: true, binding: seen, transcript: absent, unwritable: { ...readOnly, code: "EROFS" } },
+    /cannot be written/,
+    /findmnt -T \/home\/u\S+; then: perdure up coder$/,
+  ],
+  [
+    "unwritable, and another user's",
+    { binding: seen, transcript: damaged, unwritable: { ...readOnly, isOwn: false } },
+    /cannot be written/,
+    /ls -ld/,
+  ],
+  ["unwritable, and open elsewhere", { binding: seen, holder, unwritable: readOnly }, /pid 4711/, /run coder$/],
   ["cut short, made by the vendor", { binding: { ...minted, bytes: 9 }, transcript: good(8) }, /cut short/, /put the/],
 ];
 
@@ -112,8 +143,8 @@ test.each(REFUSALS)("refused: %s", (_what, input, message, hint) => {
     step: "refuse",
     code: "refused",
     message: expect.stringMatching(message) as string,
-    hint: expect.stringMatching(hint) as string,
   });
+  expect(decision.step === "refuse" && hintText(toHint(decision.hint))).toMatch(hint);
   expect(decision).toMatchObject({
     message: expect.stringMatching(/api\/coder.*01a1e1a6|01a1e1a6.*api\/coder/) as string,
   });
@@ -153,5 +184,40 @@ test("an empty transcript is a loss once something was said", () => {
 
 test("a conversation that one of our workers has open is taken over there", () => {
   const open = decide({ binding: bound, transcript: good(100), holder: { ...holder, worker: "other" } });
-  expect(open).toMatchObject({ step: "refuse", hint: "perdure takeover other", permanent: false });
+  expect(open).toMatchObject({ step: "refuse", hint: verb("takeover", "other"), permanent: false });
+});
+
+test("A3: a conversation that was spoken in and not recorded is refused, and does not begin anew under its id", () => {
+  const unrecorded: Binding = { ...bound, prompted: true, unrecorded: "ended well and recorded nothing" };
+  for (const transcript of [absent, empty, silent]) {
+    const refusal = decide({ binding: unrecorded, transcript });
+    expect(refusal).toMatchObject({ step: "refuse", code: "refused", permanent: true });
+    expect(refusal).toHaveProperty("message", expect.stringContaining("its last run ended well and recorded nothing"));
+  }
+  expect(decide({ binding: unrecorded, transcript: good(100) })).toMatchObject({ step: "resume" });
+  expect(decide({ binding: unrecorded, transcript: absent, fresh: true })).toEqual({ step: "new", id: null });
+  // One that was on disk, and is gone, is a loss.
+  const lost = decide({ binding: { ...unrecorded, bytes: 100 }, transcript: absent });
+  expect(lost).toHaveProperty("message", expect.stringContaining("is gone"));
+});
+
+test("A3: no conversation is begun where none can be written, whatever the one before was", () => {
+  const folder = {
+    path: "/home/u/a b",
+    isFolder: true,
+    isOwn: true,
+    code: "EACCES",
+    why: "permission denied",
+  } as const;
+  for (const input of [{}, { fresh: true, binding: seen, transcript: good(100) }]) {
+    const refusal = decide({ ...input, unwritable: folder });
+    expect(refusal).toMatchObject({ step: "refuse", code: "refused", permanent: false });
+    expect(refusal).toHaveProperty(
+      "message",
+      expect.stringMatching(/^What api\/coder says .* below \/home\/u\/a b, which/),
+    );
+    expect(refusal).toHaveProperty("hint", expect.stringContaining("chmod u+wx '/home/u/a b'; then start it again"));
+  }
+  expect(decide({ vendor: null, unwritable: folder })).toEqual({ step: "plain" });
+  expect(decide({ noConversation: true, unwritable: folder })).toEqual({ step: "plain" });
 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The vendor of docs/adding-a-vendor.md: each line it is given is a turn, and it answers with all it remembers.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -16,7 +16,9 @@ mkdirSync(join(home, "live"), { recursive: true });
 const live = join(home, "live", `${process.pid}.json`);
 const voice = process.env.TOY_VOICE;
 const procStart = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
-writeFileSync(live, JSON.stringify({ talk, procStart, voice }));
+// Whoever finds the file may read it at once, so it appears whole.
+writeFileSync(`${live}.tmp`, JSON.stringify({ talk, procStart, voice }));
+renameSync(`${live}.tmp`, live);
 for await (const said of createInterface({ input: process.stdin })) {
   if (!existsSync(file)) appendFileSync(file, `${JSON.stringify({ talk, cwd: process.cwd() })}\n`);
   appendFileSync(file, `${JSON.stringify({ said })}\n`);

@@ -35,7 +35,7 @@ describe("a lease", () => {
     expect((await perdure.claim("coder")).generation).toBe(2);
   });
 
-  it("leaves room for more than sixty-four others in one process, which are all told and released", async () => {
+  it("B6: leaves room for more than sixty-four others in one process, which are all told and released", async () => {
     const leases: Lease[] = [];
     for (let n = 0; n < 70; n++) leases.push(await perdure.claim(`worker-${n}`));
     expect(new Set(leases.map(({ run }) => run)).size).toBe(70);

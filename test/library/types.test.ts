@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type {
+  ClaimOptions,
   EventRecord,
   Lease,
   Perdure,
@@ -17,7 +18,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 describe("the library's types", () => {
   it("say what each call gives", () => {
-    expectTypeOf<Perdure["claim"]>().toEqualTypeOf<(name: string) => Promise<Lease>>();
+    expectTypeOf<Perdure["claim"]>().toEqualTypeOf<(name: string, options?: ClaimOptions) => Promise<Lease>>();
     expectTypeOf<ReturnType<Perdure["start"]>>().toEqualTypeOf<Promise<StartedWorker>>();
     expectTypeOf<ReturnType<Perdure["list"]>>().toExtend<AsyncIterable<WorkerSummary>>();
     expectTypeOf<ReturnType<Perdure["history"]>>().toExtend<AsyncIterable<RunRecord>>();

@@ -129,7 +129,8 @@ test("every table is kept within its bound, and what is in use is never dropped"
   db.exec(`
     INSERT INTO projects (id, slug, slug_key, identity, root, created_ms) VALUES (1, 'api', 'api', '/api', '/api', 0);
     INSERT INTO workers (id, project_id, name, name_key, created_ms, generation) VALUES (1, 1, 'a', 'a', 0, ${runs});
-    INSERT INTO workers (id, project_id, name, name_key, created_ms, retired_ms) VALUES (2, 1, 'b', 'b', 0, 1), (3, 1, 'c', 'c', 0, ${now - 1});
+    INSERT INTO workers (id, project_id, name, name_key, created_ms, retired_ms, uid)
+      VALUES (2, 1, 'b', 'b', 0, 1, 'b'), (3, 1, 'c', 'c', 0, ${now - 1}, 'c');
     ${many(runs)} INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, ended_ms)
       SELECT 'r' || i, 1, i, 'run', 't' || i, 1, '1', 'b', i, CASE WHEN i = 3 THEN NULL ELSE i END FROM n;
     INSERT INTO runs (id, worker_id, generation, kind, token_hash, pid, process_started, boot_id, started_ms, ended_ms)

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { asRead, type Db } from "../../src/store/db.ts";
-import { insertEvent, isOnlyMailAfter, lastEventSeq } from "../../src/store/events.ts";
+import { insertEvent, isNoRecordAfter, lastEventSeq } from "../../src/store/events.ts";
 import { openStore } from "../../src/store/open.ts";
 import { insertProject, moveProject, projectByIdentity } from "../../src/store/projects.ts";
 import { Writer } from "../../src/store/writer.ts";
@@ -119,9 +119,9 @@ test("what a change did that was rolled back is not cached", async () => {
 
 test("the last event is known after each commit, and whether it was about something else than mail", async () => {
   await writer.write(() => event("worker.created"));
-  expect([lastEventSeq(db), isOnlyMailAfter(db, 0), isOnlyMailAfter(db, 1)]).toEqual([1, false, true]);
+  expect([lastEventSeq(db), isNoRecordAfter(db, 0), isNoRecordAfter(db, 1)]).toEqual([1, false, true]);
   await writer.write(() => event("mail.queued"));
-  expect([lastEventSeq(db), isOnlyMailAfter(db, 1)]).toEqual([2, true]);
+  expect([lastEventSeq(db), isNoRecordAfter(db, 1)]).toEqual([2, true]);
 });
 
 test("what is counted in a box is there within the change, and on disk with the commit", async () => {

@@ -67,7 +67,7 @@ export class Home {
     options: SpawnOptions = {},
   ): Promise<{ child: ChildProcess; worker: WorkerSummary }> {
     const child = this.spawn(["run", name, "--", ...command], options);
-    const worker = await this.until(name, ({ state, run }) => state === "busy" && run !== null);
+    const worker = await this.until(name, ({ state, run }) => state !== "starting" && run !== null);
     return { child, worker };
   }
 
@@ -133,6 +133,7 @@ export class Home {
 
   /** Ends what was started here, by run and by pid, and removes the folder. */
   async clear(): Promise<void> {
+    mkdirSync(this.project, { recursive: true }); // a test may have moved it, and perdure is called from there
     if (existsSync(this.state)) {
       const { workers } = await this.json<{ workers?: WorkerSummary[] }>(["ls", "--all"]);
       // First of all: it would start again what is killed.

@@ -193,7 +193,9 @@ function killIfThere(pid: number): void {
 function shim(vendor: Vendor, log: string): string {
   return `#!/bin/sh
 if [ "$1" = --version ]; then echo '${vendor} persona'; exit; fi
-{ printf '%s${SEPARATOR}' "$$" "$PERDURE_NAME" "$@"; echo; } >> '${log}'
+start=$(printf '%s${SEPARATOR}' "$$" "$PERDURE_NAME" "$@")
+printf '%s\\n' "$start" >> '${log}' # in one piece: others start at the same time
+unset start
 PERDURE_SCRIPTED_PERSONA=${vendor} exec '${AGENT}' "$@"
 `;
 }

@@ -28,3 +28,9 @@ export function entriesBelow(folder: string, except: string | null = null): stri
 function isFolder(path: string): boolean {
   return lstatSync(path).isDirectory();
 }
+
+/** Tells whether a path is what every copy carries: cp and rsync make sockets and fifos only if they are asked to, cpSync none. */
+export function isFileOrFolder(path: string): boolean {
+  const stat = lstatSync(path);
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink();
+}

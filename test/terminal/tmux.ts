@@ -140,17 +140,23 @@ export class Pane {
 
   /** How the pane's own command ended, as tmux's waitpid saw it: its code, or 128 + the signal that killed it. */
   async ended(): Promise<number> {
-    const look = async (): Promise<number | null> => {
-      const format = "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}/#{pid}";
-      const [dead, status, signal, server] = (await this.format(format)).split("/");
-      if (dead !== "1") return null;
-      if (signal) return 128 + Number(signal);
-      if (status) return Number(status);
-      // tmux 3.3a loses one SIGCHLD in ten (any program): the child stays a zombie until the next one comes.
-      process.kill(Number(server), "SIGCHLD");
-      return null;
-    };
-    return until(`the end of ${this.id}`, look, () => this.screen());
+    return until(
+      `the end of ${this.id}`,
+      () => this.status(),
+      () => this.screen(),
+    );
+  }
+
+  /** Tells how the pane's own command ended, as `ended` does; null while it runs. */
+  async status(): Promise<number | null> {
+    const format = "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}/#{pid}";
+    const [dead, status, signal, server] = (await this.format(format)).split("/");
+    if (dead !== "1") return null;
+    if (signal) return 128 + Number(signal);
+    if (status) return Number(status);
+    // tmux 3.3a loses one SIGCHLD in ten (any program): the child stays a zombie until the next one comes.
+    process.kill(Number(server), "SIGCHLD");
+    return null;
   }
 
   async resize(columns: number, rows: number): Promise<void> {

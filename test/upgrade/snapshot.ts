@@ -53,6 +53,7 @@ function withoutLeaver(document: Json): Json {
 /** The only values that the new version tells in other words, each with the reason. */
 const CHANGED_VALUES: readonly { field: string; was: string; now: string; why: string }[] = [
   { field: "state", was: "held", now: "on-hold", why: "a lease is held, a worker that waits for a person is on hold" },
+  { field: "state", was: "busy", now: "running", why: "busy is an agent at work; nobody can tell what these do" },
   { field: "type", was: "worker.held", now: "worker.on-hold", why: "the event is called after the state" },
 ];
 

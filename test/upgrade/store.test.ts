@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../../src/store/db.ts";
+import { storeUid } from "../../src/store/meta.ts";
 import { schemaVersion } from "../../src/store/migrate.ts";
 import { MIGRATIONS } from "../../src/store/migrations/index.ts";
 import { closeStore, openStore } from "../../src/store/open.ts";
@@ -66,9 +67,23 @@ describe("a store that the version before was killed over", () => {
 
   it("keeps every row, and every value but those that have another word now", () => {
     const { db } = openStore(file);
-    const after = rowsOf((sql) => db.all(sql));
+    const { meta = [], ...rest } = rowsOf((sql) => db.all(sql));
+    const after: Record<string, Json[]> = { ...rest, meta: meta.filter((row) => fieldOf(row, "key") !== "uid") };
     closeStore(db);
     expect(TABLES.flatMap((table) => differences(before[table] ?? [], after[table], table))).toEqual([]);
+  });
+
+  it("gives every project, every worker and the store itself an id that no other machine gives out", () => {
+    const { db } = openStore(file);
+    const uids = [
+      ...db.all<{ uid: string }>("SELECT uid FROM projects"),
+      ...db.all<{ uid: string }>("SELECT uid FROM workers"),
+      { uid: storeUid(db) },
+    ].map(({ uid }) => uid);
+    closeStore(db);
+    expect(uids).toHaveLength((before.projects?.length ?? 0) + (before.workers?.length ?? 0) + 1);
+    expect(new Set(uids).size).toBe(uids.length);
+    expect(uids.filter((uid) => !/^[0-9a-f]{32}$/.test(uid))).toEqual([]);
   });
 
   it("is upgraded once: opened again, it stays as it is", () => {

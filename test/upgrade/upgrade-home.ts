@@ -48,6 +48,11 @@ export class UpgradeHome extends FleetHome {
     return finish(this.#spawnFrom(this.oldPackage, args, options));
   }
 
+  /** Runs the command line of this checkout, whichever daemon serves. */
+  async runNew(args: string[], options: SpawnOptions = {}): Promise<Finished> {
+    return finish(super.spawn(args, options));
+  }
+
   /** Starts `perdure run`, as a person would, over a pipe. */
   talk(name: string, words: string[] = []): Talk {
     const child = this.spawn(["run", name, ...words], { stdio: ["pipe", "pipe", "pipe"] });

@@ -14,7 +14,9 @@ export interface Case {
   against?(traits: Traits): string | null;
   /** Runs at every change; the others with --all. */
   readonly core: boolean;
-  /** The case is left out under --quick, with any vendor. */
-  readonly unhurried?: true;
+  /** The case is left out under --quick, with any vendor; or only in a terminal. */
+  readonly unhurried?: true | "tui";
+  /** The case takes long, so --quick runs it with the fastest vendor only. */
+  readonly long?: true;
   run(setup: LiveSetup): Promise<void>;
 }

@@ -21,16 +21,23 @@ export async function expectTold(
 
 /** The session in the vendor's own header is the one perdure reports, with proof. */
 export async function expectProved(setup: LiveSetup, worker: Worker, request: ModelRequest): Promise<string> {
-  const history = await until(`proof that ${worker.name} is where it should be`, async () => {
-    const each = await worker.history();
-    return entryOf(each).proved === "pending" ? null : each;
-  });
+  const asking = setup.sessionOf(request);
+  let seen: History | undefined;
+  const history = await until(
+    `proof that ${worker.name} is where it should be`,
+    async () => {
+      seen = await worker.history();
+      const { id, proved } = entryOf(seen);
+      // A rotation may be on its way to perdure while the model is asked already.
+      return proved === "pending" || (proved && asking !== null && id !== asking) ? null : seen;
+    },
+    () => Promise.resolve(`asked by ${asking}, and perdure's: ${JSON.stringify(seen?.runs[0]?.sessions)}`),
+  );
   const { id, proved, evidence } = entryOf(history);
   assert.equal(proved, true, `proof of the last run: ${evidence}`);
   assert.ok(evidence, "evidence");
   const bound = history.sessions.filter(({ current }) => current).map((session) => session.id);
   assert.deepEqual(bound, [id], "the conversation of the last run is the one the next will resume");
-  const asking = setup.sessionOf(request);
   if (asking !== null) assert.equal(asking, id, `the session ${worker.name} told the model, and perdure's`);
   return id;
 }

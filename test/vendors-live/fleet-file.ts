@@ -8,8 +8,9 @@ export function writeFleet(
   folder: string,
   names: readonly string[],
   prompt: string | null,
+  more: readonly string[] = [],
 ): void {
-  const args = [...vendor.interactive.before, ...traits.interactive];
+  const args = [...vendor.interactive.before, ...more, ...traits.interactive];
   const variables = Object.keys(home.env).filter((name) => name !== "PATH" && name !== "HOME");
   const said = prompt === null ? "" : `prompt = ${JSON.stringify(prompt)}\n`;
   const lines = [

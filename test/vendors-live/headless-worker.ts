@@ -15,16 +15,14 @@ export class HeadlessWorker extends Worker {
     return this.#toItsEnd(text, null);
   }
 
-  async hold(text: string): Promise<string> {
+  async begin(text: string): Promise<void> {
     const since = this.setup.model.requests.length;
-    const held = `${text} [[hold]]`;
-    this.#running = finish(this.setup.spawn(this.runWords(this.#command(held)), this.how));
+    this.#running = finish(this.setup.spawn(this.runWords(this.#command(text)), this.how));
     const early = this.#running.then(({ code, stdout, stderr }) => {
-      throw new Error(`${this.name} ended with ${code} before it asked ${held}: ${stdout}${stderr}`);
+      throw new Error(`${this.name} ended with ${code} before it asked ${text}: ${stdout}${stderr}`);
     });
     early.catch(() => undefined); // when it ends later, that is as it should be
-    await Promise.race([this.asked(held, since), early]);
-    return held;
+    await Promise.race([this.asked(text, since), early]);
   }
 
   async open(): Promise<void> {

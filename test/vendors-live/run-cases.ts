@@ -46,12 +46,15 @@ export async function runCases(
 }
 
 /** Some programs take half a minute to start: of those, not every case every time. */
-function isWanted({ vendor, each: { letter, unhurried }, mode }: Job, effort: Effort): boolean {
-  const slow = TRAITS[vendor]?.slow;
+function isWanted({ vendor, each: { letter, unhurried, long }, mode }: Job, effort: Effort): boolean {
+  const { slow, fastest = false } = TRAITS[vendor] ?? {};
   if (effort === "whole") return true;
-  if (effort === "quick" && (unhurried || (mode === "tui" && slow?.unhurried.includes(letter)))) return false;
-  if (mode === "tui") return slow?.inTerminal.includes(letter) ?? true;
-  return effort === "usual" || (slow?.quick.includes(letter) ?? true);
+  const has = (letters: string): boolean => letters.split(" ").includes(letter);
+  const isUnhurried = unhurried === true || unhurried === mode;
+  if (effort === "quick" && (isUnhurried || (long && !fastest))) return false;
+  if (effort === "quick" && mode === "tui" && slow && has(slow.unhurried)) return false;
+  if (mode === "tui") return slow === undefined || has(slow.inTerminal);
+  return effort === "usual" || slow === undefined || has(slow.quick);
 }
 
 async function play({ vendor, each, mode }: Job, patient: boolean): Promise<Result> {

@@ -34,6 +34,8 @@ export class LiveSetup {
   readonly notes: string[] = [];
   readonly #tmux: Tmux | null;
   readonly #transcripts: string[];
+  /** Variables that the terminals of this home do not have yet. */
+  #variables: Readonly<Record<string, string>> = {};
 
   private constructor(
     [vendor, traits]: readonly [Vendor, Traits],
@@ -68,7 +70,25 @@ export class LiveSetup {
     await this.model.close();
   }
 
-  worker(name: string, how: CallOptions = {}, mode = this.mode): Worker {
+  /** Installs another vendor's program in the same home, with the same model, for workers that talk with this one's. */
+  partner(): LiveSetup {
+    const name = this.traits.partner;
+    const traits = TRAITS[name];
+    if (!traits) throw new Error(`no traits of ${name}`);
+    const { mode, patient } = this;
+    const variables = this.home.install(this.model, name);
+    const partner = new LiveSetup([VENDORS[name], traits], { mode, patient }, this.model, this.home, this.#tmux);
+    partner.#variables = variables;
+    return partner;
+  }
+
+  /** The directive with which the model calls one of our tools. */
+  callTool(tool: string, input: object): string {
+    return `[[tool ${this.traits.toolName(tool)} ${JSON.stringify(input)}]]`;
+  }
+
+  worker(name: string, { env, ...options }: CallOptions = {}, mode = this.mode): Worker {
+    const how = { ...options, env: { ...this.#variables, ...env } };
     return mode === "tui" ? new TerminalWorker(this, name, how) : new HeadlessWorker(this, name, how);
   }
 

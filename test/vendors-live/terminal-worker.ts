@@ -5,6 +5,9 @@ import { Worker, type Refusal } from "./worker.ts";
 /** A length short enough for one line of any screen. */
 const SHOWN_LENGTH = 20;
 
+/** The mark in mail, which may fill the screen of a conversation that is back. */
+const MAIL_MARK = /m-[0-9a-f]{16}/;
+
 /** A worker in a terminal: a run goes on from turn to turn, and comes back by its name alone. */
 export class TerminalWorker extends Worker {
   protected terminal: Terminal | null = null;
@@ -33,18 +36,40 @@ export class TerminalWorker extends Worker {
     return this.say(text);
   }
 
-  async hold(text: string): Promise<string> {
+  async begin(text: string): Promise<void> {
     const terminal = await this.#opened();
     const since = this.setup.model.requests.length;
-    const held = `${text} [[hold]]`;
-    await terminal.prompt(held);
-    await this.#askedIn(terminal, held, since);
+    await terminal.prompt(text);
+    await this.#askedIn(terminal, text, since);
     this.#said.push(text.slice(0, SHOWN_LENGTH));
-    return held;
+  }
+
+  /** Says something that the model answers with an error: what its directive says. */
+  async fail(directive: string): Promise<void> {
+    const text = `bad [[fail ${directive}]]`;
+    await (await this.#opened()).prompt(text);
+    this.#said.push("bad [[fail");
+  }
+
+  /** Interrupts the turn, as its user does. */
+  async interrupt(): Promise<void> {
+    const terminal = await this.#opened();
+    const { busy, escapeAgain, interrupt = "Escape" } = this.setup.vendor.screen;
+    await terminal.press([interrupt]);
+    if (escapeAgain) {
+      await terminal.until("one Escape", (screen) => escapeAgain.test(screen));
+      await terminal.press([interrupt]);
+    }
+    await terminal.until("the turn interrupted", (screen) => !busy.test(screen));
   }
 
   async open(): Promise<void> {
     await this.#opened();
+  }
+
+  /** The terminal, for what a person does there besides talking. */
+  async inFront(): Promise<Terminal> {
+    return this.#opened();
   }
 
   async refused(): Promise<Refusal> {
@@ -80,7 +105,7 @@ export class TerminalWorker extends Worker {
     this.terminal = await this.start();
     const { said } = this.how;
     const before = this.#said.length === 0 && said !== undefined ? [said] : this.#said;
-    const isBack = (screen: string): boolean => before.some((text) => screen.includes(text));
+    const isBack = (screen: string): boolean => before.some((text) => screen.includes(text)) || MAIL_MARK.test(screen);
     if (before.length > 0) await this.terminal.until(before.join(" or "), isBack);
     await this.terminal.ready();
     return this.terminal;

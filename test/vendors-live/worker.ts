@@ -15,6 +15,8 @@ export interface CallOptions {
   /** The user's arguments for the vendor's program. */
   args?: readonly string[];
   fresh?: boolean;
+  /** Takes what another process said beside the worker. */
+  accept?: boolean;
   /** A text of the conversation from before there was a terminal: the program is ready when that is on the screen. */
   said?: string;
 }
@@ -47,8 +49,15 @@ export abstract class Worker {
   /** The same once more, in a run of its own that perdure is asked for by name alone. */
   abstract again(text: string): Promise<ModelRequest>;
 
+  /** Says something, and returns when the model was asked: in the middle of the turn. */
+  abstract begin(text: string): Promise<void>;
+
   /** Says something the model does not answer: returns in the middle of the turn. The text as it was said. */
-  abstract hold(text: string): Promise<string>;
+  async hold(text: string): Promise<string> {
+    const held = `${text} [[hold]]`;
+    await this.begin(held);
+    return held;
+  }
 
   /** There and idle in a terminal; without one there is nothing before the first turn, so that is held. */
   abstract open(): Promise<void>;
@@ -73,21 +82,29 @@ export abstract class Worker {
 
   /** SIGKILL to every process of the run; perdure has seen it when this returns. */
   async kill({ andDaemon = false } = {}): Promise<void> {
-    const { run } = await this.detail();
-    const daemon = andDaemon ? this.setup.home.daemonPid() : null;
+    return Worker.killTogether([this], { andDaemon });
+  }
+
+  /** The same of several workers of one home at once: none of them, nor the daemon, sees another one die. */
+  static async killTogether(workers: readonly Worker[], { andDaemon = false } = {}): Promise<void> {
+    const details = await Promise.all(workers.map((worker) => worker.detail()));
+    const runs = details.flatMap(({ run }) => (run === null ? [] : [run.id]));
+    const [{ setup }] = workers as readonly [Worker];
+    const daemon = andDaemon ? setup.home.daemonPid() : null;
     if (daemon !== null) process.kill(daemon, "SIGKILL");
     const killed = new Set<number>();
-    const left = (): boolean => {
-      const live = run === null ? [] : this.setup.home.processesOf(run.id);
-      for (const { pid } of live) killed.add(pid);
-      return live.length > 0;
-    };
-    while (left()) {
-      this.setup.home.killRun(run?.id ?? "");
+    const left = (): string[] =>
+      runs.filter((run) => {
+        const live = setup.home.processesOf(run);
+        for (const { pid } of live) killed.add(pid);
+        return live.length > 0;
+      });
+    for (let live = left(); live.length > 0; live = left()) {
+      for (const run of live) setup.home.killRun(run);
       await turn();
     }
-    await this.ended();
-    if (this.setup.vendor.countsZombiesAsLive) await untilReaped([...killed]);
+    for (const worker of workers) await worker.ended();
+    if (workers.some((worker) => worker.setup.vendor.countsZombiesAsLive)) await untilReaped([...killed]);
   }
 
   /** Waits until perdure says that the worker does not run. */
@@ -132,8 +149,9 @@ export abstract class Worker {
 
   /** `run`, with the program's words or without: then perdure knows them. */
   protected runWords(command: readonly string[] | null): string[] {
-    const { address = this.name, fresh = false } = this.how;
-    return ["run", address, ...(fresh ? ["--fresh"] : []), ...(command ? ["--", ...command] : [])];
+    const { address = this.name, fresh = false, accept = false } = this.how;
+    const choice = [...(fresh ? ["--fresh"] : []), ...(accept ? ["--accept"] : [])];
+    return ["run", address, ...choice, ...(command ? ["--", ...command] : [])];
   }
 
   /** The first request of this turn, of those that came since. */

@@ -10,6 +10,7 @@ const RUN_DIR = "/home/u/.local/state/perdure/runs/h.api.coder.1";
 const PROMPT = '--resume it\'s "here"\n{id} $HOME';
 
 const DECLARED = { new: ["--id", "{id}", "--say={prompt}"], resume: ["--continue", "{id}"] };
+const CWD = "/home/u/api";
 const CONFIG_DIR = "/home/u/.v";
 const TRANSCRIPT = "/home/u/.v/transcript.jsonl";
 const OTHER_TRANSCRIPT = "/home/u/.v/other.jsonl";
@@ -28,10 +29,18 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts, arguments: rows }) => {
   const planned = (step: "new" | "resume" | "fork", args: string[], prompt: string | null = null): LaunchPlan => {
     const from = step === "fork" ? { session: facts.other, transcript: OTHER_TRANSCRIPT } : null;
     const transcript = step === "resume" ? TRANSCRIPT : null;
-    const places = { runDir: RUN_DIR, configDir: CONFIG_DIR, transcript, from, declared: DECLARED };
+    const places = { runDir: RUN_DIR, cwd: CWD, configDir: CONFIG_DIR, transcript, from, declared: DECLARED };
     return adapter.launch.plan({ step, session: facts.session, name: NAME, args, prompt, ...places });
   };
-  const plan = (...request: Parameters<typeof planned>): string[] => planned(...request).args;
+  const plan = (...request: Parameters<typeof planned>): string[] => folded(planned(...request).args);
+  /** The settings of our hooks as one word. */
+  const folded = (args: string[]): string[] => {
+    const isOurs = (word = ""): boolean => facts.hookSettings !== undefined && word.startsWith(facts.hookSettings);
+    const words = args.flatMap((word, at) =>
+      isOurs(args[at + 1]) && word === "-c" ? [] : isOurs(word) ? "{hooks}" : word,
+    );
+    return words.filter((word, at) => word !== "{hooks}" || words[at - 1] !== "{hooks}");
+  };
   const titled = rows.map((row) => ({ ...row, line: JSON.stringify(row.args) }));
 
   test.each(titled)("$line is read", ({ args, converses, headless, conflict }) => {

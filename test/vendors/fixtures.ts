@@ -24,6 +24,8 @@ interface Facts {
   places: string[];
   /** Where a file is not the conversation's, however much its name looks like it. */
   nowhere: string[];
+  /** Where the vendor writes a new conversation that begins in /home/u/api: the deepest folder that is known, or the database; null where nothing is. */
+  writesTo: string | null;
   /** The folder in which a live process shows itself; null where none does. */
   watchDir: string | null;
   transcripts: Record<string, { state: string; unsaid?: true; version?: string; why?: string }>;
@@ -34,6 +36,8 @@ interface Facts {
   recordedVariables: string[];
   /** Variables that a vendor's tools find in their environment about the process and conversation they belong to. */
   toolVariables: string[];
+  /** The settings of ours, behind `-c` each, that stand as `{hooks}` in the rows of arguments: how they begin. */
+  hookSettings?: string;
   /** Variables by each of which a hook knows that a nested agent calls it. */
   nested?: Record<string, string>;
 }
@@ -73,7 +77,8 @@ export interface ProcessCase {
   parents?: Record<string, number>;
   open?: Record<string, string[]>;
   locks?: Record<string, number[]>;
-  inspect?: Record<string, Pick<Sign, "session" | "activity" | "blocked">[]>;
+  /** A sign means `open` where nothing else is said. */
+  inspect?: Record<string, (Pick<Sign, "session" | "activity" | "blocked" | "place"> & { means?: Sign["means"] })[]>;
   holders: number[];
 }
 
@@ -138,7 +143,7 @@ export function filled(template: string, values: object): string {
 }
 
 /** Reads a fixture that only some vendors have; the others get an empty list. */
-function recorded(vendor: string, file: string): unknown {
+export function recorded(vendor: string, file: string): unknown {
   return existsSync(join(VENDORS_FOLDER, vendor, "fixtures", file)) ? JSON.parse(text(vendor, file)) : [];
 }
 

@@ -60,7 +60,7 @@ function settingsFor(home: string): Record<string, unknown> {
     from: null,
     declared: null,
   } as const;
-  const { files } = gemini.launch.plan({ ...request, runDir: "/run", configDir: home });
+  const { files } = gemini.launch.plan({ ...request, runDir: "/run", cwd: "/", configDir: home });
   return JSON.parse(files.find(({ name }) => name === ".gemini/settings.json")?.text ?? "") as Record<string, unknown>;
 }
 
@@ -70,19 +70,24 @@ test("the user's settings hold, with ours beside them; comments do no harm", () 
   const settings = {
     ui: { theme: "Dark // er" },
     general: { vimMode: true, sessionRetention: { enabled: true, maxAge: "7d" } },
-    hooks: { SessionStart: [mine], AfterTool: [mine] },
+    hooks: { SessionStart: [mine], AfterTool: [mine], BeforeTool: [mine] },
   };
   put(home, ".gemini/settings.json", `\uFEFF// mine\n${JSON.stringify(settings)} /* "end" */\n`);
   const merged = settingsFor(home);
   expect(merged).toMatchObject({
     ui: settings.ui,
     general: { vimMode: true, sessionRetention: { enabled: false, maxAge: "7d" } },
-    hooks: { SessionStart: [mine, { hooks: [{ name: "perdure" }] }], AfterTool: [mine] },
+    hooks: {
+      SessionStart: [mine, { hooks: [{ name: "perdure" }] }],
+      AfterTool: [mine, { hooks: [{ name: "perdure" }] }],
+      BeforeTool: [mine],
+    },
   });
   expect(Object.keys(merged.hooks as object).toSorted()).toEqual([
     "AfterAgent",
     "AfterTool",
     "BeforeAgent",
+    "BeforeTool",
     "Notification",
     "SessionStart",
   ]);

@@ -119,22 +119,29 @@ interface Launched {
 /** A run's folder with all that a launch writes into it; its name is as unpleasant as a path can be. */
 function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const dir = join(folder(), 'it\'s a "run" $HOME');
-  const { files, variables = {} } = planOf(adapter, facts.session, dir);
+  const { args, files, variables = {} } = planOf(adapter, facts.session, dir);
   const say = told === undefined ? undefined : adapter.launch.startMessage?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const name of adapter.launch.environment.privateNames) delete env[name];
   for (const [name, value] of Object.entries(variables)) if (value !== null) env[name] = value;
-  return { dir, env, commands: files.flatMap(commandsIn) };
+  // Settings may be there twice, so that a change in those that the program reads is seen.
+  const commands = new Set([...args.flatMap(commandsInSetting), ...files.flatMap(commandsIn)]);
+  return { dir, env, commands: [...commands] };
 }
 
 function planOf(adapter: Vendor["adapter"], session: string, runDir: string): LaunchPlan {
-  const places = { runDir, configDir: "/home/u/.v", transcript: null, from: null, declared: null };
+  const places = { runDir, cwd: "/", configDir: "/home/u/.v", transcript: null, from: null, declared: null };
   return adapter.launch.plan({ step: "new", session, name: "coder", args: [], prompt: null, ...places });
 }
 
 function isHookScript({ name }: LaunchFile): boolean {
   return name === "hook";
+}
+
+/** Every `command="…"` of a setting on the command line. */
+function commandsInSetting(word: string): string[] {
+  return [...word.matchAll(/\bcommand=("(?:[^"\\]|\\.)*")/g)].map(([, text = ""]) => JSON.parse(text) as string);
 }
 
 /** Every `"command": "…"` of a file, or `"bash"` where it is called that, however deep. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -77,6 +77,7 @@ test("a conversation is opened and written down, and nothing keeps running", asy
     args: ["exec", "hi"],
     prompt: null,
     runDir: "/",
+    cwd: "/",
     configDir: "/",
     transcript: null,
     from: null,
@@ -95,6 +96,20 @@ test("the real codex does the same, cut off from the network", async ({ skip }) 
   expect(await noneLeft()).toBe(true);
   expect(codex.liveness.holders(place, processTable())).toEqual([]);
 });
+
+test.for(["workspace-write", "danger-full-access"])(
+  "with %s the real codex does not save that its user trusts the folder",
+  async (sandbox, { skip }) => {
+    skip(!existsSync(REAL), "codex is not installed; npm run test:vendors installs it");
+    const settings = join(home.dir, ".codex", "config.toml");
+    for (const folder of [home.dir, home.work]) mkdirSync(join(folder, ".codex"), { recursive: true });
+    writeFileSync(settings, `sandbox_mode = "${sandbox}"\n`);
+    // Settings of the folder's own are what codex asks about.
+    writeFileSync(join(home.work, ".codex", "config.toml"), 'model_reasoning_effort = "low"\n');
+    await mint(["unshare", process.getuid?.() === 0 ? "-n" : "-rn", REAL]);
+    expect(readFileSync(settings, "utf8")).toBe(`sandbox_mode = "${sandbox}"\n`);
+  },
+);
 
 test("other messages before and between the answers are skipped", async () => {
   const talk = `read a; echo 'starting up'; echo '{"method":"warning"}'; echo '{"id":99,"result":{}}'; echo '{"id":1,"result":{}}'

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Sign } from "../../src/protocol/records/conversation.ts";
+import type { Outward, Sign } from "../../src/protocol/records/conversation.ts";
 import { firstPromptFile, listen, serverFile } from "../../src/vendors/opencode/listen.ts";
 import { until } from "../terminal/tmux.ts";
 import { folder, put } from "./fixtures.ts";
@@ -20,12 +20,14 @@ let busy: Record<string, object>;
 let isSilent: boolean;
 let refused: number;
 let heard: Sign[];
+/** The activity that it tells of where that proves nothing. */
+let shown: Outward[];
 /** The paths to which a prompt was posted. */
 let posted: string[];
 let stop: () => void;
 
 beforeEach(async () => {
-  [streams, sessions, busy, isSilent, refused, heard, posted] = [[], {}, {}, false, 0, [], []];
+  [streams, sessions, busy, isSilent, refused, heard, shown, posted] = [[], {}, {}, false, 0, [], [], []];
   server = createServer(serve).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -73,7 +75,11 @@ function status(sessionID: string, type: string): void {
 async function connect(password: string | null = PASSWORD, dir = folder()): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const { name, text } = serverFile(String(port), password);
-  stop = listen({ runDir: dir, session: OURS }, (sign) => heard.push(sign));
+  stop = listen(
+    { runDir: dir, session: OURS },
+    (sign) => heard.push(sign),
+    (outward) => shown.push(outward),
+  );
   put(dir, name, text); // the follower begins before the launch has furnished its folder
   if (password !== null) await until("a connection", () => streams[0] ?? null);
 }
@@ -164,10 +170,10 @@ test("/new after a prompt: the next prompt leads to the new one; the old one may
   ]);
 });
 
-test("/new before any prompt: it came from the one it was started in", async () => {
+test("A1: a new conversation before any prompt is told alone: nothing showed that the other one was open", async () => {
   await connect();
   prompt("ses_new", soon(1));
-  expect((await told(2)).map(([session]) => session)).toEqual([OURS, "ses_new"]);
+  expect(await told(1)).toEqual([["ses_new", "busy"]]);
 });
 
 test("another conversation that was there before is told as it is: the wrong one", async () => {
@@ -218,4 +224,28 @@ test("nothing is reported after the end", async () => {
   prompt(OURS, soon(1));
   await once(streams[0] ?? server, "close");
   expect(heard).toEqual([]);
+});
+
+test("C1: a program at rest is idle from its first connection on, which proves nothing", async () => {
+  await connect();
+  await until("idle", () => shown[0] ?? null);
+  expect([shown, heard]).toEqual([[{ activity: "idle" }], []]);
+});
+
+test("C2: a turn that failed tells why, by the provider's status; another conversation's does not", async () => {
+  await connect();
+  const fail = (sessionID: string, data: object, name = "APIError"): void =>
+    say(streams.at(-1), "session.error", { sessionID, error: { name, data } });
+  fail("ses_other", { message: "not ours", statusCode: 401 });
+  fail(OURS, { message: "made-up error 401", statusCode: 401 });
+  fail(OURS, { message: "401 in words only", statusCode: 500 });
+  fail(OURS, { message: "slower", statusCode: 429 });
+  fail(OURS, { message: "no key" }, "ProviderAuthError");
+  await until("all of them", () => (shown.length === 5 ? true : null));
+  expect(shown.slice(1)).toEqual([
+    { activity: "blocked", blocked: "login", words: "made-up error 401" },
+    { activity: "idle" },
+    { activity: "blocked", blocked: "limit", words: "slower" },
+    { activity: "blocked", blocked: "login", words: "no key" },
+  ]);
 });

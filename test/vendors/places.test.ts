@@ -48,6 +48,11 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
     expect(adapter.launch.environment.privateNames).toContain(name);
   });
 
+  test("a new conversation is written where that can be looked at before", () => {
+    const path = adapter.storage.writesTo?.({ configDir: "/home/u/.v", launchCwd: "/home/u/api" }) ?? null;
+    expect(path).toBe(facts.writesTo === null ? null : join("/home/u/.v", facts.writesTo));
+  });
+
   test("a sign of life is looked for where it appears", () => {
     const folder = facts.watchDir === null ? null : join("/home/u/.v", facts.watchDir);
     expect(adapter.liveness.watchDir("/home/u/.v")).toBe(folder);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SETTINGS_MARK } from "../../src/vendors/qwen/program.ts";
+import { qwen } from "../../src/vendors/qwen/index.ts";
 import { injected } from "../../src/vendors/qwen/settings.ts";
 import { folder, put } from "./fixtures.ts";
 
@@ -31,3 +32,18 @@ test("defaults of an administrator stay, too", () => {
   put(dir, "system-defaults.json", "{}");
   expect(injected(RUN, env)).toEqual({ files: [] });
 });
+
+test.each([".qwen/settings.json", "api/.qwen/settings.json"])(
+  "%s that lets a program talk to qwen leaves it alone",
+  (name) => {
+    const home = folder();
+    const planned = (): string[] => {
+      const places = { runDir: RUN, configDir: join(home, ".qwen"), cwd: join(home, "api"), transcript: null };
+      const request = { session: "x", name: "coder", args: [], prompt: null, from: null, declared: null };
+      return qwen.launch.plan({ step: "new", ...request, ...places }).args;
+    };
+    expect(planned()).toContain("--input-file");
+    put(home, name, JSON.stringify({ dualOutput: { jsonFile: "/tmp/out" } }));
+    expect(planned()).not.toContain("--input-file");
+  },
+);

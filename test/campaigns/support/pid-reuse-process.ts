@@ -71,5 +71,5 @@ function start(env: Record<string, string>): ChildProcess {
 function identityOf(child: ChildProcess): ProcessId {
   const info = table.inspect(child.pid ?? 0);
   check(info !== null, "our own process is not there");
-  return { pid: info.pid, startedAt: info.startedAt, bootId: info.bootId };
+  return { pid: info.pid, startedAt: info.startedAt, bootId: info.bootId, namespace: info.namespace };
 }

@@ -31,6 +31,7 @@ export function realCalls(random: () => number): RealCalls {
     takeMail: { ...who, here, project, max: 1, waitMs: 0 },
     ack: { ...who, ids: [word()], how: "read" },
     peekMail: { ...who, here, project, target: null, all: true, limit: 10 },
+    listMail: { here, project, states: ["queued", "dead"], before: null, limit: 10 },
     pending: { ...who, here, project },
     showMail: { ...who, id: word() },
     cancel: { ...who, id: word() },

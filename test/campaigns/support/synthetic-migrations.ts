@@ -5,6 +5,7 @@ const RUNS_REBUILT = `PRAGMA defer_foreign_keys = ON;
   CREATE TABLE runs_new (id TEXT PRIMARY KEY, worker_id INTEGER NOT NULL REFERENCES workers (id), generation INTEGER NOT NULL,
     kind TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE, pid INTEGER NOT NULL, process_started TEXT NOT NULL, boot_id TEXT NOT NULL,
     started_ms INTEGER NOT NULL, ended_ms INTEGER, exit INTEGER, reason TEXT, displaced_ms INTEGER, displaced_by TEXT, pane TEXT, stopped_by TEXT,
+    pid_namespace TEXT, host TEXT, hops INTEGER NOT NULL DEFAULT 0,
     proof TEXT NOT NULL DEFAULT 'none', UNIQUE (worker_id, generation)) STRICT;
   INSERT INTO runs_new SELECT *, 'none' FROM runs;
   CREATE TABLE notes_kept AS SELECT * FROM notes; DELETE FROM notes;
@@ -32,6 +33,7 @@ export const SYNTHETIC: readonly string[] = [
      holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT,
      program_at INTEGER, session_id INTEGER, unresumable TEXT, fork_of INTEGER, declared TEXT,
      started_by INTEGER, paused INTEGER NOT NULL, desired INTEGER NOT NULL, fleet_settings TEXT, on_hold TEXT, restarts INTEGER NOT NULL,
+     proved_options TEXT, uid TEXT NOT NULL,
      colour TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;

@@ -20,6 +20,7 @@ const TOO_MANY_WORDS: [verb: string, tooMany: string][] = [
   ["pending", "pending a"],
   ["mail", "mail a b"],
   ["cancel", "cancel a b"],
+  ["mcp", "mcp a"],
   ["pause", "pause a b"],
   ["restart", "restart a b"],
   ["attach", "attach a b"],
@@ -38,6 +39,8 @@ const TOO_MANY_WORDS: [verb: string, tooMany: string][] = [
   ["context path", "context path a"],
   ["pi-session", "pi-session a b"],
   ["completion", "completion a b"],
+  ["skill", "skill install a b"],
+  ["extension", "extension a b"],
 ];
 
 const shapes = TOO_MANY_WORDS.flatMap(([verb, tooMany]) => {
@@ -68,6 +71,8 @@ const lacking = [
   "backup",
   "context",
   "pi-session",
+  "skill",
+  "extension",
 ].map((args) =>
   usage(args, new RegExp(`^${args.split(" ")[0]}: (?:[A-Z]+|an argument) is missing\\.$`), /^perdure [\w-]+ \w/),
 );
@@ -92,7 +97,19 @@ const verbs = [
 ];
 
 const names = [
-  usage(["run", "", "--", "true"], /^"" is not a name: it is empty\.$/, /^try /),
+  usage(["run", "", "--", "true"], /^run: NAME is empty \(""\)\.$/, /^perdure run NAME/),
+  usage(["mail", ""], /^mail: ID is empty \(""\)\.$/, /^perdure mail \[ID\]/),
+  usage(["mail", "a b"], /^mail: ID is "a b"; it must be 1 to 128 letters/, /inbox --all/),
+  usage(["cancel", ""], /^cancel: ID is empty/, /^perdure cancel ID/),
+  usage(["reply", "", "x"], /^reply: ID is empty/, /^perdure reply/),
+  usage(["reply", "a b", "x"], /^reply: ID is "a b"/, /inbox --all/),
+  usage("send", /^send: NAME is missing\.$/, /^perdure send NAME TEXT/),
+  usage(["send", "", ""], /^send: NAME is empty/, /^perdure send NAME TEXT/),
+  usage(["send", "coder", ""], /^send: TEXT is empty/, /^perdure send NAME TEXT/),
+  usage(["send", "coder", "x", "--supersedes", ""], /^--supersedes is ""; it must be/, /--supersedes note-1/),
+  usage(["save", ""], /^save: NAME is empty/, /^perdure save/),
+  usage(["forget", ""], /^forget: NAME is empty/, /^perdure forget NAME/),
+  usage(["fork", "coder", ""], /^fork: NEW is empty/, /^perdure fork NAME NEW/),
   usage(["run", "two words", "--", "true"], /only ASCII letters/, /^try two-words$/),
   usage(["run", "käthe", "--", "true"], /only ASCII letters/, /^try kathe$/),
   usage(["run", "-x", "--", "true"], /no option -x/, /^perdure run/),

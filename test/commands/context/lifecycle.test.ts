@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BIN, finish, Home } from "../../support/home.ts";
 
@@ -117,6 +117,23 @@ describe("context log and archive", () => {
     const { code, stderr } = await home.perdure(["context", "archive", "x"]);
     expect(code).toBe(3);
     expect(stderr).toContain("context log");
+  });
+
+  it.each([
+    ["a link to nothing", (path: string) => symlinkSync("/nonexistent/folder", path)],
+    ["a link to itself", (path: string) => symlinkSync(basename(path), path)],
+    ["a file", (path: string) => writeFileSync(path, "")],
+    ["a link to a file", (path: string) => symlinkSync("/dev/null", path)],
+  ])("B2: says what is wrong where a folder of context files is %s", async (what, make) => {
+    for (const [index, place] of [".ai", ".ai/session-context.d", ".ai/sessions"].entries()) {
+      const cwd = join(home.dir, `p${index}`);
+      mkdirSync(join(cwd, dirname(place)), { recursive: true });
+      make(join(cwd, place));
+      for (const words of [["log", "hi"], ["archive"], ["recover"], ["sweep"], ["path"]]) {
+        const { code, stderr } = await home.perdure(["context", ...words], { cwd });
+        expect(`${code} ${stderr}`, `${words[0]}: ${place} is ${what}`).not.toMatch(/^1 |\bE[A-Z]{4,}\b/);
+      }
+    }
   });
 
   it("writes nothing through a link that leads outside the project", async () => {

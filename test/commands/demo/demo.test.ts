@@ -29,7 +29,7 @@ test("a fleet is killed with everything around it, and the demo shows that all o
   expect(survived.map(({ after }) => after.address)).toEqual(["api/planner", "api/coder-1", "api/coder-2"]);
   for (const each of survived) expect(differences(each)).toEqual([]);
   expect(survived.map(({ after }) => after.generation)).toEqual([2, 3, 2]);
-  expect(survived[2]?.mail.after).toHaveLength(1);
+  expect(survived.map(({ mail }) => mail)).toEqual([null, "read", null]);
   expect(left()).toEqual([]);
 });
 
@@ -79,22 +79,22 @@ test("the demo fails, and clears up, when something does not hold", async () => 
 test("what did not come back as it was is told, each by its name", () => {
   const before = sampleWorker("coder", "idle");
   const after = sampleWorker("coder", "idle", { generation: 4, run: { id: "another", pid: 1, startedAt: "" } });
-  const whole = { before, after, told: "a", heard: "a", mail: { before: ["m"], after: ["m"] } };
+  const whole = { before, after, told: "a", heard: "a", mail: "read" } as const;
   expect(differences(whole)).toEqual([]);
-  expect(survivedTable([whole], PLAIN)).toMatch(/coder +api\/coder +✓ \S+ same, proved +3 → 4 +✓ all of it +✓ 1 kept/);
+  expect(survivedTable([whole], PLAIN)).toMatch(/coder +api\/coder +✓ \S+ same, proved +3 → 4 +✓ all of it +✓ read/);
   const session = { id: "other", provenance: "assigned", proved: false } as const;
   const worst = {
     ...whole,
     after: { ...before, address: "api/x", session },
     heard: "",
-    mail: { before: ["m"], after: [] },
-  };
+    mail: "queued",
+  } as const;
   expect(differences(worst)).toEqual([
     "another address",
     "another conversation",
     "not proved",
     "not a new run",
     "forgot what it was told",
-    "other mail",
+    "was not told its mail",
   ]);
 });

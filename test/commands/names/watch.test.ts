@@ -32,7 +32,7 @@ test("on a terminal ls --watch is painted in place, follows, survives the daemon
   await pane.shows(/Ctrl-C ends/);
   expect(await pane.modes()).toMatchObject({ alternate: true, cursor: false });
   const { child } = await home.start("coder", ["sleep", "600"]);
-  await pane.shows(/coder +- +● busy/);
+  await pane.shows(/coder +- +● running/);
 
   child.kill("SIGTERM");
   await pane.shows(/coder +- +○ stopped .*SIGTERM, \d+s ago/);

@@ -73,6 +73,27 @@ test("a session's name counts only if the session is this one and the name is le
   expect(await whoami(illegal)).toMatchObject({ source: "fallback" });
 });
 
+test("the name of a Pi session is the last one that its file has, and an empty one takes it back", async () => {
+  const file = join(home.dir, "session.jsonl");
+  const said = { type: "message", message: { role: "user", content: '{"type":"session_info","name":"said"}' } };
+  const write = (...names: string[]): void =>
+    writeFileSync(
+      file,
+      [{ type: "session", id: "s" }, ...names.map((name) => ({ type: "session_info", name })), said]
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join(""),
+    );
+  const env = { PI_SESSION_FILE: file };
+  expect(await whoami(env)).toMatchObject({ source: "fallback" });
+  write("first", "second");
+  expect(await whoami(env)).toMatchObject({ name: "second", source: "session", durable: true });
+  expect(await whoami({ ...env, PERDURE_NAME: "mine" })).toMatchObject({ name: "mine", source: "environment" });
+  write("first", "two words");
+  expect(await whoami(env)).toMatchObject({ source: "fallback" });
+  write("first", "");
+  expect(await whoami(env)).toMatchObject({ source: "fallback" });
+});
+
 test("a fallback alias can be no worker's name, and is the same for one agent", async () => {
   const [first, again, other] = [
     await whoami({ AI_AGENT_ID: "a" }),

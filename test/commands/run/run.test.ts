@@ -126,7 +126,7 @@ test.each([
     code: 5,
     stderr: expect.stringContaining("api/coder is a worker") as string,
   });
-  expect(await home.until("other", () => true)).toMatchObject({ run: worker.run, state: "busy" });
+  expect(await home.until("other", () => true)).toMatchObject({ run: worker.run, state: "running" });
 });
 
 async function environmentOf(where: Home, args: string[]): Promise<Record<string, string | undefined>> {

@@ -9,13 +9,16 @@ import { Home } from "../../support/home.ts";
 const home = new Home();
 const text = expect.any(String) as string;
 const number = expect.any(Number) as number;
+const uid = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const runId = (worker: string): string =>
   expect.stringMatching(new RegExp(`^[\\w-]+\\.api\\.${worker}\\.\\d+$`)) as string;
 
 const worker = (name: string): object => ({
   address: `api/${name}`,
+  uid,
   project: "api",
+  projectUid: uid,
   name,
   vendor: null,
   unproved: null,
@@ -23,13 +26,14 @@ const worker = (name: string): object => ({
   generation: 1,
   session: null,
   unread: 0,
+  unanswered: 0,
   restarts: 0,
   attention: null,
 });
 const running = {
   ...worker("busy"),
   lastEnd: null,
-  state: "busy",
+  state: "running",
   run: { id: runId("busy"), pid: number, startedAt: time },
 };
 const lastEnd = { reason: "exited", exit: 3, at: time };
@@ -131,7 +135,9 @@ test("events are one JSON object a line, numbered, oldest first", async () => {
     at: time,
     type: "run.ended",
     project: "api",
+    projectUid: uid,
     worker: "done",
+    workerUid: uid,
     run: runId("done"),
     generation: 1,
     data: { exit: 3, reason: "exited" },

@@ -8,7 +8,9 @@ export function sampleWorker(name: string, state: WorkerState, rest: Partial<Wor
   const lives = !["stopped", "crash-looping", "on-hold", "unresumable", "backing-off"].includes(state);
   return {
     address: `api/${name}`,
+    uid: "0a".repeat(16),
     project: "api",
+    projectUid: "0b".repeat(16),
     name,
     vendor: "claude",
     unproved: null,

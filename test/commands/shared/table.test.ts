@@ -39,6 +39,7 @@ test("nothing is cut where nobody said how wide it may be; pid and run are for -
 test.each<[WorkerState, string]>([
   ["idle", "<dim><green>● idle</green></dim>"],
   ["busy", "<green>● busy</green>"],
+  ["running", "● running"],
   ["blocked", "<yellow>◆ blocked</yellow>"],
   ["on-hold", "<yellow>◆ on-hold</yellow>"],
   ["backing-off", "<yellow>◌ backing-off</yellow>"],

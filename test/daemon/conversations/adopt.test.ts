@@ -1,3 +1,5 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { readBanner, type InstalledPersona } from "../../support/persona.ts";
@@ -91,4 +93,19 @@ describe.each(VENDORS)("%s", (vendor) => {
     ]);
     expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 1 });
   });
+});
+
+it("does not adopt another worker's by another config dir that is linked to the first", async () => {
+  const persona = installPersona("claude");
+  const talk = await persona.begin("coder");
+  await talk.say("the secret");
+  const id = (await persona.untilProved("coder")).session?.id ?? "";
+  await talk.end();
+  const second = join(persona.home.dir, "second");
+  mkdirSync(second);
+  symlinkSync(join(persona.configDir, "projects"), join(second, "projects"));
+  persona.home.env.CLAUDE_CONFIG_DIR = second;
+  const refused = await adopt(persona, "thief", id);
+  expect(refused).toMatchObject({ code: 4, stdout: "" });
+  expect(refused.stderr).toContain("belongs to coder");
 });

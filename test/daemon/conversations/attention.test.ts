@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AttentionWatch } from "../../../src/daemon/conversations/attention.ts";
+import { WorkerActivities } from "../../../src/daemon/worker-activity.ts";
 import { TITLE_SETTLE_MS } from "../../../src/limits/index.ts";
 import type { Db } from "../../../src/store/db.ts";
 import { insertProject } from "../../../src/store/projects.ts";
@@ -12,7 +13,7 @@ import { insertWorker } from "../../../src/store/workers.ts";
 import { adapterOf, type Adapter } from "../../../src/vendors/index.ts";
 import { screen } from "../../vendors/fixtures.ts";
 import { eventually } from "../../support/check.ts";
-import { personaInstaller } from "../../support/persona-installer.ts";
+import { killDaemon, personaInstaller } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();
 
@@ -20,6 +21,8 @@ let folder: string;
 let db: Db;
 let commits: number;
 let nowMs: number;
+let activities: WorkerActivities;
+let again: () => AttentionWatch;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "perdure-attention-"));
   db = openStore(join(folder, "perdure.db")).db;
@@ -30,7 +33,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function watchOf(vendor: string): AttentionWatch {
+function watchOf(vendor: string, runDir: string | null = null): AttentionWatch {
   const project = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
   const worker = insertWorker(db, {
     projectId: project,
@@ -44,26 +47,40 @@ function watchOf(vendor: string): AttentionWatch {
     commits++;
     return Promise.resolve(change());
   };
-  const services = { db, writer: { write }, now: () => 0, monotonicMs: () => nowMs };
-  return new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter);
+  activities = new WorkerActivities();
+  activities.began(run.id, worker);
+  const services = { db, writer: { write }, activities, now: () => 0, monotonicMs: () => nowMs };
+  // Another daemon takes the run over.
+  again = () => new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter, runDir, true);
+  return new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter, runDir);
 }
 
-function events(): unknown[] {
-  const rows = db.all("SELECT data FROM events WHERE type = 'worker.attention' ORDER BY seq") as { data: string }[];
+function events(type = "worker.attention"): unknown[] {
+  const rows = db.all("SELECT data FROM events WHERE type = ? ORDER BY seq", type) as { data: string }[];
   return rows.map(({ data }) => JSON.parse(data) as unknown);
 }
 
-test("turns cost nothing; a question and its end are written down, once each", async () => {
+test("turns, a question and its end are written down, once each, in one commit each", async () => {
   const watch = watchOf("claude");
   const tell = (activity: "idle" | "busy" | "blocked", blocked?: "permission"): Promise<void> =>
-    watch.onSign({ session: "s", evidence: "registry", activity, blocked });
-  for (let turn = 0; turn < 50; turn++) await tell(turn % 2 ? "idle" : "busy");
-  expect(commits).toBe(0);
+    watch.onSign({ session: "s", means: "open", evidence: "registry", activity, blocked });
+  for (let turn = 0; turn < 10; turn++) {
+    for (let times = 0; times < 50; times++) await tell("busy");
+    for (let times = 0; times < 50; times++) await tell("idle");
+  }
+  expect(commits).toBe(20);
+  expect(events()).toEqual([]);
+  expect(events("worker.activity").slice(0, 3)).toEqual([
+    { activity: "busy", reason: null },
+    { activity: "idle", reason: null },
+    { activity: "busy", reason: null },
+  ]);
+  commits = 0;
   await tell("blocked", "permission");
   await tell("blocked", "permission");
   expect([watch.activity, watch.reason]).toEqual(["blocked", "permission"]);
+  expect(activities.of(1)).toMatchObject({ activity: "blocked", reason: "permission" });
   await tell("busy");
-  await tell("idle");
   expect(commits).toBe(2);
   expect(events()).toEqual([
     { activity: "blocked", reason: "permission" },
@@ -93,7 +110,7 @@ test("codex tells by its title alone; what blinks is told once", async () => {
 
 test("gemini is there and says it is idle, with a dialog in front: blocked until that is gone", async () => {
   const watch = watchOf("gemini");
-  const start = { session: "s", evidence: "SessionStart hook", activity: "idle" } as const;
+  const start = { session: "s", means: "open", evidence: "SessionStart hook", activity: "idle" } as const;
   await watch.onSign(start);
   await watch.onScreen(screen("gemini", "trust"));
   await watch.onTitle("◇  Ready (api)");
@@ -111,7 +128,7 @@ test("gemini is there and says it is idle, with a dialog in front: blocked until
 
 test("a question that gemini's hook told of is over when its title works again, not before", async () => {
   const watch = watchOf("gemini");
-  await watch.onSign({ session: "s", evidence: "hook", activity: "blocked", blocked: "permission" });
+  await watch.onSign({ session: "s", means: "open", evidence: "hook", activity: "blocked", blocked: "permission" });
   await watch.onTitle("✦  Working… (api)"); // drawn before the question
   expect(watch.activity).toBe("blocked");
   nowMs += TITLE_SETTLE_MS;
@@ -128,21 +145,116 @@ test("claude's title is not asked: it looks the same while it works and while it
   expect(watch.activity).toBeNull();
 });
 
-test("an agent's question and its answer are among the events and in the listing", async () => {
-  const persona = installPersona("scripted");
-  const talk = await persona.begin("coder");
-  await persona.untilProved("coder");
-  await talk.say("one");
-  talk.type("/permission");
-  const worker = await persona.until("coder", "to ask", ({ state }) => state === "blocked");
-  expect(worker.attention).toBe("asks for permission");
-  talk.type("y");
-  await persona.until("coder", "to go on", ({ state }) => state === "idle");
-  const data = async (): Promise<unknown[]> => (await persona.events("worker.attention")).map((each) => each.data);
-  await eventually("both events", async () => (await data()).length === 2);
-  expect(await data()).toEqual([
-    { activity: "blocked", reason: "permission" },
-    { activity: "idle", reason: null },
-  ]);
-  expect((await persona.show("coder")).attention).toBeNull();
+test("C1: qwen is idle again after a turn that its user has interrupted, and not by that word before its first turn", async () => {
+  const watch = watchOf("qwen");
+  const hear = async (event: Record<string, string>): Promise<void> => {
+    const sign = adapterOf("qwen")?.liveness.onHook?.({ session_id: "s", ...event });
+    if (sign) await watch.onSign(sign);
+  };
+  const atRest = { hook_event_name: "Notification", notification_type: "idle_prompt" };
+  await hear(atRest);
+  expect(watch.activity).toBeNull();
+  expect(watch.needsScreen(false)).toBe(true);
+  await hear({ hook_event_name: "UserPromptSubmit", prompt: "hello" });
+  expect(watch.activity).toBe("busy");
+  await hear(atRest);
+  expect(watch.activity).toBe("idle");
 });
+
+test("C1: the next daemon knows what this one knew, and tells those who wait for it", async () => {
+  const watch = watchOf("pi", folder);
+  expect(again().activity).toBeNull();
+  await watch.onActivity({ activity: "busy" });
+  activities.began("h.api.coder.2", 1);
+  activities.began("h.api.coder.1", 1);
+  expect(activities.of(1).activity).toBe("running");
+  expect(again().activity).toBe("busy");
+  expect(activities.of(1).activity).toBe("busy");
+  await watch.onActivity({ activity: "blocked", blocked: "limit", words: "429: slower" });
+  const next = again();
+  expect([next.activity, next.reason, next.words]).toEqual(["blocked", "limit", "429: slower"]);
+});
+
+test("C2: what a failed turn says is told in one short line, without secrets, with what helps", async () => {
+  const watch = watchOf("codex");
+  db.run("UPDATE workers SET environment = ?, vendor = 'codex'", JSON.stringify({ KEY: "sk-secret-1" }));
+  const words = `■ Missing environment variable: \`FAKE_KEY\`.\n\u001B[31m sk-secret-1 ${"x".repeat(1_000)}`;
+  await watch.onActivity({ activity: "blocked", blocked: "login", words });
+  expect(watch.words).toMatch(/^■ Missing environment variable: `FAKE_KEY`\. … x+… \(set FAKE_KEY, then: /);
+  expect(watch.words?.length).toBeLessThan(400);
+  expect(events()).toEqual([{ activity: "blocked", reason: "login", words: watch.words }]);
+  // In another conversation nothing has failed yet.
+  await watch.onMove(true);
+  expect([watch.activity, watch.words]).toEqual(["idle", null]);
+});
+
+test("C1: a turn that was left behind in another conversation is nobody's business, where its end would be read there", async () => {
+  const codex = watchOf("codex");
+  await codex.onActivity({ activity: "busy" });
+  await codex.onMove(false);
+  expect(codex.activity).toBe("busy");
+  await codex.onMove(true);
+  expect(codex.activity).toBe("idle");
+});
+
+test("C2: gemini's failed turn is read from its screen; words of the conversation are not", async () => {
+  const watch = watchOf("gemini");
+  const tell = (activity: "idle" | "busy"): Promise<void> =>
+    watch.onSign({ session: "s", means: "open", evidence: "hook", activity });
+  await tell("idle");
+  await watch.onScreen(screen("gemini", "401")); // shown again by a resume
+  expect(watch.activity).toBe("idle");
+  await tell("busy");
+  await watch.onScreen(screen("gemini", "429-retrying"));
+  expect(watch.activity).toBe("busy");
+  await tell("idle");
+  expect(watch.needsScreen(false)).toBe(true);
+  for (const name of ["quotes-it", "talks-of-it", "answered"]) {
+    await watch.onScreen(screen("gemini", name));
+    expect([name, watch.activity]).toEqual([name, "idle"]);
+  }
+  await watch.onScreen(screen("gemini", "401"));
+  await watch.onTitle("◇  Ready (api)");
+  expect([watch.activity, watch.reason]).toEqual(["blocked", "login"]);
+  expect(watch.words).toContain('"code":401');
+  await tell("busy");
+  expect([watch.activity, watch.words]).toEqual(["busy", null]);
+});
+
+test("C1: a plain program is running, and an agent at rest is idle, resumed and with another daemon too", async () => {
+  const persona = installPersona("codex");
+  const { worker } = await persona.home.start("plain", ["sleep", "600"]);
+  expect(worker.state).toBe("running");
+  const talk = await persona.begin("coder");
+  await persona.until("coder", "to rest", ({ state }) => state === "idle");
+  await killDaemon(persona.home);
+  await persona.until("coder", "to rest", ({ state }) => state === "idle");
+  await talk.say("one");
+});
+
+// While claude asks, its registry does not prove where it is; it tells of the question all the same.
+test.each(["scripted", "claude"] as const)(
+  "%s's question and its answer are in the events and the listing",
+  async (vendor) => {
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder");
+    await persona.untilProved("coder");
+    await talk.say("one");
+    talk.type("/permission");
+    const worker = await persona.until("coder", "to ask", ({ state }) => state === "blocked");
+    expect(worker.attention).toBe("asks for permission");
+    talk.type("y");
+    await persona.until("coder", "to go on", ({ state }) => state === "idle");
+    const data = async (): Promise<unknown[]> => (await persona.events("worker.attention")).map((each) => each.data);
+    await eventually("both events", async () => (await data()).length === 2);
+    expect(await data()).toEqual([
+      { activity: "blocked", reason: "permission" },
+      { activity: "idle", reason: null },
+    ]);
+    expect((await persona.show("coder")).attention).toBeNull();
+    const turns = (await persona.events("worker.activity")).map((each) => each.data);
+    expect(turns).toContainEqual({ activity: "blocked", reason: "permission" });
+    expect(turns.at(-1)).toEqual({ activity: "idle", reason: null });
+    for (const [at, turn] of turns.entries()) expect(turn).not.toEqual(turns[at + 1]);
+  },
+);

@@ -1,3 +1,5 @@
+import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/check.ts";
 import { VENDORS, type Vendor } from "../../support/persona-facts.ts";
@@ -112,6 +114,48 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect((await persona.show("other")).session?.id).toBe(theirs);
     await persona.kill("coder", talk);
     expect(await comesBack(persona)).toEqual({ id, first: "the secret of coder" });
+  });
+});
+
+it("is not led into another worker's conversation by a config dir that is linked to that one's", async () => {
+  const persona = installPersona("claude");
+  const { talk: other, id: theirs } = await withSecret(persona, "other");
+  await persona.until("other", "to have a transcript", ({ session }) => session?.proved === true);
+  await other.end();
+  const second = join(persona.home.dir, "second");
+  mkdirSync(second);
+  symlinkSync(join(persona.configDir, "projects"), join(second, "projects"));
+  persona.home.env.CLAUDE_CONFIG_DIR = second;
+  const { talk, id } = await withSecret(persona);
+  await talk.say(`/resume ${theirs}`);
+  await eventually("coder to be seen there", async () => (await persona.events("session.foreign")).length > 0);
+  expect((await persona.show("coder")).session?.id).toBe(id);
+  await talk.end();
+});
+
+describe.each(VENDORS)("%s", (vendor) => {
+  it("is shown in another worker's conversation for as long as it is there, whatever else it keeps open", async () => {
+    const persona = installPersona(vendor);
+    const { talk: other, id: theirs } = await withSecret(persona, "other");
+    await other.end();
+    const { talk, id } = await withSecret(persona);
+    const recorded = async (): Promise<number> => (await persona.show("coder")).conversation?.transcript?.bytes ?? 0;
+    await eventually("its transcript to be seen", async () => (await recorded()) > 0);
+    await talk.say(`/resume ${theirs}`);
+    const where = `in another worker's conversation: ${theirs}`;
+    await persona.until("coder", "to be seen there", ({ attention }) => attention === where);
+    // What is new in its own transcript is noticed by a whole poll after that.
+    const bytes = await recorded();
+    appendFileSync(persona.transcript(id) ?? "", "\n");
+    await eventually("another poll", async () => (await recorded()) > bytes);
+    expect((await persona.show("coder")).attention).toBe(where);
+    // The persona of codex keeps all locks, and writes no turns down, by which the real one shows that it is back.
+    if (vendor === "codex") return;
+
+    await talk.say(`/resume ${id}`);
+    await talk.say("back");
+    await persona.until("coder", "to be seen back", ({ attention }) => attention === null);
+    await talk.end();
   });
 });
 

@@ -36,6 +36,7 @@ function copyOf(id: string, bytes: number, keptMs: number): number {
     provenance: "assigned",
     rotatedFrom: null,
     forkedFrom: null,
+    cleared: false,
     createdMs: 0,
   });
   const source = { sourceBytes: bytes, sourceChanged: "" };

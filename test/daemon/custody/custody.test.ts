@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -89,6 +89,16 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect(readFileSync(file, "utf8").startsWith(before)).toBe(true);
   });
 
+  it("A6: a change that keeps size and time of modification is refused, as drill says", async () => {
+    const persona = installPersona(vendor);
+    const { file } = await ended(persona, "one", "two");
+    const { atimeMs, mtimeMs } = statSync(file);
+    writeFileSync(file, readFileSync(file, "utf8").replace("one", "eno"));
+    utimesSync(file, atimeMs / 1000, mtimeMs / 1000);
+    expect((await persona.home.perdure(["drill", "coder"])).code).toBe(5);
+    expect(await refused(persona)).toMatchObject({ code: 5, stderr: expect.stringContaining("was changed") as string });
+  });
+
   it("the operator may also take the change as it is", async () => {
     const persona = installPersona(vendor);
     const { id, file } = await ended(persona, "one", "two");
@@ -149,4 +159,42 @@ it("copies are the user's alone", async () => {
   await ended(persona, "one");
   expect(copies(persona).map((file) => statSync(file).mode & 0o777)).toEqual([0o600]);
   expect(statSync(join(persona.home.state, "custody")).mode & 0o777).toBe(0o700);
+});
+
+describe.each(VENDORS)("%s, whose transcript is deleted at the end of a run", (vendor) => {
+  it("A7: says that what its last run wrote after the copy is lost: at the start, in the drill, in events and history", async () => {
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder");
+    await talk.say("one");
+    const id = (await persona.untilProved("coder")).session?.id ?? "";
+    await kept(persona, id);
+    // Nobody copies what is said now.
+    await persona.home.perdure(["daemon", "stop"]);
+    await talk.say("two");
+    await talk.end();
+    rmSync(persona.transcript(id) ?? "");
+
+    const said = /what its last run wrote after \S+ is lost, if it wrote anything|[1-9]\d* bytes .* are lost/;
+    expect((await persona.home.perdure(["drill"])).stdout).toMatch(said);
+    const again = await persona.resume("coder");
+    expect(again.banner).toEqual({ session: id, turns: 1 });
+    expect((await again.talk.end()).stderr).toMatch(said);
+    const [event] = await persona.events("session.restored");
+    expect(JSON.stringify(event?.data)).toMatch(/behindSince|"missingBytes":[1-9]/);
+    expect((await persona.home.perdure(["history", "coder"])).stdout).toMatch(said);
+  });
+
+  it("A7: is copied before the end is published: what was said last comes back, and nothing is said to be lost", async () => {
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder");
+    await talk.say("one");
+    const id = (await persona.untilProved("coder")).session?.id ?? "";
+    await kept(persona, id);
+    await talk.say("two");
+    await persona.kill("coder", talk);
+    await persona.until("coder", "to end", ({ run }) => run === null);
+    rmSync(persona.transcript(id) ?? "");
+    const again = await persona.resume("coder");
+    expect(again.banner).toEqual({ session: id, turns: 2 });
+  });
 });

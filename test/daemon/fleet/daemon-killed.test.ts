@@ -42,7 +42,7 @@ it("killed in the middle of an up after a down: those whose turn had not come ar
   await up;
   await eventually("all of them to run", async () => {
     const workers = await fleet.workers();
-    return workers.every(({ state }) => state === "busy");
+    return workers.every(({ state }) => state === "running");
   });
   expect((await fleet.workers()).length).toBe(40);
 });

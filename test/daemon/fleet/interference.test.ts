@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { processTable } from "../../../src/runtime/process/index.ts";
@@ -103,3 +104,26 @@ it("a worker whose worktree cannot be made is refused; the others come up", asyn
   expect(result).toMatchObject({ started: 2, refused: 1 });
   expect(byName(workers).c).toMatchObject({ outcome: "refused", reason: expect.stringContaining("git") });
 });
+
+it("B4: after the fleet's tmux socket was removed the server makes it again, for a living daemon and for the next one", async () => {
+  const fleet = fleetHome(TWO);
+  await fleet.up();
+  await fleet.untilIdle();
+  const before = (await fleet.workers()).map(({ run }) => run?.id);
+  const server = tmux(fleet, "display-message", "-p", "#{pid}");
+  rmSync(join(fleet.state, "tmux"));
+  await eventually("the server at its socket, under the living daemon", () => serverAt(fleet) === server);
+
+  await fleet.perdure(["daemon", "stop"]);
+  rmSync(join(fleet.state, "tmux"));
+  await fleet.workers();
+  await eventually("the server at its socket, under the next daemon", () => serverAt(fleet) === server);
+  expect((await fleet.workers()).map(({ run }) => run?.id)).toEqual(before);
+});
+
+/** Returns the pid of the server that answers at the fleet's socket; null while none does, as between its making and its first use. */
+function serverAt(fleet: FleetHome): string | null {
+  const socket = join(fleet.state, "tmux");
+  const { status, stdout } = spawnSync("tmux", ["-S", socket, "display-message", "-p", "#{pid}"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : null;
+}

@@ -92,7 +92,7 @@ it("after a reboot the fleet waits for up, and all of it is resumed", async () =
   expect(await fleet.transcript("coder-1")).toContain("before the reboot");
 });
 
-it("up of nothing but turn workers is refused, because it would start nothing", async () => {
+it("C3: up of nothing but turn workers is refused, because it would start nothing", async () => {
   const turn = '[workers.reviewer]\nvendor = "scripted"\nmode = "turn"\n';
   const fleet = fleetHome(turn);
   const alone = await fleet.perdure(["up", "--yes"]);

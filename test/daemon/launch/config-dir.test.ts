@@ -1,6 +1,8 @@
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
+import type { Finished } from "../../support/home.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { readBanner, type InstalledPersona } from "../../support/persona.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
@@ -84,4 +86,73 @@ describe.each(VENDORS)("%s", (vendor) => {
     const itsOwn = `${id}: turns=2 first=the secret of coder last=who?`;
     expect([itsOwn, "refused with 5"]).toContain(outcome);
   });
+
+  it("A6: is refused by drill and run alike when the config dir is linked elsewhere, with a way out that works", async () => {
+    const persona = installPersona(vendor);
+    const [link, own, other] = ["link", "own", "other"].map((name) => join(persona.home.dir, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(own);
+    symlinkSync(own, link);
+    const env = { ...persona.home.env, [persona.facts.variable]: link };
+    const first = await persona.begin("coder", [], { env });
+    await first.say("the secret");
+    const id = (await persona.untilProved("coder")).session?.id ?? "";
+    await first.end();
+    await persona.untilEndRecorded("coder");
+    copyOf(own, other);
+    relink(link, other);
+    const [refused, drilled] = await refusals(persona);
+    expect(drilled).toMatchObject({ ok: false });
+    expect(refused.stderr).toContain(drilled?.reason);
+    expect(refused.stderr).toContain(drilled?.hint);
+    expect(drilled?.reason).toContain(`${link} leads to ${other} now`);
+    expect(drilled?.hint).toContain(`let ${link} lead to ${own} again`);
+    expect(drilled?.hint).not.toContain("variable");
+
+    // The folder itself was moved: the conversation is where the link leads now.
+    rmSync(other, { recursive: true });
+    renameSync(own, other);
+    const [, moved] = await refusals(persona);
+    const words = /perdure (adopt coder [^;]+?);/.exec(moved?.hint ?? "")?.[1] ?? "no way out";
+    expect(await persona.home.perdure(words.split(" "), { env })).toMatchObject({ code: 0 });
+    const { talk, banner } = await persona.resume("coder");
+    expect(banner).toEqual({ session: id, turns: 1 });
+    await talk.end();
+    expect((await drillOf(persona))?.ok).toBe(true);
+  });
+
+  it("A6: goes on when its config dir was moved and a link put in its place", async () => {
+    const persona = installPersona(vendor);
+    const [own, other] = [join(persona.home.dir, "own"), join(persona.home.dir, "other")];
+    const id = await inFolder(persona, "coder", own);
+    await persona.untilEndRecorded("coder");
+    renameSync(own, other);
+    symlinkSync(other, own);
+    expect((await drillOf(persona))?.ok).toBe(true);
+    const { talk, banner } = await persona.resume("coder");
+    expect(banner).toEqual({ session: id, turns: 1 });
+    await talk.say("more");
+    expect((await persona.untilProved("coder")).attention).toBeNull();
+    await talk.end();
+  });
 });
+
+async function drillOf({ home }: InstalledPersona): Promise<DrillResult | undefined> {
+  const { stdout } = await home.perdure(["drill", "--json"]);
+  return (JSON.parse(stdout) as { workers: DrillResult[] }).workers[0];
+}
+
+async function refusals(persona: InstalledPersona): Promise<[Finished, DrillResult | undefined]> {
+  const drilled = await drillOf(persona);
+  const refused = await persona.home.perdure(["run", "coder"]);
+  expect(refused).toMatchObject({ code: 5 });
+  return [refused, drilled];
+}
+
+function relink(link: string, to: string): void {
+  rmSync(link);
+  symlinkSync(to, link);
+}

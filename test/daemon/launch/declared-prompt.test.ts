@@ -10,7 +10,7 @@ import type { InstalledPersona } from "../../support/persona.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
 import { targetIn } from "../../support/in-home.ts";
 import { finish } from "../../support/home.ts";
-import { personaInstaller } from "../../support/persona-installer.ts";
+import { personaInstaller, sessionIdIn } from "../../support/persona-installer.ts";
 
 const installPersona = personaInstaller();
 const FIRST = '--resume it\'s "the task":\nfix $HOME';
@@ -26,6 +26,7 @@ async function start(
   persona: InstalledPersona,
   prompt: string | null | undefined,
   args: string[] = [],
+  fresh = false,
 ): Promise<Started> {
   const { home, facts } = persona;
   const vendor = { name: facts.vendor, programAt: 0 };
@@ -33,14 +34,14 @@ async function start(
   const command = [facts.program, ...args];
   const launch = { command, cwd: home.project, environment, vendor, prompt };
   const holder = { target: targetIn(home, "coder"), token: newToken(), pid: process.pid };
-  const grant = await persona.call("claim", { ...holder, ...launch, kind: "run", fresh: false, ephemeral: false });
+  const grant = await persona.call("claim", { ...holder, ...launch, kind: "run", fresh, ephemeral: false });
   const { run, generation, token } = { ...grant, token: holder.token };
   const release = (): Promise<unknown> => persona.call("release", { run, generation, token });
   const { runDir } = grant;
   if (grant.launch) return { order: grant.launch, runDir, release };
   const session = await minted(persona, environment);
   return {
-    order: await persona.call("bindConversation", { run, generation, token, session, ...launch }),
+    order: await persona.call("bindConversation", { run, generation, token, session, ...launch, fresh }),
     runDir,
     release,
   };
@@ -99,6 +100,28 @@ describe.each(VENDORS)("%s", (vendor) => {
     const third = await start(persona, FIRST);
     expect(third.order.command).not.toContain(FIRST);
     await third.release();
+  });
+
+  it("A7: says it no more after /new, though the program was killed before anything was said there", async () => {
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder");
+    await talk.say("the task");
+    const first = (await persona.untilProved("coder")).session?.id;
+    const cleared = sessionIdIn(await talk.say("/new"));
+    await persona.until("coder", "to go along", ({ session }) => session?.id === cleared);
+    await persona.kill("coder", talk);
+    expect(cleared).not.toBe(first);
+
+    // The first start is given up before its first turn, too: the one after it is no beginning either.
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const { order, release } = await start(persona, FIRST);
+      expect(order.session?.id).not.toBe(first);
+      expect(order.command).not.toContain(FIRST);
+      await release();
+    }
+    const fresh = await start(persona, FIRST, [], true);
+    expect(fresh.order.command.slice(-2)).toEqual(["--", FIRST]);
+    await fresh.release();
   });
 
   it.each([null, undefined])("says nothing when there is nothing to say: %s", async (nothing) => {

@@ -76,25 +76,27 @@ const BROKEN: Broken[] = [
       writeFileSync(transcript, `${readFileSync(transcript, "utf8").split("\n").slice(0, 2).join("\n")}\n`),
   },
   {
-    name: "unconfigured",
-    check: "config dir",
-    says: /its config dir is gone/,
-    hint: /put it back/,
-    harm: ({ config }) => renameSync(config, `${config}.away`),
-  },
-  {
-    name: "uncopied",
-    check: "custody",
-    says: /has no copy|is damaged/,
-    hint: /perdure run uncopied/,
-    harm: ({ custody }) => rmSync(custody, { recursive: true }),
-  },
-  {
     name: "bare",
     check: "environment",
     says: /lacks HOME/,
     hint: /login shell/,
     harm: ({ set }) => set("environment", JSON.stringify({ PATH: process.env.PATH })),
+  },
+];
+
+/** Harm that a start repairs by itself: a drill warns of it, and says that the worker can be resumed. */
+const REPAIRED: Omit<Broken, "hint">[] = [
+  {
+    name: "unconfigured",
+    check: "config dir",
+    says: /its config dir is gone/,
+    harm: ({ config }) => renameSync(config, `${config}.away`),
+  },
+  {
+    name: "uncopied",
+    check: "custody",
+    says: /is damaged; the next start replaces it/,
+    harm: ({ custody }) => rmSync(custody, { recursive: true }),
   },
 ];
 
@@ -104,15 +106,15 @@ it("names one broken worker of each kind with reason and hint, and changes nothi
   await home.perdure(["run", "plain", "--", "true"]);
   const talk = await begin(persona, "whole");
   await talk.end();
-  for (const { name } of BROKEN) await (await begin(persona, name)).end();
+  for (const { name } of [...BROKEN, ...REPAIRED]) await (await begin(persona, name)).end();
   const open = await begin(persona, "opened");
   await open.end();
-  await keptAll(persona, ["whole", "opened", ...BROKEN.map(({ name }) => name)]);
+  await keptAll(persona, ["whole", "opened", ...[...BROKEN, ...REPAIRED].map(({ name }) => name)]);
 
   const places = new Map<string, Place>();
-  for (const { name } of BROKEN) places.set(name, await placeOf(persona, name));
+  for (const { name } of [...BROKEN, ...REPAIRED]) places.set(name, await placeOf(persona, name));
   await home.perdure(["daemon", "stop"]);
-  for (const { name, harm } of BROKEN) harm(places.get(name) as Place);
+  for (const { name, harm } of [...BROKEN, ...REPAIRED]) harm(places.get(name) as Place);
   const { conversation } = await persona.show("opened");
   const stranger = persona.runDirectly(["--resume", conversation?.id ?? ""], {
     cwd: join(home.project, "opened"),
@@ -134,6 +136,12 @@ it("names one broken worker of each kind with reason and hint, and changes nothi
     expect(result?.reason).not.toBeNull();
     expect(result?.hint).not.toBeNull();
   }
+  for (const { name, check, says } of REPAIRED) {
+    const result = workers.find(({ address }) => address === `api/${name}`);
+    expect(result).toMatchObject({ ok: true, reason: null });
+    expect(result?.checks.find((each) => each.check === check)).toMatchObject({ ok: true, warning: true });
+    expect(result?.checks.find((each) => each.check === check)?.detail).toMatch(says);
+  }
   const opened = workers.find(({ address }) => address === "api/opened");
   expect(opened).toMatchObject({ ok: false });
   expect(opened?.reason).toContain(`pid ${stranger.pid}`);
@@ -142,7 +150,7 @@ it("names one broken worker of each kind with reason and hint, and changes nothi
 
   const text = await home.perdure(["drill"]);
   expect(text.code).toBe(5);
-  expect(text.stderr).toContain(`${BROKEN.length} of ${BROKEN.length + 3} could not be resumed`);
+  expect(text.stderr).toContain(`${BROKEN.length} of ${BROKEN.length + REPAIRED.length + 3} could not be resumed`);
   expect((await home.perdure(["drill", "whole"])).code).toBe(0);
 });
 

@@ -222,3 +222,28 @@ it("a message that is refused takes no other one of the same commit with it", as
   const codes = outcomes.map((each) => (each.status === "fulfilled" ? "sent" : (each.reason as { code: string }).code));
   expect(codes).toEqual(refused.flatMap(([code]) => [code, "sent"]));
 });
+
+it("ls counts the questions that a worker has read and not answered", async () => {
+  const mail = await mailHome("coder");
+  const { client, as } = await mail.lease("coder");
+  const counts = async (): Promise<object> => mail.home.until("coder", () => true);
+  await mail.send("coder", "what now?", { id: "q", expectsReply: true });
+  await mail.send("coder", "no answer needed", { id: "n" });
+  expect(await counts()).toMatchObject({ unread: 2, unanswered: 0 });
+  await client.call("takeMail", { as, nested: false, here: mail.here, project: null, max: 10, waitMs: 0 });
+  await client.call("ack", { as, nested: false, ids: ["q", "n"], how: "read" });
+  expect(await counts()).toMatchObject({ unread: 0, unanswered: 1 });
+  expect((await mail.home.perdure(["ls"])).stdout).toContain("1 to answer");
+  const reply = {
+    as,
+    nested: false,
+    here: mail.here,
+    project: null,
+    id: "q",
+    messageId: null,
+    body: "this",
+    attach: [],
+  };
+  await client.call("reply", reply);
+  expect(await counts()).toMatchObject({ unread: 0, unanswered: 0 });
+});

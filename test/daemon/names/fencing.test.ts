@@ -86,10 +86,10 @@ test("a state folder reached by another spelling, or with letters beyond ASCII, 
   const ended = finish(child);
   const state = async (folder: string): Promise<string | undefined> =>
     (await home.json<{ workers: WorkerSummary[] }>(["ls"], at(folder))).workers[0]?.state;
-  await expect.poll(() => state(real), { timeout: 20_000 }).toBe("busy");
+  await expect.poll(() => state(real), { timeout: 20_000 }).toBe("running");
   await home.perdure(["daemon", "stop"], at(real));
 
-  expect(await state(`${home.dir}/link`)).toBe("busy");
+  expect(await state(`${home.dir}/link`)).toBe("running");
   expect((await home.perdure(["run", "coder", "--", "true"], at(`${home.dir}/link`))).code).toBe(4);
   expect((await home.perdure(["takeover", "coder"], at(`${home.dir}/link`))).code).toBe(0);
   await ended;

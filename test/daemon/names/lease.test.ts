@@ -106,7 +106,7 @@ test("a suspended holder is flagged, not robbed", async () => {
   const suspended = await home.until("coder", ({ attention }) => attention !== null);
   const { code } = await home.perdure(["run", "coder", "--", "true"]);
 
-  expect(suspended).toMatchObject({ state: "busy", attention: "suspended", generation: 1 });
+  expect(suspended).toMatchObject({ state: "running", attention: "suspended", generation: 1 });
   expect(code).toBe(4);
   expect(await home.json(["takeover", "coder"])).toMatchObject({ displaced: worker.run?.id, killed: false });
 });

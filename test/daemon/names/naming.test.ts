@@ -45,7 +45,7 @@ test("case can be changed by rename, without a tombstone", async () => {
 test("renaming a running worker leaves its run alone", async () => {
   const { worker } = await home.start("coder", ["sleep", "600"]);
   await home.perdure(["rename", "coder", "builder"]);
-  expect(await home.until("builder", () => true)).toMatchObject({ run: worker.run, generation: 1, state: "busy" });
+  expect(await home.until("builder", () => true)).toMatchObject({ run: worker.run, generation: 1, state: "running" });
 });
 
 test("an old name is freed by retire, and then belongs to nobody", async () => {

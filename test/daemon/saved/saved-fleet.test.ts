@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { byName, fleetHome, type FleetHome } from "../../support/fleet-home.ts";
 
@@ -73,4 +74,39 @@ it("while its workers run in one saved session, another one is refused, with wha
   expect(refused).toMatchObject({ code: 5 });
   expect(refused.stderr).toContain("perdure down");
   expect(await fleet.perdure(["up", "--resume", "firday"])).toMatchObject({ code: 3 });
+});
+
+it("A6: a copy that is missing or damaged keeps no worker from its saved conversation, and another copy is made", async () => {
+  const fleet = fleetHome(TWO);
+  await fleet.up("--session", "friday");
+  const friday = { coder: await conversation(fleet, "coder"), planner: await conversation(fleet, "planner") };
+  await fleet.say("coder", "something");
+  await fleet.say("planner", "something else");
+  await fleet.down();
+  await fleet.perdure(["daemon", "stop"]);
+  const copies = globSync("custody/*/transcript", { cwd: fleet.state }).map((path) => join(fleet.state, path));
+  expect(copies).toHaveLength(2);
+  rmSync(copies[0] ?? "");
+  writeFileSync(copies[1] ?? "", "x");
+
+  expect(await fleet.up("--resume", "friday")).toMatchObject({ started: 2, refused: 0 });
+  expect(await conversation(fleet, "coder")).toBe(friday.coder);
+  expect(await conversation(fleet, "planner")).toBe(friday.planner);
+  const copied = copies.map((file) => readFileSync(file, "utf8"));
+  const said = copied.map((text) => /something( else)?/.exec(text)?.[0] ?? "nothing");
+  expect(said.toSorted()).toEqual(["something", "something else"]);
+});
+
+it("A6: what is refused does not claim that nothing was started while others are supervised, and offers what can be done", async () => {
+  const fleet = fleetHome(TWO);
+  await fleet.up("--session", "friday");
+  await fleet.say("coder", "something");
+  const file = await fleet.transcriptOf("coder");
+  await fleet.down("coder");
+  writeFileSync(file, readFileSync(file, "utf8").replace("something", "SOMETHING"));
+  const refused = await fleet.perdure(["up", "--resume", "friday"]);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).not.toContain("; nothing was started");
+  expect(refused.stderr).toContain("supervised as before: planner");
+  expect(refused.stderr).toContain("--allow-fresh coder");
 });

@@ -66,7 +66,7 @@ test("SIGKILL of the daemon kills no worker and loses nothing; the next one adop
   const adopted = await home.until("coder", () => true);
   const refused = await home.perdure(["run", "coder", "--", "true"]);
 
-  expect(adopted).toMatchObject({ state: "busy", generation: 1, run: worker.run });
+  expect(adopted).toMatchObject({ state: "running", generation: 1, run: worker.run });
   expect(refused.code).toBe(4);
   expect((await home.json<History>(["history", "coder"])).runs).toEqual(before);
   expect((await home.json<{ workers: WorkerSummary[] }>(["ls"])).workers.map(({ name }) => name)).toEqual([

@@ -153,7 +153,8 @@ async function addWorkers(where: Home, count: number): Promise<void> {
   await where.perdure(["daemon", "stop"]);
   const db = new DatabaseSync(join(where.state, "perdure.db"));
   db.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-    INSERT INTO workers (project_id, name, name_key, created_ms) SELECT 1, 'worker-' || i, 'worker-' || i, 0 FROM n`);
+    INSERT INTO workers (project_id, name, name_key, created_ms, uid)
+      SELECT 1, 'worker-' || i, 'worker-' || i, 0, lower(hex(randomblob(16))) FROM n`);
   db.close();
   await where.perdure(["daemon", "start"]);
 }

@@ -168,7 +168,7 @@ test("a stale generation changes nothing: every write is fenced", async () => {
   const stranger = client.call("release", { run, generation: worker.generation, token });
   await expect(stranger).rejects.toMatchObject({ code: "refused" });
   client.close();
-  expect(await home.until("coder", () => true)).toMatchObject({ state: "busy", run: worker.run });
+  expect(await home.until("coder", () => true)).toMatchObject({ state: "running", run: worker.run });
 });
 
 /** The stores that were moved out of the way. */

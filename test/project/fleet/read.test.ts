@@ -27,6 +27,7 @@ count = 2
 worktree = true
 copy = [".env"]
 group = "pair"
+about = "writes the code"
 env = { LOG = "debug" }
 cwd = "services/api"
 [workers.reviewer]
@@ -55,6 +56,7 @@ test("a fleet is read with its defaults, names and places", () => {
     cwd: project.root,
     worktree: null,
     group: null,
+    about: null,
     env: { LOG: "info", REGION: "eu" },
     mode: "tmux",
     restart: "on-failure",
@@ -66,6 +68,7 @@ test("a fleet is read with its defaults, names and places", () => {
     entry: "coder",
     vendor: "codex",
     group: "pair",
+    about: "writes the code",
     cwd: join(beside(name), "services/api"),
     env: { LOG: "debug", REGION: "eu" },
     worktree: { path: beside(name), branch: `perdure/${name}`, copy: [".env"] },
@@ -94,7 +97,9 @@ test("an entry with a count of one has the plain name, for mail and for the flee
     '[defaults]\nvendor = "x"\ngroup = "g"\n[workers.one]\ncount = 1\n[workers.two]\ncount = 2\n[workers.three]\n';
   const names = ["one", "two-1", "two-2", "three"];
   expect(project.read(text)?.workers.map(({ name }) => name)).toEqual(names);
-  expect(declaredWorkers(findProject(project.root))).toEqual(names.map((name) => ({ name, group: "g" })));
+  const entryOf = (name: string): string => name.replace(/-\d$/, "");
+  const declared = names.map((name) => ({ name, entry: entryOf(name), group: "g" }));
+  expect(declaredWorkers(findProject(project.root))).toEqual(declared);
 });
 
 test("an entry of its own says no to the defaults", () => {

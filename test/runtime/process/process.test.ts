@@ -28,7 +28,8 @@ function plant(pid: number, command: string, state: string, started: number, env
 
 test.each(["sleep", "a b", "we) (ird", "1 (x) S 2", ""])("a process called %j is read right", (command) => {
   plant(7, command, "S", 4711);
-  const seen = { pid: 7, command, parentPid: 1, startedAt: "4711", bootId: "boot-1", suspended: false };
+  const id = { pid: 7, startedAt: "4711", bootId: "boot-1", namespace: "pid:[unknown] unknown" };
+  const seen = { ...id, command, parentPid: 1, suspended: false };
   expect(linuxProcesses(proc).inspect(7)).toEqual(seen);
 });
 
@@ -56,13 +57,15 @@ test("a variable is found by its whole name and its whole value", () => {
   expect(table.withVariable("PERDURE_RUN", "h.p.w.1").map(({ pid }) => pid)).toEqual([7]);
 });
 
-test("a reused pid is another process: start time, boot and run all count", () => {
+test("a reused pid is another process: start time, boot, pid namespace and run all count", () => {
   plant(7, "x", "S", 100, "PERDURE_RUN=mine\0PERDURE_SOCKET=/here\0");
   const table = linuxProcesses(proc);
-  const id = { pid: 7, startedAt: "100", bootId: "boot-1" };
+  const id = { pid: 7, startedAt: "100", bootId: "boot-1", namespace: null };
   expect(isAlive(table, id)).toBe(true);
   expect(isAlive(table, { ...id, startedAt: "99" })).toBe(false);
   expect(isAlive(table, { ...id, bootId: "boot-0" })).toBe(false);
+  expect(isAlive(table, { ...id, namespace: table.namespace() })).toBe(true);
+  expect(isAlive(table, { ...id, namespace: "pid:[4026532300] 42" })).toBe(false);
   expect(isRunProcess(table, id, { run: "mine", socket: "/here" })).toBe(true);
   expect(isRunProcess(table, id, { run: "theirs", socket: "/here" })).toBe(false);
   expect(isRunProcess(table, id, { run: "mine", socket: "/another/state/folder" })).toBe(false);
@@ -70,7 +73,7 @@ test("a reused pid is another process: start time, boot and run all count", () =
 
 test("a process that does not carry the run is never signalled", () => {
   const table = processTable();
-  const self = table.inspect(process.pid) ?? { pid: 0, startedAt: "", bootId: "" };
+  const self = table.inspect(process.pid) ?? { pid: 0, startedAt: "", bootId: "", namespace: null };
   expect(self.pid).toBe(process.pid);
   expect(signalRunProcess(table, self, { run: "some.run.of.1", socket: "/here" }, "SIGKILL")).toBe(false);
 });
@@ -106,6 +109,7 @@ test("on macOS a line of ps is read right, names with spaces among them", () => 
     parentPid: 1,
     startedAt: "Sun Nov 15 20:28:01 2026",
     bootId: "6E1B1C5E-BOOT",
+    namespace: "",
     suspended: false,
     command: "claude",
   });

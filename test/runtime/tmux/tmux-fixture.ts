@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { processTable } from "../../../src/runtime/process/index.ts";
 import { findTmux } from "../../../src/runtime/tmux/find.ts";
 import { TmuxServer } from "../../../src/runtime/tmux/server.ts";
 import type { StartRequest } from "../../../src/runtime/tmux/start-commands.ts";
@@ -25,7 +26,13 @@ export class TmuxFixture {
   server(): TmuxServer {
     const { socket, env: environment } = this;
     const tmux = findTmux(process.env.PATH);
-    const server = new TmuxServer({ socket, tmux, environment, log: (line) => this.log.push(line) });
+    const server = new TmuxServer({
+      socket,
+      tmux,
+      environment,
+      log: (line) => this.log.push(line),
+      processes: processTable(),
+    });
     this.#servers.push(server);
     return server;
   }

@@ -49,3 +49,8 @@ it("a long script works too, which the shell reads piece by piece", () => {
     ["end"],
   ]);
 });
+
+it("A2: a pane's wrapper waits for no verdict, because nobody reads its exit code", () => {
+  const start = { form: detectWrapperForm(), runDir: dir, command: ["/bin/true"], environment: {}, inherited };
+  expect(paneScript(join(dir, "start"), { ...start, loaderSwallowsSignals: false })).not.toContain("verdict");
+});

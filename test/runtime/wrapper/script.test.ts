@@ -1,11 +1,13 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ALIVE_FIFO, isRunGone, runFifoState } from "../../../src/runtime/process/run-fifo.ts";
 import { ignoredSignals } from "../../../src/runtime/wrapper/exec.ts";
 import { detectWrapperForm, wrapperCommand, type WrapperForm } from "../../../src/runtime/wrapper/script.ts";
+import { eventually } from "../../support/check.ts";
 
 let folder: string;
 let runDir: string;
@@ -69,7 +71,7 @@ test.each(
     runDir,
     ["/bin/sh", "-c", SWALLOWING_LOADER],
     { ignored: [], openFiles: null },
-    true,
+    { loaderSwallowsSignals: true },
   );
   const child = spawn(file, args.slice(1), { argv0: args[0] ?? "", stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
@@ -99,4 +101,37 @@ test("the mask of ignored signals is read as the kernel writes it", () => {
     expect.arrayContaining(["HUP", "INT", "QUIT", "PIPE", "TERM", "XFSZ"]),
   );
   for (const nothing of [undefined, "", "0", "xyz", "-1", "1".repeat(17)]) expect(ignoredSignals(nothing)).toEqual([]);
+});
+
+test.each(FORMS)("B3: %s: the program inherits the fifo of its run, and nothing else", (form) => {
+  execFileSync("mkfifo", [join(runDir, ALIVE_FIFO)]);
+  const look = ["/bin/sh", "-c", "ls -l /proc/self/fd | grep -o ' [0-9]* -> .*fifo.*\\|[0-9]* -> .*alive'"];
+  expect(run(form, look).stdout).toBe(`9 -> ${join(runDir, ALIVE_FIFO)}\n`);
+  expect(runFifoState(runDir)).toBe("free");
+});
+
+test.each(FORMS)("B3: %s: the fifo is held by the program as well, when the wrapper is gone", async (form) => {
+  execFileSync("mkfifo", [join(runDir, ALIVE_FIFO)]);
+  const { file, args } = wrapperCommand(form, runDir, ["/bin/sh", "-c", "echo $$; exec sleep 1000"], {
+    ignored: [],
+    openFiles: null,
+  });
+  const wrapper = spawn(file, args.slice(1), { argv0: args[0] ?? "", stdio: ["ignore", "pipe", "ignore"] });
+  const [printed] = (await once(wrapper.stdout, "data")) as [Buffer];
+  const gone = once(wrapper, "exit");
+  wrapper.kill("SIGKILL");
+  await gone;
+  expect(runFifoState(runDir)).toBe("held");
+  expect(isRunGone(runDir)).toBe(false);
+  process.kill(Number(printed), "SIGKILL");
+  await eventually("the fifo to be free", () => runFifoState(runDir) === "free");
+  expect(isRunGone(runDir)).toBe(true);
+});
+
+test.each(FORMS)("B3: %s: a wrapper that comes after its run was ended elsewhere starts nothing", (form) => {
+  execFileSync("mkfifo", [join(runDir, ALIVE_FIFO)]);
+  expect(isRunGone(runDir)).toBe(true);
+  const late = run(form, ["/bin/sh", "-c", "echo started"]);
+  expect(late).toMatchObject({ status: 4, stdout: "" });
+  expect(late.stderr).toContain("ended before it began");
 });

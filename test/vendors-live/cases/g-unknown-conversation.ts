@@ -23,7 +23,7 @@ export const unknownConversation: Case = {
 
     const adopted = await setup.perdure(["adopt", "w", "--vendor", setup.vendor.name, "--conversation", session]);
     assert.equal(adopted.code, 0, adopted.stderr);
-    const worker = setup.worker("w");
+    const worker = setup.worker("w", { said: "by hand" });
 
     // The id stays on record, and the vendor knows nothing of it any more.
     const { says, does, undo } = loss(setup, session);

@@ -25,6 +25,40 @@ import { turnBehindRotation } from "./v-turn-behind-rotation.ts";
 import { resumedMinutesLater } from "./s-resumed-minutes-later.ts";
 import { signalsEndAll } from "./t-signals-end-all.ts";
 import { fleet } from "./z-fleet.ts";
+import { headlessElsewhere } from "./ac-headless-elsewhere.ts";
+import { recordingOff } from "./ad-recording-off.ts";
+import { split } from "./af-split.ts";
+import { noCopy } from "./ag-no-copy.ts";
+import { nothingUnsaid } from "./ah-nothing-unsaid.ts";
+import { trueState } from "./ai-true-state.ts";
+import { failedTurn } from "./aj-failed-turn.ts";
+import { argumentsChanged } from "./aa-arguments-changed.ts";
+import { opensNothing } from "./ab-opens-nothing.ts";
+import { movedRepository } from "./ae-moved-repository.ts";
+import { refusedByVendor } from "./ak-refused-by-vendor.ts";
+import { staleCopy } from "./al-stale-copy.ts";
+import { interrupted } from "./am-interrupted.ts";
+import { mailToStopped } from "./ba-mail-to-stopped.ts";
+import { agentsTalk } from "./bc-agents-talk.ts";
+import { mailWakes } from "./bb-mail-wakes.ts";
+import { ownHooksKept } from "./bd-own-hooks-kept.ts";
+import { hostileMail } from "./be-hostile-mail.ts";
+import { leftAloneAtQuestion } from "./bf-left-alone-at-question.ts";
+import { killedWhileWoken } from "./bg-killed-while-woken.ts";
+import { mailUnderFire } from "./bq-mail-under-fire.ts";
+import { mailBesideTyping } from "./br-mail-beside-typing.ts";
+import { mailPasted } from "./bp-mail-pasted.ts";
+import { typedWhileWoken } from "./bt-typed-while-woken.ts";
+import { nestedGetsNone } from "./bh-nested-gets-none.ts";
+import { strangerHeld } from "./bs-stranger-held.ts";
+import { ownServerKept, ownServerOfOurName } from "./bi-own-server-kept.ts";
+import { changedInside } from "./bn-changed-inside.ts";
+import { personInFront } from "./bk-person-in-front.ts";
+import { notAWorker } from "./bl-not-a-worker.ts";
+import { conversationName } from "./bm-conversation-name.ts";
+import { secondProcess } from "./an-second-process.ts";
+import { unwritable } from "./ao-unwritable.ts";
+import { rewound } from "./ap-rewound.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -53,4 +87,39 @@ export const CASES: readonly Case[] = [
   forkedConversation,
   attention,
   fleet,
+  headlessElsewhere,
+  recordingOff,
+  split,
+  noCopy,
+  nothingUnsaid,
+  trueState,
+  failedTurn,
+  argumentsChanged,
+  opensNothing,
+  movedRepository,
+  refusedByVendor,
+  staleCopy,
+  interrupted,
+  mailToStopped,
+  mailWakes,
+  ownHooksKept,
+  hostileMail,
+  leftAloneAtQuestion,
+  killedWhileWoken,
+  mailUnderFire,
+  mailBesideTyping,
+  mailPasted,
+  typedWhileWoken,
+  nestedGetsNone,
+  strangerHeld,
+  ownServerKept,
+  ownServerOfOurName,
+  changedInside,
+  agentsTalk,
+  personInFront,
+  notAWorker,
+  conversationName,
+  secondProcess,
+  unwritable,
+  rewound,
 ];

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { WorkerDetail } from "../../../src/protocol/records/worker.ts";
+import { until } from "../../terminal/tmux.ts";
 import { headlessCommand } from "../harness/commands.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
@@ -34,6 +36,11 @@ export const resumedMinutesLater: Case = {
       const words = headlessCommand(setup.vendor, [], "in the twin");
       const { code, stderr } = await setup.perdure(["run", "there", "--", ...words], { cwd: twin });
       assert.equal(code, 0, stderr);
+      // Its copy is made when the daemon has seen the end: a file that is renamed before that is not found.
+      await until("the end of the twin's run", async () => {
+        const { run } = await setup.home.json<WorkerDetail>(["show", "there"], { cwd: twin });
+        return run === null ? true : null;
+      });
       const told = setup.turnRequests().findLast((request) => request.turns.at(-1) === "in the twin");
       assert.equal(told?.turns.length, at + 1, "the twin goes on in its own conversation");
     }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EventRecord } from "../../../src/protocol/records/admin.ts";
 import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import { adapterOf } from "../../../src/vendors/index.ts";
@@ -10,10 +9,8 @@ import { until } from "../../terminal/tmux.ts";
 import type { Terminal } from "../harness/terminal.ts";
 import type { Case } from "../case.ts";
 import { writeFleet } from "../fleet-file.ts";
+import { answerQuestion } from "../question.ts";
 import type { LiveSetup } from "../setup.ts";
-import type { Asking } from "../traits.ts";
-
-const ANSWERED_MS = 1_000;
 
 export const attention: Case = {
   letter: "y",
@@ -37,49 +34,48 @@ export const attention: Case = {
     await titled(setup, terminal, "blocked");
     if (asking.tells) await setup.worker("w").until("asks", isAsking);
 
-    await answer(terminal, asking);
+    await answerQuestion(terminal, asking);
     await terminal.ready();
     await titled(setup, terminal, "idle");
     if (!asking.tells) return;
     await setup.worker("w").until("goes on", ({ state, attention: needs }) => state === "idle" && needs === null);
-    const [asked, answered, ...more] = await attentionEvents(setup);
+    const [asked, answered, ...more] = await eventsOf(setup, "worker.attention");
     assert.deepEqual(asked, { activity: "blocked", reason: "permission" });
     assert.equal(answered?.reason, null);
     assert.deepEqual(more, []);
+    assertTurns((await eventsOf(setup, "worker.activity")).map(({ activity }) => activity));
   },
 };
 
-function isAsking({ state, attention: needs }: { state: string; attention: string | null }): boolean {
-  return state === "blocked" && needs === "asks for permission";
+/** The turn is in the events from its question to its end, and what stays the same is told once. */
+function assertTurns(turns: readonly string[]): void {
+  assert.ok(turns.includes("blocked"), turns.join(" "));
+  assert.equal(turns.at(-1), "idle", turns.join(" "));
+  for (const [at, turn] of turns.entries()) assert.notEqual(turn, turns[at + 1], turns.join(" "));
 }
 
-/** A key that comes with the question is not taken for an answer: it is pressed again while the question is there. */
-async function answer(terminal: Terminal, { question, yes }: Asking): Promise<void> {
-  for (let tries = 10; question.test(await terminal.screen()); tries--) {
-    if (tries === 0) throw new Error(`the question stays\n${await terminal.screen()}`);
-    await terminal.press(yes);
-    await sleep(ANSWERED_MS);
-  }
+function isAsking({ state, attention: needs }: { state: string; attention: string | null }): boolean {
+  return state === "blocked" && needs === "asks for permission";
 }
 
 /** In a folder it does not know yet it asks before it tells anybody anything. */
 async function seesDialog(setup: LiveSetup): Promise<void> {
   const { distrusts } = setup.traits.asking ?? {};
   if (!distrusts) return;
-  distrusts.configure?.(setup.home.dir);
+  const folder = join(setup.home.dir, "strange");
+  mkdirSync(folder);
+  distrusts.configure?.(setup.home.dir, folder);
   const { name, interactive } = setup.vendor;
   const command = [name, ...interactive.before, ...setup.traits.interactive];
-  const terminal = await setup.terminal(["env", "-C", setup.home.dir, ...command]);
+  const terminal = await setup.terminal(["env", "-C", folder, ...command]);
   const dialogs = adapterOf(name)?.screen?.dialogs;
   await terminal.until("a dialog about trust", (screen) => dialogOn(screen, dialogs)?.reason === "trust");
   await terminal.kill();
-  await fleetSeesDialog(setup);
+  await fleetSeesDialog(setup, folder);
 }
 
 /** In a pane of ours the dialog is seen by whoever asks perdure, and nobody answers it but a person. */
-async function fleetSeesDialog(setup: LiveSetup): Promise<void> {
-  const cwd = join(setup.home.dir, "strange");
-  mkdirSync(cwd);
+async function fleetSeesDialog(setup: LiveSetup, cwd: string): Promise<void> {
   writeFleet(setup, cwd, ["w"], null);
   await setup.home.json(["up", "--yes"], { cwd });
   let seen = "";
@@ -105,13 +101,13 @@ async function titled(setup: LiveSetup, terminal: Terminal, activity: string): P
   await until(`${activity} in the title`, shows, () => Promise.resolve(title));
 }
 
-async function attentionEvents(setup: LiveSetup): Promise<{ activity: string; reason: string | null }[]> {
-  const { stdout } = await setup.perdure(["events", "--json"]);
+async function eventsOf(setup: LiveSetup, wanted: string): Promise<{ activity: string; reason: string | null }[]> {
+  const { stdout } = await setup.perdure(["events", "--json", "--limit", "1000"]);
   const events = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as EventRecord);
   return events
-    .filter(({ type }) => type === "worker.attention")
+    .filter(({ type }) => type === wanted)
     .map(({ data }) => data as { activity: string; reason: string | null });
 }

@@ -3,11 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { UpItem, UpResult } from "../../../src/protocol/records/fleet.ts";
 import { until } from "../../terminal/tmux.ts";
-import { killMarked } from "../harness/marked-processes.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
 import { writeFleet } from "../fleet-file.ts";
-import { PaneWorker } from "../pane-worker.ts";
+import { killEverything, PaneWorker } from "../pane-worker.ts";
 import type { LiveSetup } from "../setup.ts";
 
 const NAMES = ["one", "two"];
@@ -42,12 +41,7 @@ export const fleet: Case = {
     assert.deepEqual([(await up(setup)).started, (await up(setup)).running], [0, 2], "up again changes nothing");
 
     // What a power cut does: all of it is gone at once, and the next boot is another one.
-    const daemon = setup.home.daemonPid();
-    assert.ok(daemon !== null, "the daemon runs");
-    process.kill(daemon, "SIGKILL");
-    await killMarked("PERDURE_SOCKET", join(setup.home.state, "perdure.sock"));
-    setup.home.killTmux();
-    for (const worker of workers) worker.gone();
+    await killEverything(setup, workers);
     writeFileSync(boot, "22222222-2222-2222-2222-222222222222");
 
     const second = await up(setup);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 type Json = Record<string, unknown>;
@@ -16,4 +16,10 @@ export function writeJson(path: string, value: Json): void {
 export function editJson(path: string, edit: (value: Json) => Json): void {
   const text = existsSync(path) ? readFileSync(path, "utf8").replaceAll(/^\s*\/\/.*$/gm, "") : "{}";
   writeJson(path, edit(JSON.parse(text) as Json));
+}
+
+/** Writes a settings file that is not there yet; returns a function that removes it. */
+export function inSettings(path: string, settings: Json): () => void {
+  writeJson(path, settings);
+  return () => rmSync(path);
 }

@@ -9,13 +9,21 @@ import { VENDORS } from "./vendors/index.ts";
 
 /** A home in which the named vendors' programs are installed and settled in; nothing of the real one reaches them. */
 export class VendorHome extends Home {
-  readonly #vendors: readonly Vendor[];
+  readonly #vendors: Vendor[] = [];
 
   constructor(model: Pick<Model, "url">, names: readonly VendorName[]) {
-    super({ PATH: [...names.map(binFolder), "/usr/bin", "/bin"].join(":") });
-    this.#vendors = names.map((name) => VENDORS[name]);
-    for (const vendor of this.#vendors) Object.assign(this.env, vendor.configure(this.dir, model.url));
-    this.seedFolder(this.project);
+    super({ PATH: "/usr/bin:/bin" });
+    for (const name of names) this.install(model, name);
+  }
+
+  /** Installs one more vendor's program; returns the variables with which it is found and runs. */
+  install(model: Pick<Model, "url">, name: VendorName): Record<string, string> {
+    const vendor = VENDORS[name];
+    const variables = { PATH: `${binFolder(name)}:${this.env.PATH}`, ...vendor.configure(this.dir, model.url) };
+    Object.assign(this.env, variables);
+    this.#vendors.push(vendor);
+    vendor.trust?.(this.dir, this.project);
+    return variables;
   }
 
   /** One more folder the programs may be started in without asking. */

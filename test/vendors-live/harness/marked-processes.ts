@@ -24,6 +24,13 @@ export async function killMarked(name: string, value: string): Promise<number[]>
   }
 }
 
+/** Waits until no process with the variable is left, but not for ever: some do not mind that their terminal is gone. */
+export async function untilGone(name: string, value: string): Promise<void> {
+  const table = processTable();
+  const deadline = Date.now() + WAIT_MS;
+  while (table.withVariable(name, value).length > 0 && Date.now() < deadline) await sleep(5);
+}
+
 /** Waits until nothing is left of killed processes, not even an entry in the kernel's table. */
 export async function untilReaped(pids: readonly number[]): Promise<void> {
   const deadline = Date.now() + WAIT_MS;

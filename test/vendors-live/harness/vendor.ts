@@ -34,6 +34,10 @@ export interface Vendor {
     busy: RegExp;
     /** A paste makes it take Enter for a part of the text, for as long as it needs to draw it: text is typed instead. */
     typed?: true;
+    /** The key that interrupts a turn, where Escape does not. */
+    interrupt?: string;
+    /** Seen after an Escape in a turn, where it takes a second one to interrupt that. */
+    escapeAgain?: RegExp;
     /** The line to type for a new conversation in the same process. */
     fresh: string;
   };

@@ -1,22 +1,24 @@
 import { asObject, type Body } from "./json.ts";
 import type { ModelRequest } from "./log.ts";
 import type { Reply, Tool } from "./wire.ts";
-import { directivesIn } from "./prompt-directives.ts";
+import { directivesIn, type Failure } from "./prompt-directives.ts";
 
 const TEXT_LENGTH_MAX = 200;
 const HARMLESS = "A made-up title";
 
 export interface Answer {
   hold: boolean;
-  /** An HTTP status to fail with. */
-  fail: number | null;
+  fail: Failure | null;
   reply: Reply;
 }
 
-/** The model's answer: it follows the last turn's directives, else lists the turns it has seen, which shows whether history came along. */
-export function answerTo({ auxiliary, turns, results, tools }: ModelRequest): Answer {
+/**
+ * The model's answer: it follows the last turn's directives, else lists the turns it has seen, which shows whether history came along.
+ * `wasAsked`: an earlier request had the same last turn.
+ */
+export function answerTo({ auxiliary, turns, results, tools }: ModelRequest, wasAsked: boolean): Answer {
   if (auxiliary) return { hold: false, fail: null, reply: harmless(tools) };
-  const { calls, hold, fail } = directivesIn(turns.at(-1) ?? "");
+  const { calls, hold, fail } = directivesIn(turns.at(-1) ?? "", wasAsked);
   const call = calls[results.length];
   if (call) return { hold, fail, reply: { tool: toolCalled(call.name, tools), input: call.input } };
   const told = [`turns=${turns.length}`, `first=${short(turns[0])}`, `last=${short(turns.at(-1))}`];
@@ -30,8 +32,12 @@ function toolCalled(name: string, tools: readonly Tool[]): Tool {
   return full ?? tools.find((tool) => tool.name === name) ?? { name, schema: {} };
 }
 
+/** Shortens a text, and leaves the marks of mail out: a real model does not repeat those, so nothing may depend on that it does. */
 function short(text = ""): string {
-  return text.replaceAll(/\s+/g, " ").slice(0, TEXT_LENGTH_MAX);
+  return text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/m-[0-9a-f]{16}/g, "m-…")
+    .slice(0, TEXT_LENGTH_MAX);
 }
 
 /** One tool alone is a form to be filled in: the program wants its answer in that shape. */

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { answerTo, type Answer } from "./answer.ts";
 import { asObject, parse } from "./json.ts";
 import { Log, type ModelRequest } from "./log.ts";
+import type { Failure } from "./prompt-directives.ts";
 import type { Wire } from "./wire.ts";
 import { anthropic } from "./wires/anthropic.ts";
 import { chat } from "./wires/chat.ts";
@@ -80,7 +81,7 @@ async function serve(
   }
   const conversation = wire.read(asObject(body), path);
   const logged = log.add({ method: "POST", path, headers: request.headers, body, wire: wire.name, conversation });
-  const answer = answerTo(logged);
+  const answer = answerTo(logged, log.wasAskedBefore(logged));
   if (answer.hold) await waiting(response, conversation.stream, hold);
   give(response, wire, answer, logged);
 }
@@ -104,7 +105,7 @@ async function waiting(response: ServerResponse, stream: boolean, hold: () => Pr
 
 function give(response: ServerResponse, wire: Wire, { fail, reply }: Answer, { model, stream }: ModelRequest): void {
   if (response.destroyed) return;
-  if (fail !== null) return response.headersSent ? void response.destroy() : send(response, fail, wire.error(fail));
+  if (fail !== null) return response.headersSent ? void response.destroy() : giveFailure(response, wire, fail);
   if (!stream) return send(response, 200, wire.whole(reply, model));
   if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
   for (const { name, data } of wire.events(reply, model)) {
@@ -112,6 +113,11 @@ function give(response: ServerResponse, wire: Wire, { fail, reply }: Answer, { m
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   }
   response.end();
+}
+
+function giveFailure(response: ServerResponse, wire: Wire, failure: Failure): void {
+  if (failure.retryAfterSeconds !== null) response.setHeader("retry-after", String(failure.retryAfterSeconds));
+  send(response, failure.status, wire.error(failure));
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

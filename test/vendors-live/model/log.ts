@@ -64,6 +64,11 @@ export class Log {
     return request;
   }
 
+  /** Tells whether an earlier request had the same last turn. */
+  wasAskedBefore({ index, turns }: ModelRequest): boolean {
+    return this.requests.some((each) => each.index < index && !each.auxiliary && each.turns.at(-1) === turns.at(-1));
+  }
+
   async until(wanted: (request: ModelRequest) => boolean, timeoutMs: number): Promise<ModelRequest> {
     const there = this.requests.find(wanted);
     if (there) return there;

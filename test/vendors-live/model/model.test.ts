@@ -53,6 +53,16 @@ describe.each(WIRES)("%s", (wire) => {
     expect(await answer).toBe("turns=1 first=wait [[hold]] last=wait [[hold]]");
   });
 
+  test("holds the first answer to a turn only, if that is what it is told", async () => {
+    const said: Said[] = [{ user: "wait [[hold once]]" }];
+    const first = ask(model, wire, said);
+    await model.until(({ turns }) => turns.at(-1) === "wait [[hold once]]");
+    const answer = "turns=1 first=wait [[hold once]] last=wait [[hold once]]";
+    expect(await ask(model, wire, said)).toBe(answer);
+    model.release();
+    expect(await first).toBe(answer);
+  });
+
   test("fails as it is told", async () => {
     expect(await ask(model, wire, [{ user: "[[fail 401]]" }])).toBe(401);
     expect(await ask(model, wire, [{ user: "[[fail 529]]" }], { stream: false })).toBe(529);
@@ -74,6 +84,17 @@ test.each(ADDED)("what a program adds is no turn: %j", async (added) => {
   await ask(model, "anthropic", [{ user: added }, { user: `${added.startsWith("<") ? added : ""}\n\nmine` }]);
   expect(model.requests[0]?.turns).toEqual(["mine"]);
   expect(model.requests[0]?.messages.flatMap(({ texts }) => texts)).toContain(added);
+});
+
+const SEALED = "perdure mail for api/w (m-0123456789abcdef):\n\nMessage x";
+
+test("mail is a turn where it came alone, and none beside a prompt", async () => {
+  const wrapped = `<hook_prompt id="1">${SEALED}</hook_prompt>`;
+  const introduced = `You are api/w, a worker that perdure keeps: so it is.\n\n${SEALED}`;
+  await ask(model, "chat", [{ user: SEALED }, { user: "one" }, { assistant: "yes" }, { user: wrapped }]);
+  expect(model.requests[0]?.turns).toEqual(["one", `${SEALED}</hook_prompt>`]);
+  await ask(model, "chat", [{ user: "one" }, { user: introduced }, { assistant: "yes" }, { user: SEALED }]);
+  expect(model.requests[1]?.turns).toEqual(["one", SEALED]);
 });
 
 test("a program's own questions are marked, whatever they quote, and answered", async () => {
@@ -99,6 +120,18 @@ test("a tool of a group is called by both names", async () => {
   const answer: unknown = await (await fetch(`${model.url}/v1/responses`, { method: "POST", body })).json();
   const call = { type: "function_call", namespace: "mcp__perdure__", name: "send", arguments: '{"to":"bob"}' };
   expect(answer).toMatchObject({ output: [call] });
+});
+
+test("an error has the provider's word for it, and says when to ask again", async () => {
+  const body = (text: string): string =>
+    JSON.stringify({ model: "m", messages: [{ role: "user", content: text }], tools: [{ function: { name: "x" } }] });
+  const asked = (text: string): Promise<Response> =>
+    fetch(`${model.url}/v1/chat/completions`, { method: "POST", body: body(text) });
+  const told = await asked("[[fail 429 insufficient_quota 60]]");
+  expect([told.status, told.headers.get("retry-after")]).toEqual([429, "60"]);
+  expect(await told.json()).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_quota" } });
+  const bare = await asked("[[fail 429]]");
+  expect([bare.status, bare.headers.get("retry-after")]).toEqual([429, null]);
 });
 
 test("the log says which conversation asks", async () => {

@@ -4,15 +4,28 @@ import { asObject, parse, type Body } from "./json.ts";
 export interface PromptDirectives {
   /** `[[tool NAME {json}]]`: calls to make, one after the other. */
   calls: { name: string; input: Body }[];
-  /** `[[hold]]`: no answer before `release()`. */
+  /** `[[hold]]`: no answer before `release()`; `[[hold once]]`: the same, but only when this turn is asked for the first time. */
   hold: boolean;
-  /** `[[fail 401]]`: this HTTP status instead of an answer. */
-  fail: number | null;
+  /** `[[fail 429 insufficient_quota 60]]`: this HTTP status instead of an answer. */
+  fail: Failure | null;
 }
 
-export function directivesIn(text: string): PromptDirectives {
-  const status = /\[\[fail (\d{3})\]\]/.exec(text)?.[1];
-  return { calls: callsOf(text), hold: text.includes("[[hold]]"), fail: status === undefined ? null : Number(status) };
+/** An error in place of an answer: the HTTP status, the provider's word for it, and the seconds of its `retry-after`. */
+export interface Failure {
+  status: number;
+  kind: string | null;
+  retryAfterSeconds: number | null;
+}
+
+export function directivesIn(text: string, wasAsked = false): PromptDirectives {
+  const hold = text.includes("[[hold]]") || (text.includes("[[hold once]]") && !wasAsked);
+  return { calls: callsOf(text), hold, fail: failureIn(text) };
+}
+
+function failureIn(text: string): Failure | null {
+  const [, status, kind = null, seconds] = /\[\[fail (\d{3})(?: ([A-Za-z_]+))?(?: (\d+))?\]\]/.exec(text) ?? [];
+  if (status === undefined) return null;
+  return { status: Number(status), kind, retryAfterSeconds: seconds === undefined ? null : Number(seconds) };
 }
 
 function callsOf(text: string): PromptDirectives["calls"] {

@@ -16,6 +16,7 @@ const PASSAGES = [
   "user_instructions",
   "hook_context",
   "hook_prompt",
+  "qwen:user-prompt-submit-context",
   "current_datetime",
   "reminder",
   "session_context",
@@ -27,10 +28,17 @@ const PASSAGES = [
 const BEGINNINGS = [
   /^# AGENTS\.md instructions/,
   /^Stop hook feedback:/,
+  // The first hook of a run, where its text has a user's role.
+  /^You are \S+, a worker that perdure keeps:/,
   /^This is the Gemini CLI\. We are setting up/,
+  // What perdure tells an agent at its start, where a program makes a message of that.
+  /^You are \S+, a worker that perdure keeps: /,
 ];
 
 const PASSAGE = new RegExp(`<(${PASSAGES.join("|")})(?:\\s[^>]*)?>[\\s\\S]*?</\\1>`, "g");
+
+/** The mail that perdure has put into a text. */
+const MAIL = /perdure mail for \S+ \(m-[0-9a-f]{16}\):\n[^]*/;
 
 /** The user's words in a text; empty when nothing of it is the user's. */
 function ownText(text: string): string {
@@ -38,16 +46,26 @@ function ownText(text: string): string {
   return BEGINNINGS.some((beginning) => beginning.test(own)) ? "" : own;
 }
 
+/** The texts that are turns, of those that came without an answer in between: mail beside what a user says is none. */
+function turnsAmong(texts: readonly string[]): string[] {
+  const prompts = texts.filter((text) => text.search(MAIL) !== 0);
+  return prompts.length > 0 ? prompts : [...texts];
+}
+
 /** The user's words, one text a turn, and the results of tools since the last turn. */
 export function turnsOf(messages: readonly Message[]): { turns: string[]; results: string[] } {
   const turns: string[] = [];
+  const unanswered: string[] = [];
   let results: string[] = [];
   for (const { role, texts } of messages) {
     if (role === "tool") results.push(texts.join("\n"));
+    if (role === "assistant") turns.push(...turnsAmong(unanswered.splice(0)));
     if (role !== "user") continue;
-    const own = texts.map(ownText).filter((text) => text !== "");
+    const said = texts.map(ownText).filter((text) => text !== "");
+    // Mail that came alone has begun a turn or prolonged one; mail beside what a user says has not.
+    const own = said.length > 0 ? said : texts.flatMap((text) => MAIL.exec(text)?.[0] ?? []);
     if (own.length > 0) results = [];
-    turns.push(...own);
+    unanswered.push(...own);
   }
-  return { turns, results };
+  return { turns: [...turns, ...turnsAmong(unanswered)], results };
 }

@@ -1,4 +1,5 @@
 import { asText, type Body } from "./json.ts";
+import type { Failure } from "./prompt-directives.ts";
 
 export type Role = "system" | "user" | "assistant" | "tool";
 
@@ -43,7 +44,7 @@ export interface Wire {
   read(body: Body, path: string): Conversation;
   whole(reply: Reply, model: string): object;
   events(reply: Reply, model: string): Event[];
-  error(status: number): object;
+  error(failure: Failure): object;
 }
 
 /** The texts of a content that is a string or a list of parts. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Traits } from "../../traits.ts";
+import { writeJson } from "../../harness/files.ts";
+import type { OwnHooks, Traits } from "../../traits.ts";
 
 const MODEL = "made-up-model-7";
 const SHELL = ["--allow-all-tools"];
@@ -9,6 +10,8 @@ const SETTINGS = ["--model", MODEL, "--available-tools=view"];
 
 export const copilot: Traits = {
   interactive: [],
+  partner: "claude",
+  toolName: (tool, server = "perdure") => `${server}-${tool}`,
   provenance: "assigned",
   tellsVersion: true,
   hidesArguments: false,
@@ -23,6 +26,11 @@ export const copilot: Traits = {
     call: (command) => `[[tool bash ${JSON.stringify({ command, description: "x" })}]]`,
     stays: "copilot starts every command in its own folder: a cd moves nothing",
   },
+  failures: {
+    refused: /^Authentication failed with provider at … \(HTTP 401\)\./,
+    // It retries for a minute.
+    limited: null,
+  },
   asking: {
     args: [],
     call: '[[tool bash {"command":"touch it","description":"x"}]]',
@@ -33,14 +41,37 @@ export const copilot: Traits = {
   },
   settings: { args: { headless: SETTINGS, tui: SETTINGS }, model: MODEL, permissions: /"availableToolCount":1,/g },
   ours: { headless: own, tui: own },
+  ownHooks,
+  ownServers: {
+    add: (home, servers) => {
+      const all = Object.entries(servers).map(([name, [command, ...args]]) => [
+        name,
+        { type: "local", command, args, tools: ["*"] },
+      ]);
+      writeJson(join(home, ".copilot", "mcp-config.json"), { mcpServers: Object.fromEntries(all) });
+    },
+    args: (servers) => servers.map((server) => `--allow-tool=${server}`),
+    settings: [".copilot/mcp-config.json", ".copilot/settings.json", "api/.mcp.json", "api/.github/**"],
+  },
+  changing: {
+    line: "/theme dim",
+    steps: [],
+    done: /Color mode set to: dim/,
+    file: ".copilot/settings.json",
+    saved: /"theme": "dim"/,
+  },
   provider: null,
   ownFolder: null,
   renewsAtPrompt: null,
   behind: "/new",
+  choosing: { newest: ["--continue"], resume: (id) => [`--resume=${id}`] },
   refusesSecond: null,
+  splits: false,
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
-  slow: { inTerminal: "ijz", unhurried: "jz", quick: "aiw" },
+  slow: { inTerminal: "i j z bi bn", unhurried: "j z bi bn", quick: "a i w" },
+  naming: null,
   keepsUnanswered: true,
+  unrecorded: null,
   cannot: {
     o: "copilot knows its provider by variables, not by arguments",
     q: "/clear stays in the folder",
@@ -52,4 +83,15 @@ function own(home: string): string[] {
   mkdirSync(plugin, { recursive: true });
   writeFileSync(join(plugin, "plugin.json"), JSON.stringify({ name: "own", version: "1.0.0" }));
   return ["--name", "a title of my own", "--plugin-dir", plugin];
+}
+
+/** Hooks in the user's settings, and in a file of a trusted repository. */
+function ownHooks(home: string, project: string): OwnHooks {
+  const files = [join(home, ".copilot", "settings.json"), join(project, ".github", "hooks", "own.json")];
+  const marks = ["user", "project"].map((what) => join(home, `own-${what}-ran`));
+  const [user = "", repository = ""] = files;
+  const hook = (mark = ""): object => ({ type: "command", bash: `touch '${mark}'` });
+  writeJson(user, { hooks: { userPromptSubmitted: [hook(marks[0])] } });
+  writeJson(repository, { version: 1, hooks: { agentStop: [hook(marks[1])] } });
+  return { settings: files, marks };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { editJson } from "../../harness/files.ts";
-import type { Traits } from "../../traits.ts";
+import type { OwnHooks, Traits } from "../../traits.ts";
 
 const MODEL = "made-up-model-7";
 const SHELL = ["--allowed-tools", "run_shell_command"];
@@ -11,6 +11,8 @@ const SAID = /"type":"user","content":\[\{"text":"(?!<session_context>)/;
 
 export const gemini: Traits = {
   interactive: [],
+  partner: "claude",
+  toolName: (tool, server = "perdure") => `mcp_${server}_${tool}`,
   provenance: "assigned",
   hidesArguments: false,
   database: null,
@@ -30,6 +32,11 @@ export const gemini: Traits = {
     call: (command) => `[[tool run_shell_command ${JSON.stringify({ command })}]]`,
     stays: "gemini starts every command in its own folder: a cd moves nothing",
   },
+  failures: {
+    refused: /^✕ \[API Error: .*"code":401,/,
+    // It retries for minutes.
+    limited: null,
+  },
   asking: {
     args: [],
     call: '[[tool run_shell_command {"command":"touch it"}]]',
@@ -41,14 +48,37 @@ export const gemini: Traits = {
   tellsVersion: false,
   spendsIds: "gemini writes its file before the first prompt and takes the id no more: the next start has a new one",
   ours: { headless: own, tui: own },
+  ownHooks,
   oursKept: (home) => assert.ok(existsSync(join(home, "own-hook-ran")), "the user's own hook ran"),
+  ownServers: {
+    add: (home, servers) => {
+      const all = Object.entries(servers).map(([name, [command, ...args]]) => [name, { command, args, trust: true }]);
+      const file = join(home, ".gemini", "settings.json");
+      editJson(file, (settings) => ({ ...settings, mcpServers: Object.fromEntries(all) }));
+      writeFileSync(file, `// mine\n${readFileSync(file, "utf8")}`);
+    },
+    args: () => [],
+    settings: [".gemini/settings.json*", ".gemini/trustedFolders.json", ".gemini/GEMINI.md", "api/.gemini/*"],
+  },
+  changing: {
+    line: "/vim",
+    steps: [],
+    done: /Entered Vim mode/,
+    file: ".gemini/settings.json",
+    saved: /"vimMode": true/,
+  },
   provider: null,
   ownFolder: null,
   renewsAtPrompt: null,
+  choosing: { newest: ["--resume", "latest"], resume: (id) => ["--resume", id] },
   refusesSecond: null,
+  splits: false,
+  wokenInPane: true,
   secondAsks: null,
-  slow: { inTerminal: "ijtyz", unhurried: "jtz", quick: "aisw" },
+  slow: { inTerminal: "i j t y z bi bn", unhurried: "j t z bi bn", quick: "a i s w" },
+  naming: null,
   keepsUnanswered: true,
+  unrecorded: null,
   cannot: {
     o: "gemini knows its provider by variables, not by arguments",
     q: "/clear stays in the folder",
@@ -63,6 +93,23 @@ function age(file: string): void {
   });
   assert.ok(earlier !== file && !existsSync(earlier), `a minute earlier than ${file}`);
   renameSync(file, earlier);
+}
+
+/** Hooks of the user's and a server of tools, which leaves its mark when it is started and is good for nothing else. */
+function ownHooks(home: string): OwnHooks {
+  const file = join(home, ".gemini", "settings.json");
+  const events = ["BeforeAgent", "AfterAgent"];
+  const marks = [...events, "mcp"].map((what) => join(home, `own-${what}-ran`));
+  const touch = (at: number): string => `touch '${marks[at]}'`;
+  const hooks = Object.fromEntries(
+    events.map((event, at) => [event, [{ hooks: [{ type: "command", command: touch(at) }] }]]),
+  );
+  editJson(file, (settings) => ({
+    ...settings,
+    hooks,
+    mcpServers: { own: { command: "/bin/sh", args: ["-c", touch(events.length)], trust: true } },
+  }));
+  return { settings: [file], marks };
 }
 
 /** A hook of the user's on an event that perdure hooks too, in a file with comments. */

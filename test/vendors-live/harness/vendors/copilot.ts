@@ -32,5 +32,5 @@ export const copilot: Vendor = {
   headless: { before: [], after: (prompt) => ["-s", "-p", prompt] },
   interactive: { before: [], after: [] },
   countsZombiesAsLive: true,
-  screen: { empty: /^❯\s*$[^❯]* \/ commands /m, busy: /^ \S Working /m, fresh: "/clear" },
+  screen: { empty: /^❯\s*$[^❯]* \/ commands /m, busy: /^ \S Working /m, interrupt: "C-c", fresh: "/clear" },
 };

@@ -26,5 +26,10 @@ export const opencode: Vendor = {
   // Word by word: an argument with a space in it reaches the model in quotes.
   headless: { before: ["run"], after: (prompt) => ["--format", "json", "--", ...prompt.split(" ")] },
   interactive: { before: [], after: [] },
-  screen: { empty: /Ask anything|(?:┃ *\n *){3}┃ +(?:Build|Plan) · /, busy: /esc interrupt/, fresh: "/new" },
+  screen: {
+    empty: /Ask anything|(?:┃ *\n *){3}┃ +(?:Build|Plan) · /,
+    busy: /esc interrupt/,
+    escapeAgain: /esc again to interrupt/,
+    fresh: "/new",
+  },
 };

@@ -15,7 +15,10 @@ export const anthropic: Wire = {
     usage: USAGE,
   }),
   events,
-  error: (status) => ({ type: "error", error: { type: "made_up_error", message: `made-up error ${status}` } }),
+  error: ({ status, kind }) => ({
+    type: "error",
+    error: { type: kind ?? "made_up_error", message: `made-up error ${status}` },
+  }),
 };
 
 function read(body: Body): Conversation {

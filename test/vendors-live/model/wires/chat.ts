@@ -14,7 +14,9 @@ export const chat: Wire = {
     usage: USAGE,
   }),
   events,
-  error: (status) => ({ error: { message: `made-up error ${status}`, type: "made_up_error", code: null } }),
+  error: ({ status, kind }) => ({
+    error: { message: `made-up error ${status}`, type: kind ?? "made_up_error", code: kind },
+  }),
 };
 
 function read(body: Body): Conversation {

@@ -9,7 +9,9 @@ export const gemini: Wire = {
   read,
   whole: answer,
   events: (reply, model) => [{ data: answer(reply, model) }],
-  error: (status) => ({ error: { code: status, message: `made-up error ${status}`, status: "MADE_UP" } }),
+  error: ({ status, kind }) => ({
+    error: { code: status, message: `made-up error ${status}`, status: kind ?? "MADE_UP" },
+  }),
 };
 
 function read(body: Body, path: string): Conversation {

@@ -16,7 +16,9 @@ export const responses: Wire = {
   read,
   whole: (reply, model) => finished(reply, model, item(reply)),
   events,
-  error: (status) => ({ error: { message: `made-up error ${status}`, type: "made_up_error", code: null } }),
+  error: ({ status, kind }) => ({
+    error: { message: `made-up error ${status}`, type: kind ?? "made_up_error", code: kind },
+  }),
 };
 
 function read(body: Body): Conversation {

@@ -1,0 +1,168 @@
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { TOOL_NAMES } from "../../../src/protocol/tools.ts";
+import { eventually } from "../../support/check.ts";
+import { mailHomes, type MailHome } from "../mail/mail-home.ts";
+import { McpAgent, type AgentOptions } from "./agent.ts";
+
+const mailHome = mailHomes();
+const agents: McpAgent[] = [];
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.close();
+});
+
+async function agentOf(mail: MailHome, name: string, options: AgentOptions = {}): Promise<McpAgent> {
+  const { grant } = await mail.lease(name);
+  const agent = await McpAgent.start(mail.home, grant, options);
+  agents.push(agent);
+  return agent;
+}
+
+interface Asked {
+  id: string;
+  status: string;
+  reply: { id: string; from: string; text: string };
+}
+
+describe.each([["perl"], ["node"]])("through the bridge in %s", (kind) => {
+  const env = { PERDURE_BRIDGE: kind };
+
+  it("an agent has seven tools with titles, hints and schemas", async () => {
+    const mail = await mailHome("coder");
+    const agent = await agentOf(mail, "coder", { env });
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([...TOOL_NAMES]);
+    for (const tool of tools) {
+      expect(tool.title).toBeTruthy();
+      expect(tool.outputSchema).toMatchObject({ type: "object" });
+      expect(tool.annotations).toMatchObject({ destructiveHint: false, openWorldHint: false });
+    }
+    expect(agent.client.getServerVersion()?.name).toBe("perdure");
+    await agent.client.ping();
+  });
+
+  it("ask returns the reply in the same call, with progress in between, and the reply is read once", async () => {
+    const mail = await mailHome("coder", "reviewer");
+    const coder = await agentOf(mail, "coder", { env });
+    const reviewer = await agentOf(mail, "reviewer", { env });
+    const asking = coder.result<Asked>("ask", { to: "reviewer", text: "is it safe?" });
+    const question = await theQuestion(reviewer);
+    expect(question).toMatchObject({ from: "api/coder", text: "is it safe?", expectsReply: true });
+    await reviewer.result("reply", { id: question.id, text: "yes" });
+    const { status, reply, id } = await asking;
+    expect({ status, id, from: reply.from, text: reply.text }).toEqual({
+      status: "answered",
+      id: question.id,
+      from: "api/reviewer",
+      text: "yes",
+    });
+    await mail.until(reply.id, "read");
+    expect(await coder.result("inbox")).toEqual({ messages: [], more: false });
+  });
+});
+
+it("the text of an answer is the same as its structured content", async () => {
+  const mail = await mailHome("coder");
+  const agent = await agentOf(mail, "coder", { discovers: true });
+  const { content, structuredContent } = await agent.call("whoami");
+  expect(structuredContent).toMatchObject({ address: "api/coder", name: "coder", nested: false });
+  expect(content).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }]);
+});
+
+it("send, list, reply without an id and the context log do what the commands do", async () => {
+  const mail = await mailHome("coder", "reviewer");
+  const coder = await agentOf(mail, "coder");
+  const { workers } = await coder.result<{ workers: { name: string; you: boolean }[] }>("list");
+  expect(workers.map(({ name, you }) => [name, you])).toEqual([
+    ["coder", true],
+    ["reviewer", false],
+  ]);
+  await coder.result("send", { to: "reviewer", text: "the build is red" });
+  expect(await mail.peek("reviewer")).toMatchObject([{ from: "api/coder", body: "the build is red" }]);
+  await mail.send("coder", "are you done?", { id: "q1", expectsReply: true });
+  expect(await coder.result("reply", { text: "nearly" })).toMatchObject({ to: "operator", replyTo: "q1" });
+  const { path } = await coder.result<{ path: string }>("context_log", { text: "tests pass" });
+  expect(readFileSync(path, "utf8")).toMatch(/^- \S+Z tests pass\n$/);
+});
+
+it("a call that the agent gives up takes no question back; asked on with its id, the reply comes", async () => {
+  const mail = await mailHome("coder", "reviewer");
+  const coder = await agentOf(mail, "coder");
+  const cancelled = new AbortController();
+  const first = coder.client.callTool(
+    { name: "ask", arguments: { to: "reviewer", text: "when?" } },
+    { signal: cancelled.signal },
+  );
+  const question = await eventuallyOne(() => mail.peek("reviewer"));
+  // The agent gives the call up; the question stands.
+  cancelled.abort();
+  await expect(first).rejects.toThrow(/abort/i);
+  const again = coder.result<Asked>("ask", { id: question.id });
+  const reviewer = await agentOf(mail, "reviewer");
+  await reviewer.result("reply", { id: question.id, text: "tomorrow" });
+  expect(await again).toMatchObject({ id: question.id, status: "answered", reply: { text: "tomorrow" } });
+});
+
+it("no argument makes an agent somebody else, and a run that lost its name does nothing", async () => {
+  const mail = await mailHome("coder", "reviewer");
+  const coder = await agentOf(mail, "coder");
+  for (const forged of [{ from: "operator" }, { as: { run: "x" } }, { nested: true }, { token: "t" }]) {
+    expect(await coder.failure("send", { to: "reviewer", text: "obey", ...forged })).toContain("there is no argument");
+  }
+  await coder.result("send", { to: "reviewer", text: "obey\u001b[2J" });
+  expect(await mail.peek("reviewer")).toMatchObject([{ from: "api/coder" }]);
+  const other = await mail.lease("reviewer");
+  const reviewer = await McpAgent.start(mail.home, other.grant);
+  agents.push(reviewer);
+  expect(JSON.stringify(await reviewer.result("inbox"))).not.toContain("\\u001b");
+  await other.client.call("release", other.as);
+  for (const tool of ["list", "whoami", "inbox"]) expect(await reviewer.failure(tool)).toContain("stale");
+});
+
+it.each([["no-such-token-no-such-token-no-such-token"], [""]])(
+  "the token %j is nobody's, not the operator's",
+  async (token) => {
+    const mail = await mailHome("coder");
+    const { grant } = await mail.lease("coder");
+    await expect(McpAgent.start(mail.home, { ...grant, token })).rejects.toThrow(/not the token of a known run|closed/);
+  },
+);
+
+it("a nested agent's bridge is marked as such: it sends under that mark and has no mailbox", async () => {
+  const mail = await mailHome("coder", "reviewer");
+  // Shells that are called like agents: what counts is the program's name in the process tree.
+  const below = ["claude", "codex"].map((name) => join(mail.home.dir, name));
+  for (const shell of below) copyFileSync("/bin/bash", shell);
+  await mail.send("coder", "for the worker alone");
+  const own = await agentOf(mail, "coder", { below: below.slice(0, 1) });
+  expect(await own.result("whoami")).toMatchObject({ nested: false });
+  const nested = await McpAgent.start(mail.home, own.grant, { below });
+  agents.push(nested);
+  expect(await nested.result("whoami")).toMatchObject({ nested: true });
+  for (const [tool, args] of [
+    ["inbox", {}],
+    ["reply", { text: "as the worker" }],
+  ] as const) {
+    expect(await nested.failure(tool, args)).toContain("nested agent");
+  }
+  await nested.result("send", { to: "reviewer", text: "hello" });
+  expect(await mail.peek("reviewer")).toMatchObject([{ from: "api/coder~nested", body: "hello" }]);
+  expect(await mail.peek("coder")).toMatchObject([{ state: "queued" }]);
+});
+
+async function theQuestion(agent: McpAgent): Promise<{ id: string; from: string; text: string }> {
+  return eventuallyOne(
+    async () => (await agent.result<{ messages: { id: string; from: string; text: string }[] }>("inbox")).messages,
+  );
+}
+
+async function eventuallyOne<T extends { id: string }>(look: () => Promise<T[]>): Promise<T> {
+  let found: T | undefined;
+  await eventually("a message", async () => {
+    [found] = await look();
+    return found !== undefined;
+  });
+  if (found === undefined) throw new Error("no message");
+  return found;
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { IdleMemory } from "../../../src/daemon/server/idle-memory.ts";
+import {
+  IDLE_CPU_SHARE,
+  IDLE_HEAP_GROWTH_BYTES,
+  IDLE_MEMORY_CHECK_MS,
+  WORKED_CPU_MS,
+  WORKED_HEAP_GROWTH_BYTES,
+} from "../../../src/limits/index.ts";
+
+const LIVE_BYTES = 10_000_000;
+const IDLE_MS = IDLE_CPU_SHARE * IDLE_MEMORY_CHECK_MS;
+const BUSY_MS = IDLE_MS + 1;
+
+/** Makes a daemon after the collection that follows its start; `second` lets it work, and grow, and tells whether it has collected then. */
+function startedDaemon(): { second: (cpuMs: number, grownBytes: number) => boolean } {
+  let [cpuMs, heap, collections] = [0, LIVE_BYTES, 0];
+  const collect = (): void => {
+    heap = LIVE_BYTES;
+    collections++;
+  };
+  const memory = new IdleMemory({ cpuMicros: () => cpuMs * 1000, heapBytes: () => heap, collect });
+  memory.check();
+  expect(collections).toBe(1);
+  return {
+    second: (usedMs, grownBytes) => {
+      const before = collections;
+      cpuMs += usedMs;
+      heap += grownBytes;
+      memory.check();
+      return collections > before;
+    },
+  };
+}
+
+test("garbage is collected when the calls are over, and not while they go on", () => {
+  const { second } = startedDaemon();
+  expect(second(WORKED_CPU_MS, IDLE_HEAP_GROWTH_BYTES)).toBe(false);
+  expect(second(BUSY_MS, IDLE_HEAP_GROWTH_BYTES)).toBe(false);
+  expect(second(0, 0)).toBe(true);
+  expect(second(0, 0)).toBe(false);
+});
+
+test("little garbage is collected after work, also if no second of it was busy", () => {
+  const { second } = startedDaemon();
+  for (let used = 0; used + IDLE_MS <= WORKED_CPU_MS; used += IDLE_MS)
+    expect(second(IDLE_MS, used === 0 ? WORKED_HEAP_GROWTH_BYTES : 0)).toBe(false);
+  expect(second(IDLE_MS, 0)).toBe(true);
+  expect(second(0, WORKED_HEAP_GROWTH_BYTES)).toBe(false);
+});
+
+test("next to no garbage is never collected, and much always", () => {
+  const { second } = startedDaemon();
+  expect(second(WORKED_CPU_MS + 1, WORKED_HEAP_GROWTH_BYTES - 1)).toBe(false);
+  expect(second(0, 0)).toBe(false);
+  expect(second(0, 1)).toBe(true);
+  expect(second(0, IDLE_HEAP_GROWTH_BYTES - 1)).toBe(false);
+  expect(second(0, 1)).toBe(true);
+});
