@@ -25,3 +25,7 @@ export const START_POLL_MS = 20;
 
 /** How long a client waits for a project to be moved: each conversation of a vendor with a database takes its program seconds. */
 export const MOVE_PROJECT_WAIT_MS = 10 * MINUTE_MS;
+
+/** How long a command that replaces the store waits for a daemon that is on its way out, and how often it looks. */
+export const DAEMON_EXIT_WAIT_MS = 2 * SECOND_MS;
+export const DAEMON_EXIT_POLL_MS = 20;

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../../client/autostart.ts";
 import { connectToDaemon } from "../../client/connect.ts";
+import { DAEMON_EXIT_POLL_MS, DAEMON_EXIT_WAIT_MS } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import { findDaemons, processTable } from "../../runtime/process/index.ts";
@@ -41,7 +43,7 @@ export const daemon: Command = {
 async function start({ values, out }: Invocation): Promise<void> {
   const before = await statusOrNull();
   const restoring = typeof values.restore === "string" ? resolve(values.restore) : null;
-  if (restoring !== null || values["new-store"]) refuseWhileRunning(before?.pid ?? unreachableDaemon());
+  if (restoring !== null || values["new-store"]) refuseWhileRunning(before?.pid ?? (await lastingDaemon()));
   const args = [...(values["new-store"] ? ["--new-store"] : []), ...(restoring ? ["--restore", restoring] : [])];
   if (before === null) await startDaemon(statePaths(process.env), process.env, args);
   const now = before ?? (await statusOrNull());
@@ -90,6 +92,15 @@ function refuseUnreachable(): void {
 /** Returns the pid of a daemon of this state folder whose socket may be gone; null if there is none. */
 function unreachableDaemon(): number | null {
   return findDaemons(processTable(), statePaths(process.env))[0]?.pid ?? null;
+}
+
+/** Like unreachableDaemon, but gives one that is on its way out the time to leave: its starter hears of a failure before that. */
+async function lastingDaemon(): Promise<number | null> {
+  for (let waited = 0; ; waited += DAEMON_EXIT_POLL_MS) {
+    const pid = unreachableDaemon();
+    if (pid === null || waited >= DAEMON_EXIT_WAIT_MS) return pid;
+    await sleep(DAEMON_EXIT_POLL_MS);
+  }
 }
 
 /** Says where the daemon is, if its pid is not one of this pid namespace. */
