@@ -6,7 +6,7 @@ import { build } from "esbuild";
 
 /** Builds the programs of all verbs with these options of esbuild; returns esbuild's metafiles, and what the help tells of each verb. */
 export async function buildVerbPrograms(options) {
-  const verbs = await loadVerbs(options);
+  const { verbs, groups } = await loadVerbs(options);
   const late = lateModules();
   const metafiles = [];
   const make = async (entryPoints) => {
@@ -21,7 +21,7 @@ export async function buildVerbPrograms(options) {
   for (let files = late.take(); files.length > 0; files = late.take()) {
     await make(files.map((file) => ({ in: file, out: lateName(file) })));
   }
-  return { metafiles, help: helpOf(verbs) };
+  return { metafiles, help: helpOf(verbs, groups) };
 }
 
 function programName(verb) {
@@ -86,7 +86,7 @@ function lateName(file) {
     .replaceAll("/", "-")}`;
 }
 
-/** Loads the table of verbs and finds of each the file and the export that it is. */
+/** Loads the table of verbs, finds of each the file and the export that it is, and the headings of the help. */
 async function loadVerbs({ define, mainFields }) {
   const outdir = mkdtempSync(resolve("dist.verbs-"));
   try {
@@ -109,14 +109,14 @@ async function loadVerbs({ define, mainFields }) {
         .filter(([, { entryPoint }]) => entryPoint !== undefined)
         .map(async ([output, { entryPoint }]) => ({ file: entryPoint, exports: await load(output) })),
     );
-    const { VERB_GROUPS, VERBS } = modules.find(({ file }) => file === "src/commands/verbs.ts").exports;
-    return await Promise.all(
+    const { HELP_GROUPS, VERBS } = modules.find(({ file }) => file === "src/commands/verbs.ts").exports;
+    const verbs = await Promise.all(
       Object.entries(VERBS).map(async ([verb, loadVerb]) => {
         const command = await loadVerb();
-        const title = VERB_GROUPS.find(({ verbs }) => verb in verbs)?.title ?? null;
-        return { verb, title, command, ...placeOf(command, modules) };
+        return { verb, command, ...placeOf(command, modules) };
       }),
     );
+    return { verbs, groups: HELP_GROUPS };
   } finally {
     rmSync(outdir, { recursive: true });
   }
@@ -130,21 +130,20 @@ function placeOf(command, modules) {
   throw new Error(`no module exports the verb with the summary ${JSON.stringify(command.summary)}`);
 }
 
-function helpOf(verbs) {
-  const titles = [...new Set(verbs.map(({ title }) => title))].filter((title) => title !== null);
+/** Returns the data of every verb, without its code, under the headings of the help; throws for a verb that has none, or two. */
+function helpOf(verbs, groups) {
+  const listed = groups.flatMap((group) => group.verbs);
+  for (const { verb } of verbs.filter((each) => each.verb !== "")) {
+    const times = listed.filter((each) => each === verb).length;
+    if (times !== 1) throw new Error(`${verb} is in HELP_GROUPS of src/commands/verbs.ts ${times} times`);
+  }
   return {
-    groups: titles.map((title) => ({
+    groups: groups.map(({ title, verbs: names }) => ({
       title,
-      verbs: verbs
-        .filter((each) => each.title === title)
-        .map(({ verb, command: { summary, usage, details, examples, options } }) => ({
-          verb,
-          summary,
-          usage,
-          details,
-          examples,
-          options,
-        })),
+      verbs: names.map((name) => {
+        const { run: _run, aliases: _aliases, ...help } = verbs.find(({ verb }) => verb === name).command;
+        return { verb: name, ...help };
+      }),
     })),
   };
 }

@@ -25,9 +25,9 @@ async function answer(words: string[], _rest: string[] | null, out: Output): Pro
   if (first === "--version" || first === "-V") {
     out.result({ version: VERSION }, () => VERSION);
   } else if (first === "__complete") {
-    const { complete } = await import("./commands/admin/completion.ts");
-    const text = (await complete(others, helpTable())).join("\n");
-    out.result({ candidates: text.split("\n") }, () => text);
+    const { complete } = await import("./commands/admin/complete.ts");
+    const candidates = await complete(others, helpTable());
+    out.result({ candidates }, () => candidates.join("\n"));
   } else if (first === "help" || first === "--help" || first === "-h") {
     help(others, out);
   } else {

@@ -6,27 +6,53 @@ import { nameVerbs } from "./names/index.ts";
 import type { VerbGroup, VerbTable } from "./shared/command.ts";
 
 /**
- * The verbs by subject, in the order of `perdure help`. Each becomes a program of its own (scripts/verb-programs.js). A folder with several verbs
- * has a table of its own.
+ * Every verb by name; the empty name is the bare `perdure`. Each becomes a program of its own (scripts/verb-programs.js). A folder
+ * with several verbs has a table of its own.
  */
-export const VERB_GROUPS: readonly VerbGroup[] = [
-  {
-    title: "Run",
-    verbs: {
-      run: async () => (await import("./run/run.ts")).runCommand,
-      demo: async () => (await import("./demo/demo.ts")).demo,
-    },
-  },
-  { title: "Fleet", verbs: fleetVerbs },
-  { title: "Mail", verbs: mailVerbs },
-  { title: "Names", verbs: nameVerbs },
-  { title: "Conversations", verbs: conversationVerbs },
-  { title: "Context", verbs: { context: async () => (await import("./context/context.ts")).context } },
-  { title: "Admin", verbs: adminVerbs },
-];
-
-/** Every verb by name. The empty name is the bare `perdure`. */
 export const VERBS: VerbTable = {
   "": async () => (await import("./names/overview.ts")).overview,
-  ...Object.fromEntries(VERB_GROUPS.flatMap(({ verbs }) => Object.entries(verbs))),
+  run: async () => (await import("./run/run.ts")).runCommand,
+  demo: async () => (await import("./demo/demo.ts")).demo,
+  context: async () => (await import("./context/context.ts")).context,
+  ...fleetVerbs,
+  ...mailVerbs,
+  ...nameVerbs,
+  ...conversationVerbs,
+  ...adminVerbs,
 };
+
+/** The headings of `perdure help`, and the verbs below each; what somebody types every day comes first. */
+export const HELP_GROUPS: readonly VerbGroup[] = [
+  {
+    title: "Every day",
+    verbs: ["up", "run", "ls", "attach", "send", "inbox", "ask", "logs", "restart", "down"],
+  },
+  {
+    title: "Workers and fleets",
+    verbs: ["init", "trust", "stop", "show", "whoami", "rename", "retire", "takeover", "project"],
+  },
+  {
+    title: "Conversations",
+    verbs: ["history", "adopt", "fork", "drill", "save", "saved", "forget"],
+  },
+  {
+    title: "Mail",
+    verbs: ["reply", "pending", "mail", "cancel", "pause"],
+  },
+  {
+    title: "Setting up and looking after perdure",
+    verbs: [
+      "demo",
+      "doctor",
+      "events",
+      "daemon",
+      "backup",
+      "context",
+      "skill",
+      "extension",
+      "mcp",
+      "pi-session",
+      "completion",
+    ],
+  },
+];

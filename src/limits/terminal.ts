@@ -23,3 +23,6 @@ export const SLOW_NOTICE_MS = 400;
 
 /** How long the demo waits for each step: a start takes seconds on a busy laptop, and a demo that hangs explains nothing. */
 export const DEMO_WAIT_MS = 20 * SECOND_MS;
+
+/** The width of every page of help: that of a terminal nobody has made wider. */
+export const HELP_COLUMNS = 80;

@@ -10,6 +10,7 @@ export const backup: Command = {
   usage: "FILE",
   details: "Never overwrites a file. To restore it: perdure daemon stop && perdure daemon start --restore FILE.",
   examples: ["perdure backup ~/perdure-friday.db"],
+  completes: ["file"],
   words: [1, 1],
 
   async run({ words, out }) {

@@ -1,33 +1,78 @@
-import { connectToDaemon } from "../../client/connect.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import type { Command } from "../shared/command.ts";
-import type { HelpTable } from "../shared/help-page.ts";
-import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
-/** Completion scripts by shell; each calls `perdure __complete` with the words so far. */
+/**
+ * Completion scripts by shell. Each asks `perdure __complete` with the words so far, offers the lines that it prints, and files, folders
+ * or commands only where it is told to: no shell falls back to files where a name is wanted. Bash cannot show what a word means.
+ */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_perdure() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(perdure __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local line tab=$'\\t' cur="\${COMP_WORDS[COMP_CWORD]}"
+  [[ $cur == = ]] && cur=
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case $line in
+      :files) compopt -o filenames 2>/dev/null; line=-f ;;
+      :folders) compopt -o filenames 2>/dev/null; line=-d ;;
+      :commands) line=-c ;;
+      ?*) COMPREPLY+=("\${line%%$tab*}"); continue ;;
+      *) continue ;;
+    esac
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen "$line" -- "$cur")
+  done < <(perdure __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
-complete -o default -F _perdure perdure
+complete -F _perdure perdure
 `,
   zsh: `#compdef perdure
 _perdure() {
-  local -a candidates
-  candidates=("\${(@f)$(perdure __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a candidates
+  local line tab=$'\\t'
+  local -a candidates shown
+  for line in "\${(@f)$(perdure __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    case $line in
+      (:*) [[ $PREFIX == --*=* ]] && compset -P '*=' ;;
+    esac
+    case $line in
+      (:files) _files; return ;;
+      (:folders) _files -/; return ;;
+      (:commands) _command_names -e; return ;;
+      (*$tab*) candidates+=("\${line%%$tab*}"); shown+=("\${line/$tab/  -- }") ;;
+      (?*) candidates+=("$line"); shown+=("$line") ;;
+    esac
+  done
+  compadd -l -d shown -a candidates
 }
-compdef _perdure perdure
+if [ "$funcstack[1]" = _perdure ]; then _perdure "$@"; else compdef _perdure perdure; fi
 `,
-  fish: `complete -c perdure -f -a '(perdure __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+  fish: `function __perdure_complete
+  set -l typed (commandline -ct)
+  set -l joined (string match -r -- '^--[a-z-]+=' $typed)
+  for line in (perdure __complete (commandline -opc)[2..] $typed 2>/dev/null)
+    switch $line
+      case :files
+        printf '%s\\n' "$joined"(__fish_complete_path (string replace -- "$joined" '' $typed))
+      case :folders
+        printf '%s\\n' "$joined"(__fish_complete_directories (string replace -- "$joined" '' $typed))
+      case :commands
+        complete -C $typed
+      case '*'
+        printf '%s\\n' $line
+    end
+  end
+end
+complete -c perdure -f -a '(__perdure_complete)'
 `,
 };
 
 export const completion: Command = {
-  summary: "print a completion script for bash, zsh or fish; names are completed, too",
+  summary: "print the completion script of a shell",
   usage: "bash | zsh | fish",
+  details: "Verbs, options and their values are completed, and names wherever a name is wanted.",
+  subcommands: {
+    bash: "source <(perdure completion bash), in ~/.bashrc",
+    zsh: "into a file _perdure of a folder in $fpath",
+    fish: "into ~/.config/fish/completions/perdure.fish",
+  },
   examples: [
     "source <(perdure completion bash)",
     "perdure completion zsh > ~/.zfunc/_perdure",
@@ -46,54 +91,3 @@ export const completion: Command = {
     out.result({ shell, script }, () => script);
   },
 };
-
-/** Verbs whose first argument is a worker's name. */
-const TAKES_NAMES = new Set(
-  "run show history rename retire takeover events restart fork drill pause up down stop attach logs send ask inbox".split(
-    " ",
-  ),
-);
-/** Verbs that take any number of worker names. */
-const TAKES_SEVERAL = new Set(["up", "down", "stop", "drill"]);
-const SUBCOMMANDS: Readonly<Record<string, string[]>> = {
-  context: ["path", "log", "archive", "recover", "sweep"],
-  daemon: ["start", "stop", "status", "install", "uninstall"],
-  project: ["show", "ls", "move"],
-  completion: Object.keys(SCRIPTS),
-};
-
-/** Lists what could stand in place of the last word, which is being typed, for `perdure __complete`. */
-export async function complete(words: readonly string[], { groups }: HelpTable): Promise<string[]> {
-  const verbs = groups.flatMap((group) => group.verbs);
-  const [verb = "", ...rest] = words;
-  const typed = words.at(-1) ?? "";
-  const options = Object.keys(verbs.find((each) => each.verb === verb)?.options ?? {});
-  const all =
-    words.length <= 1
-      ? verbs.map((each) => each.verb)
-      : typed.startsWith("-")
-        ? ["--json", "--help", ...options.map((name) => `--${name}`)]
-        : await argumentCandidates(verb, rest.length);
-  return all.filter((candidate) => candidate.startsWith(typed));
-}
-
-async function argumentCandidates(verb: string, position: number): Promise<string[]> {
-  if (position > 1 && !TAKES_SEVERAL.has(verb)) return [];
-  return TAKES_NAMES.has(verb) ? workerNames() : (own(SUBCOMMANDS, verb) ?? []);
-}
-
-/** Lists the workers' names, only if a daemon runs: pressing a key must not start one. */
-async function workerNames(): Promise<string[]> {
-  try {
-    const client = await connectToDaemon({ autostart: false });
-    const { items: workers } = await client.collect("ls", {
-      here: projectRefHere(),
-      project: projectOfRun(),
-      all: false,
-    });
-    client.close();
-    return workers.map(({ name }) => name);
-  } catch {
-    return []; // a completion has nowhere to report an error
-  }
-}

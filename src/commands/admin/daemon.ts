@@ -23,16 +23,29 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<numbe
 
 export const daemon: Command = {
   summary: "start, stop or inspect the daemon, or install it as a service",
-  usage: "start [--new-store | --restore FILE] | stop | status | install | uninstall",
-  details:
-    "The daemon starts by itself when needed and exits when nothing needs it; workers live on without it.\n--new-store begins with an empty store after a damaged one was set aside. --restore replaces the store by a backup and\nkeeps the old one beside it.\ninstall makes the daemon a service of your systemd, which brings the fleet back after a reboot; uninstall undoes that.",
+  usage: "start | stop | status | install | uninstall [options]",
+  details: "The daemon starts by itself when needed and exits when nothing needs it; workers live on without it.",
+  subcommands: {
+    start: "start it, unless it runs",
+    stop: "stop it; workers keep running",
+    status: "show whether it runs, and since when",
+    install: "make it a service of your systemd, which brings the fleet back after a reboot",
+    uninstall: "remove that service",
+  },
   examples: [
     "perdure daemon status",
     "perdure daemon stop",
     "perdure daemon stop && perdure daemon start --restore FILE",
     "perdure daemon install",
   ],
-  options: { "new-store": { type: "boolean" }, restore: { type: "string" } },
+  options: {
+    "new-store": { about: "start: begin with an empty store, after a damaged one was set aside" },
+    restore: {
+      value: "FILE",
+      about: "start: replace the store by this backup; the old store is kept beside it",
+      completes: "file",
+    },
+  },
   words: [1, 1],
 
   async run(invocation) {

@@ -7,16 +7,17 @@ import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Paint } from "../shared/output.ts";
 
 export const events: Command = {
-  summary: "show what happened, oldest first; -f follows",
-  usage: "[NAME] [-f] [--all] [--after SEQ] [--limit N]",
-  details: "With --json, one event per line. Each has a number: --after continues where a reader left off.",
+  summary: "show what happened, oldest first",
+  usage: "[NAME] [options]",
+  details: "With --json, one event per line. Each event has a number, SEQ.",
   examples: ["perdure events", "perdure events coder -f", "perdure events --all --after 120 --json"],
   options: {
-    follow: { type: "boolean", short: "f" },
-    all: { type: "boolean", short: "a" },
-    after: { type: "string" },
-    limit: { type: "string", short: "n" },
+    follow: { short: "f", about: "go on printing events as they happen, until Ctrl-C" },
+    all: { short: "a", about: "events of every project" },
+    after: { value: "SEQ", about: "only events after this number: where a reader left off" },
+    limit: { value: "N", short: "n", about: "the last N events at most" },
   },
+  completes: ["worker"],
   words: [0, 1],
 
   async run({ words, values, out }) {

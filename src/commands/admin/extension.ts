@@ -2,11 +2,11 @@ import { PerdureError } from "../../protocol/errors.ts";
 import type { Command } from "../shared/command.ts";
 
 export const extensionCommand: Command = {
-  summary: "print the path of an extension for an agent's program that perdure did not start",
+  summary: "print the path of an extension for an agent's own program",
   usage: "VENDOR",
   details: [
-    "A worker's program gets its extension at every start, by itself. Loaded by hand, the extension tells the user of a program that",
-    "is no worker how it becomes one, by its command /perdure; in a worker it does nothing.",
+    "A worker's program gets its extension at every start, by itself. Loaded by hand, into a program that perdure did not",
+    "start, it tells the user how that program becomes a worker, by its command /perdure; in a worker it does nothing.",
   ].join("\n"),
   examples: ['pi -e "$(perdure extension pi)"', 'pi install "$(perdure extension pi)"'],
   words: [1, 1],

@@ -17,15 +17,17 @@ const END = "<!-- perdure: end -->";
 const UNENDED = ", with the newline before it";
 
 export const skill: Command = {
-  summary: "tell agents, in their instructions, how to use perdure; or take that out again",
+  summary: "tell agents, in their instructions, how to use perdure",
   usage: "install|remove [FILE] [--skill]",
-  details: [
-    "`install` adds a block to FILE, or to those of AGENTS.md, CLAUDE.md, GEMINI.md and QWEN.md that the project has; without any",
-    "AGENTS.md is made. --skill writes it as a skill instead, which claude loads when it needs it. `remove` takes it out again,",
-    "so that nothing is left of it. A worker is told the same at its start by itself; this is for agents that are none.",
-  ].join("\n"),
+  details: "A worker is told the same at its start by itself; this is for agents that are no workers.",
+  subcommands: {
+    install:
+      "add a block to FILE, else to those of AGENTS.md, CLAUDE.md, GEMINI.md and QWEN.md that exist, else to a new AGENTS.md",
+    remove: "take the block out again, without a trace",
+  },
   examples: ["perdure skill install", "perdure skill install docs/AGENTS.md", "perdure skill remove"],
-  options: { skill: { type: "boolean" } },
+  options: { skill: { about: "install it as a skill instead, which claude loads when it needs it" } },
+  completes: [["install", "remove"], "file"],
   words: [1, 2],
 
   async run({ words: [what = "", file], values, out }) {

@@ -16,18 +16,18 @@ const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load:
   sweep: { words: [0, 0], load: async () => (await import("./sweep.ts")).contextSweep },
 };
 
-const USAGE = "path | log TEXT | archive DESCRIPTION | recover | sweep";
+const USAGE = "path | log TEXT | archive TITLE | recover | sweep";
 
 export const context: Command = {
-  summary: "locate, write and archive the context file of this run; recover those of crashed runs",
-  usage: `${USAGE} [--dir D] [--ext E]`,
-  details: [
-    "path      prints the path, the same on every call; needs no daemon and creates nothing (--absolute)",
-    "log       appends an entry with a timestamp; - reads stdin",
-    "archive   moves the file to sessions/ under date and description, at the end of the work",
-    "recover   lists the files of runs that ended without archiving, by worker, newest first",
-    "sweep     archives files of such runs older than --older-than DAYS (7); --dry-run only lists them",
-  ].join("\n"),
+  summary: "keep notes of this run in a file that outlives it",
+  usage: `${USAGE} [options]`,
+  subcommands: {
+    path: "print the path of this run's file; needs no daemon and creates nothing",
+    "log TEXT": "append an entry with a timestamp; - reads standard input",
+    "archive TITLE": "move the file to sessions/ under its date and title, when the work is done",
+    recover: "list the files of runs that ended without archiving, newest first",
+    sweep: "archive old files of such runs",
+  },
   examples: [
     "perdure context path",
     'perdure context log "tests pass, next: the parser"',
@@ -37,14 +37,14 @@ export const context: Command = {
     "perdure context sweep --older-than 30 --dry-run",
   ],
   options: {
-    dir: { type: "string" },
-    ext: { type: "string" },
-    absolute: { type: "boolean" },
-    "older-than": { type: "string" },
-    "dry-run": { type: "boolean" },
+    dir: { value: "DIR", about: "the folder of the files, in place of [context] dir (.ai)", completes: "folder" },
+    ext: { value: "EXT", about: "their ending, in place of [context] ext (md)" },
+    absolute: { about: "path: print an absolute path" },
+    "older-than": { value: "DAYS", about: "sweep: only files that are older (7)" },
+    "dry-run": { about: "sweep: only list what would be archived" },
   },
   words: [1, Number.POSITIVE_INFINITY],
-  takesRest: true,
+  takesRest: "text",
 
   async run(invocation) {
     // After `--` a text may begin with a dash.

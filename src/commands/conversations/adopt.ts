@@ -7,6 +7,7 @@ import type { FoundRecord } from "../../protocol/records/conversation.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
+import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import { printable } from "../shared/output.ts";
 import { callDaemon, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -15,27 +16,32 @@ import { age, size, table, type Cell } from "../shared/table.ts";
 import { isFolder } from "../../state/files.ts";
 
 export const adopt: Command = {
-  summary: "bind a worker to an existing vendor conversation; alone, list the conversations found here",
-  usage: "[NAME --conversation ID [--vendor V] [--cwd DIR] | NAME --kept] [--all]",
+  summary: "give an existing conversation to a worker; alone, list them",
+  usage: "[NAME] [options]",
   details: [
-    "Alone it lists the conversations of every installed vendor that began in this project (--all: anywhere).",
-    "With NAME it binds the worker to one of them: one that was begun by hand, or what is left of the worker's own after a",
-    "loss. For a listed conversation a unique prefix or suffix of the ID is enough; its vendor and folder are then known,",
-    "too. The vendor's config dir is that of the environment. `perdure run NAME`, or `perdure up`, then resumes it. The",
-    "worker's earlier conversation stays in its history.",
-    "--kept goes back to perdure's copy of the worker's own conversation; the vendor's present file is set aside beside it",
-    "(.lost). Where another process wrote to the conversation beside the worker, it goes back to the worker's own side, and",
-    "the file with both is set aside among perdure's copies.",
+    "Alone it lists the conversations of every installed vendor that began in this project. With NAME and --conversation",
+    "it binds the worker to one of them, which `perdure run NAME`, or `perdure up`, then resumes: one that you began by",
+    "hand, or what is left of the worker's own after a loss. The worker's earlier conversation stays in its history. The",
+    "vendor's config dir is that of the environment.",
+    "",
+    "With --kept the worker goes back to perdure's copy of its own conversation; the vendor's present file is set aside",
+    "beside it (.lost). Where another process wrote to the conversation beside the worker, it goes back to the worker's own",
+    "side, and the file with both is set aside among perdure's copies.",
   ].join("\n"),
   examples: ["perdure adopt", "perdure adopt coder --conversation 0b6f3a52", "perdure adopt coder --kept"],
   options: {
-    vendor: { type: "string" },
-    conversation: { type: "string" },
-    cwd: { type: "string" },
-    kept: { type: "boolean" },
-    all: { type: "boolean", short: "a" },
+    conversation: { value: "ID", about: "the conversation; of a listed one a unique prefix or suffix is enough" },
+    vendor: {
+      value: "V",
+      about: "its vendor, if it is not listed",
+      completes: VENDOR_PROGRAMS.map(({ vendor }) => vendor),
+    },
+    cwd: { value: "DIR", about: "the folder it began in, if it is not listed", completes: "folder" },
+    kept: { about: "go back to perdure's copy of the worker's own conversation" },
+    all: { short: "a", about: "alone: list conversations that began anywhere" },
   },
   aliases: { session: "conversation" },
+  completes: ["worker"],
   words: [0, 1],
 
   async run(invocation) {

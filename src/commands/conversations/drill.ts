@@ -12,12 +12,13 @@ export const drill: Command = {
   usage: "[NAME…] [--all]",
   details: [
     "Checks each worker's program and version, folder, recorded environment, conversation (read and hashed from beginning",
-    "to end), that no other process has it open, and perdure's copy. It decides as a start would, and starts and changes",
-    "nothing. Exit 5 if a worker could not be resumed, with the reason and what to do; a copy that is missing or damaged is",
-    "only warned about, because the next start makes another one.",
+    "to end), that no other process has it open, and perdure's copy. It decides as a start would, and changes nothing.",
+    "Exit 5 if a worker could not be resumed, with the reason and what to do. A copy that is missing or damaged is only",
+    "a warning, because the next start makes another one.",
   ].join("\n"),
   examples: ["perdure drill", "perdure drill coder", "perdure drill --all --json"],
-  options: { all: { type: "boolean", short: "a" } },
+  options: { all: { short: "a", about: "the workers of every project" } },
+  completes: ["worker"],
   words: [0, 1000],
 
   async run({ words, values, out }) {

@@ -6,6 +6,7 @@ export const forget: Command = {
   summary: "remove a saved session; the conversations stay",
   usage: "NAME",
   examples: ["perdure forget friday"],
+  completes: ["saved"],
   words: [1, 1],
 
   async run({ words, out }) {

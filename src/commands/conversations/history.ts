@@ -11,13 +11,17 @@ import { age, shortId, size, table, type Cell } from "../shared/table.ts";
 
 export const history: Command = {
   summary: "list the runs and the conversations of one worker, newest first",
-  usage: "NAME [--limit N] [--long]",
+  usage: "NAME [options]",
   details: [
-    "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another. In a",
-    "terminal long lines are cut. --long adds the evidence, each run's id and its end, and cuts nothing.",
+    "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another. On a",
+    "terminal long lines are cut.",
   ].join("\n"),
   examples: ["perdure history coder", "perdure history coder --limit 5 --json"],
-  options: { limit: { type: "string", short: "n" }, long: { type: "boolean", short: "l" } },
+  options: {
+    limit: { value: "N", short: "n", about: "the last N runs at most" },
+    long: { short: "l", about: "add the evidence, and each run's id and end; cut nothing" },
+  },
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, values, out }) {

@@ -18,15 +18,15 @@ export const piSession: Command = {
   summary: "print the stable Pi session file of a key from another system",
   usage: "KEY [--lock -- COMMAND…]",
   details: [
-    "The folder is created (0700), the file never is. Different keys have different files. With --lock the command runs",
-    "while it holds the file, and finds the path in PERDURE_PI_SESSION; a second holder is refused (exit 4).",
+    "The folder is created (0700), the file never is. Different keys have different files. With --lock the command finds",
+    "the path in PERDURE_PI_SESSION, and a second holder is refused (exit 4).",
   ].join("\n"),
   examples: [
     "perdure pi-session 7f3a9c",
     'pi --session "$(perdure pi-session 7f3a9c)"',
     `perdure pi-session 7f3a9c --lock -- sh -c 'pi --session "$PERDURE_PI_SESSION"'`,
   ],
-  options: { lock: { type: "boolean" } },
+  options: { lock: { about: "run COMMAND, which holds the file for as long as it runs" } },
   words: [1, 1],
   takesRest: true,
 

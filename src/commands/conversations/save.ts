@@ -3,13 +3,14 @@ import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 export const save: Command = {
-  summary: "save which conversation every worker of this project is in, under one name",
+  summary: "save which conversation every worker is in, under one name",
   usage: "[NAME]",
   details: [
     "The saved session becomes the active one: it follows the workers to other conversations (`/clear`, --fresh) until",
     "another one is saved. Without NAME the active saved session is written again, as the workers are now.",
   ].join("\n"),
   examples: ["perdure save friday", "perdure saved"],
+  completes: ["saved"],
   words: [0, 1],
 
   async run({ words, out }) {

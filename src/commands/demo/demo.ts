@@ -7,11 +7,12 @@ import { playSingleAgent } from "./single-agent.ts";
 import { Interrupted, Stage } from "./stage.ts";
 
 export const demo: Command = {
-  summary: "watch three named agents be killed, with everything around them, and come back in their conversations",
+  summary: "see agents killed, and back in their own conversations",
   usage: "",
   details: [
-    "Runs in a temporary folder with a state of its own: nothing of yours is touched and nothing is left behind, not even",
-    "after Ctrl-C. The agents are built in and need no model. Exit 1 if something did not come back as it was.",
+    "Three named agents are killed, with everything around them, and come back. Runs in a temporary folder with a state of",
+    "its own: nothing of yours is touched and nothing is left behind, not even after Ctrl-C. The agents are built in and",
+    "need no model. Exit 1 if something did not come back as it was.",
   ].join("\n"),
   examples: ["perdure demo"],
   words: [0, 0],

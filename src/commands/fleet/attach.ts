@@ -12,11 +12,14 @@ export const attach: Command = {
   usage: "NAME [--popup | --window]",
   details: [
     "Ctrl-b d leaves the terminal again; the worker keeps running. The other workers of the project are the other windows.",
-    "Inside a tmux of your own the terminal is nested: every Ctrl-b has to be pressed twice. --popup shows it in a popup",
-    "there instead, --window in a window of its own.",
+    "Inside a tmux of your own the terminal is nested, and the first Ctrl-b goes to the outer one: Ctrl-b Ctrl-b d leaves.",
   ].join("\n"),
   examples: ["perdure attach coder", "perdure attach coder --popup"],
-  options: { popup: { type: "boolean" }, window: { type: "boolean" } },
+  options: {
+    popup: { about: "inside a tmux of your own: show it in a popup there" },
+    window: { about: "inside a tmux of your own: show it in a window of its own there" },
+  },
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, values, out }) {

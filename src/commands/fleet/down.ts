@@ -14,15 +14,16 @@ import { wholeNumber } from "../shared/parse.ts";
 import { printable, type Output } from "../shared/output.ts";
 
 export const down: Command = {
-  summary: "bring the fleet down: stop every worker that was brought up here",
+  summary: "stop the fleet: every worker that was brought up here",
   usage: "[WORKER…] [--kill-after SECONDS]",
   details: [
-    "Each worker gets TERM, and KILL after --kill-after (5) seconds. Only processes that carry the worker's run are",
-    "signalled. Names, conversations and mail stay: `perdure up` brings the workers back. The name of an entry with a `count`",
-    "stands for all of its workers, as in `up`.",
+    "Each worker gets TERM, later KILL. Only processes that carry the worker's run are signalled. Names, conversations and",
+    "mail stay: `perdure up` brings the workers back. The name of an entry with a `count` stands for all of its workers,",
+    "as in `up`.",
   ].join("\n"),
   examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30"],
-  options: { "kill-after": { type: "string" } },
+  options: { "kill-after": { value: "SECONDS", about: "how long to wait between TERM and KILL (5)" } },
+  completes: ["worker"],
   words: [0, 500],
 
   async run({ words, values, out }) {

@@ -13,8 +13,10 @@ import { fleetTemplate } from "./init-template.ts";
 export const init: Command = {
   summary: "write a commented perdure.toml for this project",
   usage: "",
-  details:
-    "The file goes to the root of the project's main tree, with a fleet of the agents found on PATH and examples. An\nexisting file is never overwritten.",
+  details: [
+    "The file goes to the root of the project's main tree, with a fleet of the agents found on PATH and examples. An",
+    "existing file is never overwritten.",
+  ].join("\n"),
   examples: ["perdure init"],
   words: [0, 0],
 

@@ -11,14 +11,18 @@ import { printable, type Output } from "../shared/output.ts";
 
 export const logs: Command = {
   summary: "print what a worker's terminal shows",
-  usage: "NAME [-f] [--lines N] [--run RUN]",
+  usage: "NAME [options]",
   details: [
     "Prints the last lines of the pane of a worker that was brought up (perdure up), as text; after the worker's end, its",
-    "last screen. -f follows. --run prints the last screen of an earlier run, by the generation or the id in",
-    "`perdure history NAME`. To go to the terminal itself: perdure attach NAME.",
+    "last screen. To go to the terminal itself: perdure attach NAME.",
   ].join("\n"),
   examples: ["perdure logs coder", "perdure logs coder -f", "perdure logs coder --run 3"],
-  options: { follow: { type: "boolean", short: "f" }, lines: { type: "string", short: "n" }, run: { type: "string" } },
+  options: {
+    follow: { short: "f", about: "go on printing what comes, until Ctrl-C" },
+    lines: { value: "N", short: "n", about: `the last N lines (${LOG_LINES_DEFAULT})` },
+    run: { value: "RUN", about: "the last screen of an earlier run, by its number or id in `perdure history`" },
+  },
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, values, out }) {

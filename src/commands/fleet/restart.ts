@@ -16,10 +16,11 @@ export const restart: Command = {
   details: [
     "The running program gets TERM, then KILL. A worker that was brought up starts again in its pane, any other in this",
     "terminal, with its last command and environment: a changed perdure.toml takes effect when a stopped worker is next",
-    "brought up. --fresh begins a new conversation; the old one stays in the worker's lineage (perdure history).",
+    "brought up.",
   ].join("\n"),
   examples: ["perdure restart coder", "perdure restart coder --fresh"],
-  options: { fresh: { type: "boolean" } },
+  options: { fresh: { about: "begin a new conversation; the old one stays in `perdure history`" } },
+  completes: ["worker"],
   words: [1, 1],
 
   async run(invocation) {

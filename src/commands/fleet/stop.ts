@@ -5,10 +5,13 @@ import { bringDown } from "./down.ts";
 export const stop: Command = {
   summary: "stop a worker wherever it runs; its name and conversation stay",
   usage: "NAME… [--kill-after SECONDS]",
-  details:
-    "The worker gets TERM, and KILL after --kill-after (5) seconds. One that was brought up stays down until\n`perdure up NAME`. The name of an entry with a `count` stands for all of its workers.",
+  details: [
+    "The worker gets TERM, later KILL. One that was brought up stays down until `perdure up NAME`. The name of an entry",
+    "with a `count` stands for all of its workers.",
+  ].join("\n"),
   examples: ["perdure stop coder", "perdure stop coder --kill-after 30"],
-  options: { "kill-after": { type: "string" } },
+  options: { "kill-after": { value: "SECONDS", about: "how long to wait between TERM and KILL (5)" } },
+  completes: ["worker"],
   words: [1, 500],
 
   async run({ words, values, out }) {

@@ -12,7 +12,7 @@ export const trust: Command = {
     "content, once. When it changes, you are shown what changed and asked again. Values of env are never shown.",
   ].join("\n"),
   examples: ["perdure trust", "perdure trust --yes"],
-  options: { yes: { type: "boolean", short: "y" } },
+  options: { yes: { short: "y", about: "agree without being asked, in a script: you have read the file" } },
   words: [0, 0],
 
   async run({ values, out }) {

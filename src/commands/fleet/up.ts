@@ -16,24 +16,31 @@ import { shortId } from "../shared/table.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 
 export const up: Command = {
-  summary: "bring the fleet of perdure.toml up in tmux, each worker in its own conversation",
-  usage: "[WORKER…] [--session S | --resume S [--allow-fresh NAME]] [--fresh] [--yes]",
+  summary: "start the fleet of perdure.toml in tmux, or what is missing of it",
+  usage: "[WORKER…] [options]",
   details: [
     "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
-    "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`.",
-    "--session S keeps the saved session S current: a new name takes over the present conversations, unless they belong to",
-    "another saved session; then it begins with new ones. --resume S brings every worker back to its conversation in S, or",
-    "starts nothing and says why; --allow-fresh NAME lets that worker begin a new conversation. --fresh begins new",
-    "conversations everywhere.",
+    "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`. It",
+    "needs tmux.",
+    "",
+    "A saved session is one name for the conversations of all workers (perdure save). With --session a new name takes over",
+    "the present conversations, unless they belong to another saved session; then it begins with new ones. With --resume",
+    "either every worker comes back to its conversation, or none is started and the reasons are listed.",
   ].join("\n"),
   examples: ["perdure up", "perdure up coder", "perdure up --session friday", "perdure up --resume friday"],
   options: {
-    session: { type: "string" },
-    resume: { type: "string" },
-    "allow-fresh": { type: "string", multiple: true },
-    fresh: { type: "boolean" },
-    yes: { type: "boolean", short: "y" },
+    session: { value: "S", about: "start in the saved session S, and keep it current", completes: "saved" },
+    resume: { value: "S", about: "bring every worker back to its conversation in S", completes: "saved" },
+    "allow-fresh": {
+      value: "NAME",
+      multiple: true,
+      about: "with --resume: this worker may begin a new conversation",
+      completes: "worker",
+    },
+    fresh: { about: "begin new conversations everywhere; the old ones stay in `perdure history`" },
+    yes: { short: "y", about: "agree to what perdure.toml runs, without being asked (perdure trust)" },
   },
+  completes: ["worker"],
   words: [0, 500],
 
   // read the file → check trust → make worktrees → the daemon claims, plans and starts → print one line per worker

@@ -12,20 +12,21 @@ import { attachmentPaths, senderRef, messageText, messageBody, messageIdOption }
 
 export const askCommand: Command = {
   summary: "send mail to a worker and wait for its reply",
-  usage: "NAME[,NAME…] TEXT [--timeout T] [--ttl T] [--attach FILE] [--file FILE] [--id ID]",
+  usage: "NAME[,NAME…] TEXT [options]",
   details: [
-    "Waits ten minutes, or as long as --timeout says, across restarts of the daemon and of the worker; then exits 6, and a",
-    "later reply arrives in the inbox. Several names are asked at once. A question that can no longer be answered fails with",
-    "the reason (exit 5).",
+    "Waits across restarts of the daemon and of the worker. Without a reply in time it exits 6, and a later reply arrives",
+    "in the inbox. Several names are asked at once. A question that can no longer be answered fails with the reason",
+    "(exit 5). TEXT `-` is standard input.",
   ].join("\n"),
   examples: ['perdure ask reviewer "is this safe to merge?"', 'perdure ask a,b "are you done?" --timeout 30s'],
   options: {
-    timeout: { type: "string" },
-    ttl: { type: "string" },
-    attach: { type: "string", multiple: true },
-    file: { type: "string" },
-    id: { type: "string" },
+    timeout: { value: "T", about: "how long to wait for the reply, such as 30s or 2h (10m)" },
+    ttl: { value: "T", about: "let the question expire if nobody has read it by then" },
+    attach: { value: "FILE", multiple: true, about: "send a copy of this file along", completes: "file" },
+    file: { value: "FILE", about: "the text is in this file, in place of TEXT", completes: "file" },
+    id: { value: "ID", about: "an id of your choice, which makes asking again harmless" },
   },
+  completes: ["recipient"],
   words: [1, 2],
 
   async run({ words, values, out }) {

@@ -7,19 +7,20 @@ import { duration, wholeNumber } from "../shared/parse.ts";
 import { senderRef, mailScope, messageText } from "./mail-common.ts";
 
 export const inbox: Command = {
-  summary: "read your mail; the operator can also look at a worker's",
-  usage: "[NAME] [--peek] [--all] [--wait T] [--limit N]",
+  summary: "read your mail, or look at a worker's",
+  usage: "[NAME] [options]",
   details: [
-    "Inside a worker this is the worker's mailbox, else the operator's. Shown messages count as read, but not with --peek,",
-    "with NAME (the operator looks at that worker's mail) or with --all (messages that were read before are shown, too).",
+    "Inside a worker this is the worker's mailbox, else the operator's, who is you. What is shown counts as read. With NAME",
+    "you look at that worker's mail, and nothing counts as read.",
   ].join("\n"),
   examples: ["perdure inbox", "perdure inbox coder", "perdure inbox --wait 10m"],
   options: {
-    peek: { type: "boolean" },
-    all: { type: "boolean", short: "a" },
-    wait: { type: "string" },
-    limit: { type: "string", short: "n" },
+    peek: { about: "only look: nothing counts as read" },
+    all: { short: "a", about: "what was read before, too; nothing counts as read" },
+    wait: { value: "T", about: "if there is none, wait so long for mail, such as 30s or 10m" },
+    limit: { value: "N", short: "n", about: "N messages at most" },
   },
+  completes: ["worker"],
   words: [0, 1],
 
   async run({ words, values, out }) {

@@ -10,18 +10,21 @@ import { age, table } from "../shared/table.ts";
 import { mailScope, messageIdArgument, senderRef, messageText } from "./mail-common.ts";
 
 export const mail: Command = {
-  summary: "list the project's mail by state, or show one message and what became of it",
-  usage: "[ID] [--redeliver] [--state STATE[,STATE…]] [--limit N]",
+  summary: "list mail by state, or show what became of one message",
+  usage: "[ID] [options]",
   details: [
-    "Without ID: the mail of all workers that is on its way (queued, offered, injected) or did not arrive (expired, dead);",
-    "--state takes those and read, answered, cancelled, superseded, or all. With ID, of which a unique prefix is enough: the",
-    "message and every state it was in; --redeliver queues a message again that expired, was cancelled or is dead.",
+    "Without ID: the mail of all workers that is on its way (queued, offered, injected) or did not arrive (expired, dead).",
+    "With ID, of which a unique prefix is enough: the message and every state it was in.",
   ].join("\n"),
   examples: ["perdure mail", "perdure mail --state dead", "perdure mail k3m9xw2p", "perdure mail k3m9 --redeliver"],
   options: {
-    redeliver: { type: "boolean" },
-    state: { type: "string" },
-    limit: { type: "string", short: "n" },
+    redeliver: { about: "with ID: queue it again, after it expired, was cancelled or died" },
+    state: {
+      value: "STATE[,STATE…]",
+      about: `only these states: ${MAIL_STATES.join(", ")}, or all`,
+      completes: [...MAIL_STATES, "all"],
+    },
+    limit: { value: "N", short: "n", about: "N messages at most" },
   },
   words: [0, 1],
 

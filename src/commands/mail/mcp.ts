@@ -11,11 +11,11 @@ import type { BridgeOrder } from "./bridge.ts";
 import { senderRef } from "./mail-common.ts";
 
 export const mcp: Command = {
-  summary: "serve a worker's mail to its agent as MCP tools, on standard input and output",
+  summary: "serve a worker's mail to its agent as MCP tools",
   usage: "",
   details: [
-    "Agents that perdure starts are told to start this by themselves. It acts as the worker whose run it is in, and nowhere",
-    "else. Tools: send, ask, reply, inbox, list, whoami, context_log.",
+    "Speaks MCP on standard input and output. Agents that perdure starts are told to start this by themselves. It acts as",
+    "the worker whose run it is in, and nowhere else. Tools: send, ask, reply, inbox, list, whoami, context_log.",
   ].join("\n"),
   examples: ["perdure mcp"],
   words: [0, 0],

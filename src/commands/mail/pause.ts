@@ -3,11 +3,12 @@ import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
 
 export const pause: Command = {
-  summary: "pause the delivery of a worker's mail; --off resumes it",
+  summary: "hold back a worker's mail, in order, until --off",
   usage: "NAME [--off]",
   details: "New mail is still accepted, and kept in order.",
   examples: ["perdure pause coder", "perdure pause coder --off"],
-  options: { off: { type: "boolean" } },
+  options: { off: { about: "deliver again, what has waited first" } },
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, values, out }) {

@@ -10,11 +10,15 @@ import {
 } from "./mail-common.ts";
 
 export const reply: Command = {
-  summary: "reply to a message; without ID, to the only one that waits for a reply",
-  usage: "[ID] TEXT [--attach FILE] [--file FILE] [--id NEW]",
+  summary: "reply to a message; without ID, to the only one that waits",
+  usage: "[ID] TEXT [options]",
   details: "The reply goes to the sender; if the sender does not run, the reply waits for its next run.",
   examples: ['perdure reply "yes, merge it"', 'perdure reply k3m9 "not yet"'],
-  options: { attach: { type: "string", multiple: true }, file: { type: "string" }, id: { type: "string" } },
+  options: {
+    attach: { value: "FILE", multiple: true, about: "send a copy of this file along", completes: "file" },
+    file: { value: "FILE", about: "the text is in this file, in place of TEXT", completes: "file" },
+    id: { value: "NEW", about: "an id of your choice for the reply, which makes sending it again harmless" },
+  },
   words: [0, 2],
 
   async run({ words, values, out }) {

@@ -10,12 +10,10 @@ import { attachmentPaths, senderRef, messageBody, messageIdOption } from "./mail
 
 export const send: Command = {
   summary: "send mail to a worker, running or not",
-  usage: "NAME TEXT [--ttl T] [--attach FILE] [--supersedes ID] [--id ID] [--file FILE] [--group G] [--expects-reply]",
+  usage: "NAME TEXT [options]",
   details: [
     "Exit 0 means that the message is on disk. NAME is a worker, `operator` (you), `supervisor` (the worker or person that",
-    "started the caller) or `@all`; it is left out with --group. TEXT `-` is standard input. Sending the same text again",
-    "with the same --id changes nothing; another text is a conflict (exit 4). --ttl 10m lets the message expire if nobody",
-    "has read it by then. --expects-reply lists it in the reader's `perdure pending`.",
+    "started the caller) or `@all`; it is left out with --group. TEXT is one argument, so quote it; `-` is standard input.",
   ].join("\n"),
   examples: [
     'perdure send coder "the build is red"',
@@ -23,14 +21,18 @@ export const send: Command = {
     'perdure send @all "pull before you go on" --ttl 1h',
   ],
   options: {
-    ttl: { type: "string" },
-    attach: { type: "string", multiple: true },
-    supersedes: { type: "string" },
-    id: { type: "string" },
-    file: { type: "string" },
-    group: { type: "string" },
-    "expects-reply": { type: "boolean" },
+    attach: { value: "FILE", multiple: true, about: "send a copy of this file along", completes: "file" },
+    file: { value: "FILE", about: "the text is in this file, in place of TEXT", completes: "file" },
+    group: { value: "G", about: "to every worker of this group in perdure.toml, in place of NAME" },
+    ttl: { value: "T", about: "let it expire if nobody has read it by then, such as 10m" },
+    "expects-reply": { about: "list it in the reader's `perdure pending` until it is answered" },
+    supersedes: { value: "ID", about: "it stands for this earlier message of yours, if nobody has read that" },
+    id: {
+      value: "ID",
+      about: "an id of your choice: the same text under it is sent once, another text is a conflict (exit 4)",
+    },
   },
+  completes: ["recipient"],
   words: [0, 2],
 
   async run({ words, values, out }) {

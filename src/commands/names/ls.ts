@@ -6,17 +6,19 @@ import { byName, workerTable } from "../shared/worker-table.ts";
 
 export const ls: Command = {
   summary: "list the workers of this project and their state",
-  usage: "[--all] [--long] [--watch]",
+  usage: "[options]",
   details: [
     "A conversation is marked ✓ when the vendor's own process has shown it, ? until then, ✗ when it showed another.",
-    "--watch keeps the table current until Ctrl-C; with --json, or into a pipe, it prints one line of JSON per change.",
-    "--long adds pid, run and what its user calls the conversation. --all lists every project. --json has everything.",
+    "--json has everything.",
   ].join("\n"),
   examples: ["perdure ls", "perdure ls -w", "perdure ls --all --json"],
   options: {
-    all: { type: "boolean", short: "a" },
-    long: { type: "boolean", short: "l" },
-    watch: { type: "boolean", short: "w" },
+    all: { short: "a", about: "the workers of every project" },
+    long: { short: "l", about: "add pid, run and what its user calls the conversation" },
+    watch: {
+      short: "w",
+      about: "keep the table current until Ctrl-C; with --json or into a pipe, a line of JSON for each change",
+    },
   },
   words: [0, 0],
 

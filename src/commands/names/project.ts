@@ -12,11 +12,21 @@ import { subcommand } from "../shared/subcommand.ts";
 const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = { show: showHere, ls: list, move };
 
 export const project: Command = {
-  summary: "show this folder's project, list all projects, or rebind one that was moved",
+  summary: "show this folder's project, list all, or find one that moved",
   usage: "[show | ls | move OLD]",
-  details:
-    "A repository with all its worktrees is one project; outside git a folder is. After moving a repository, run\n`project move OLD` in its new location, with its old slug or path: names, history, mail and folders come along, and\nconversations that their vendor looks for by folder are carried there as copies. Workers that the new location got in the\nmeantime stay; a name that is in use in both is refused, with what to do.",
+  details: [
+    "A repository with all its worktrees is one project; outside git a folder is. After you moved a repository, run",
+    "`project move OLD` in its new place: names, history, mail and folders come along, and conversations that their vendor",
+    "looks for by folder are carried there as copies. Workers that the new place got in the meantime stay; a name that is",
+    "in use in both is refused, with what to do.",
+  ].join("\n"),
+  subcommands: {
+    show: "show the project of this folder; the same without a command",
+    ls: "list all projects",
+    "move OLD": "continue here the project that was at the path OLD, or has the slug OLD",
+  },
   examples: ["perdure project", "perdure project ls", "perdure project move api", "perdure project move ~/old/api"],
+  completes: [["show", "ls", "move"], "folder"],
   words: [0, 2],
 
   async run(invocation) {

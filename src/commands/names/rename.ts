@@ -14,6 +14,7 @@ export const rename: Command = {
     "has the old name until it is restarted.",
   ].join("\n"),
   examples: ["perdure rename coder builder", "perdure rename api/coder builder"],
+  completes: ["worker"],
   words: [2, 2],
 
   async run({ words: [old = "", to = ""], out }) {

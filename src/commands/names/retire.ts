@@ -5,9 +5,12 @@ import { targetOf } from "../shared/here.ts";
 export const retire: Command = {
   summary: "end a worker for good and free its name",
   usage: "NAME",
-  details:
-    "Refused while the worker runs. A later worker of that name inherits nothing from this one. The old name of a\nrenamed worker is freed the same way.",
+  details: [
+    "Refused while the worker runs. A later worker of that name inherits nothing from this one. The old name of a renamed",
+    "worker is freed the same way.",
+  ].join("\n"),
   examples: ["perdure retire coder"],
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, out }) {

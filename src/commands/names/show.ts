@@ -12,6 +12,7 @@ export const show: Command = {
   summary: "show everything about one worker",
   usage: "NAME",
   examples: ["perdure show coder", "perdure show api/coder --json"],
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, out }) {

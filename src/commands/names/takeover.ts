@@ -6,16 +6,20 @@ import { targetOf } from "../shared/here.ts";
 import { wholeNumber } from "../shared/parse.ts";
 
 export const takeover: Command = {
-  summary: "fence and stop the holder of a name, then free the name",
+  summary: "stop whoever has a name, wherever it runs, and free the name",
   usage: "NAME [--kill-after SECONDS]",
-  details:
-    "From the first moment the old run can change nothing any more. Its terminal says who took over; it gets TERM, and\nKILL after --kill-after (5) seconds. Only processes that carry the run in their environment are signalled.\nA run of another container cannot be signalled from here: it is fenced, and its name is freed.",
+  details: [
+    "From the first moment the old run can change nothing any more. Its terminal says who took over; it gets TERM, later",
+    "KILL. Only processes that carry the run in their environment are signalled. A run of another container cannot be",
+    "signalled from here: it is fenced, and its name is freed.",
+  ].join("\n"),
   examples: [
     "perdure takeover coder",
     "perdure takeover coder && perdure run coder",
     "perdure takeover coder --kill-after 30",
   ],
-  options: { "kill-after": { type: "string" } },
+  options: { "kill-after": { value: "SECONDS", about: "how long to wait between TERM and KILL (5)" } },
+  completes: ["worker"],
   words: [1, 1],
 
   async run({ words, values, out }) {

@@ -17,11 +17,11 @@ export const whoamiCommand: Command = {
   summary: "show who the caller is, and which rule decided it",
   usage: "[--as NAME]",
   details: [
-    "First match wins: --as, PERDURE_NAME (then PI_INTERCOM_SESSION_NAME), perdure.toml, the user's",
-    "config.toml, the name of the vendor's conversation, a fallback alias without mail. Needs no daemon.",
+    "First match wins: --as, PERDURE_NAME (then PI_INTERCOM_SESSION_NAME), perdure.toml, the user's config.toml, the name",
+    "of the vendor's conversation, a fallback alias without mail. Needs no daemon.",
   ].join("\n"),
   examples: ["perdure whoami", "perdure whoami --json", "perdure whoami --as reviewer"],
-  options: { as: { type: "string" } },
+  options: { as: { value: "NAME", about: "answer for this name", completes: "worker" } },
   words: [0, 0],
 
   async run({ values, out }) {

@@ -10,7 +10,7 @@ import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { tellAtStart, resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
-import { adapterOf, provedVendors, unknownVendor } from "../../vendors/index.ts";
+import { adapterNames, adapterOf, provedVendors, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "../shared/call.ts";
 import { claimForLaunch, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
@@ -19,19 +19,19 @@ import { printable, type Output } from "../shared/output.ts";
 import { entryForRun } from "./entry.ts";
 
 export const runCommand: Command = {
-  summary: "start or resume a worker, here, in the foreground",
-  usage: "NAME [--vendor V [--new-args W --resume-args W]] [--fresh | --accept] [-- COMMAND…]",
+  summary: "start or resume a worker here, in this terminal",
+  usage: "NAME [options] [-- COMMAND…]",
   details: [
-    "A name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the last",
-    "command is run again, in its last folder. The exit code is the program's own; only a headless agent that succeeded in",
-    "another conversation than its own, or in none, ends with 5, and stderr says so, with --json too.",
-    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) is resumed`,
-    "in its own conversation or not at all (exit 5, with the reason), without extra arguments;",
-    "--fresh begins a new conversation. Where another process wrote to the conversation beside the worker and the vendor would",
-    "go on without the worker's own last turn, --accept takes that other side. With --vendor only that vendor's arguments follow `--`. Arguments are used",
-    "again at every start, including a prompt. Any other program runs as well, and begins from scratch each time, unless",
-    "--vendor custom declares the arguments that begin a conversation (--new-args) and resume it (--resume-args).",
-    "A name of perdure.toml that was never started starts as that file says, once the file is trusted.",
+    "A name has one owner at a time: while it runs, a second `run` is refused (exit 4). Without `--` the last command is",
+    "run again, in its last folder, with the same arguments, a prompt among them. A name of perdure.toml that was never",
+    "started starts as that file says, once the file is trusted.",
+    "",
+    `An agent (${provedVendors().join(", ")}; scripted is built in, for trying it out) is resumed in its own`,
+    "conversation or not at all (exit 5, with the reason), without extra arguments. Any other program runs as well, and",
+    "begins from scratch each time.",
+    "",
+    "The exit code is the program's own; only a headless agent that succeeded in another conversation than its own, or in",
+    "none, ends with 5, and stderr says so.",
   ].join("\n"),
   examples: [
     "perdure run coder -- claude --model opus",
@@ -39,16 +39,23 @@ export const runCommand: Command = {
     "perdure run coder --fresh",
     "perdure run helper --vendor codex",
     "perdure run build -- make -j4",
-    "perdure run mine --vendor custom --new-args='--id {id}' --resume-args='--continue {id}' -- my-agent",
+    "perdure run mine --vendor custom \\\n    --new-args='--id {id}' --resume-args='--continue {id}' -- my-agent",
   ],
   options: {
-    vendor: { type: "string" },
-    fresh: { type: "boolean" },
-    accept: { type: "boolean" },
-    "new-args": { type: "string" },
-    "resume-args": { type: "string" },
+    vendor: {
+      value: "V",
+      about: "whose agent it is; only that vendor's arguments follow --",
+      completes: adapterNames(),
+    },
+    fresh: { about: "begin a new conversation; the old one stays in `perdure history`" },
+    accept: {
+      about: "where another process wrote to the conversation beside the worker: go on with what that one said",
+    },
+    "new-args": { value: "WORDS", about: "with --vendor custom: what begins a conversation, with {id} in it" },
+    "resume-args": { value: "WORDS", about: "with --vendor custom: what resumes it, with {id} in it" },
   },
   aliases: { new: "new-args", resume: "resume-args" },
+  completes: ["worker"],
   words: [1, 1],
   takesRest: true,
 

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
 import type { Command, Invocation } from "./command.ts";
@@ -16,11 +16,13 @@ export async function exitWith(
   argv: readonly string[],
   body: (words: string[], rest: string[] | null, out: Output) => Promise<number>,
 ): Promise<void> {
-  const dashes = argv[0] === "__complete" ? -1 : argv.indexOf("--");
+  // `--` and `--json` on a line that is being completed are that line's.
+  const isCompletion = argv[0] === "__complete";
+  const dashes = isCompletion ? -1 : argv.indexOf("--");
   const words = dashes < 0 ? argv : argv.slice(0, dashes);
-  const out = createOutput(words.includes("--json"), process.env);
+  const out = createOutput(!isCompletion && words.includes("--json"), process.env);
   const code = await body(
-    words.filter((word) => word !== "--json"),
+    words.filter((word) => isCompletion || word !== "--json"),
     dashes < 0 ? null : argv.slice(dashes + 1),
     out,
   ).catch((thrown: unknown) => {
@@ -76,7 +78,7 @@ function parseOptions(
   args: string[],
 ): { values: Invocation["values"]; positionals: string[] } {
   try {
-    const options = { ...command.options, ...aliasOptions(command) };
+    const options = { ...parserOptions(command), ...aliasOptions(command) };
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     return { values: resolveAliases(command, values as Invocation["values"]), positionals };
   } catch (error) {
@@ -93,7 +95,18 @@ function parseOptions(
   }
 }
 
-function aliasOptions({ aliases = {} }: Command): NonNullable<Command["options"]> {
+type ParserOptions = NonNullable<ParseArgsConfig["options"]>;
+
+function parserOptions({ options = {} }: Command): ParserOptions {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { value, short, multiple }]) => [
+      name,
+      { type: value === undefined ? "boolean" : "string", ...(short && { short }), ...(multiple && { multiple }) },
+    ]),
+  );
+}
+
+function aliasOptions({ aliases = {} }: Command): ParserOptions {
   return Object.fromEntries(Object.keys(aliases).map((alias) => [alias, { type: "string" }]));
 }
 
