@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { manPage } from "./manual.js";
 import { buildVerbPrograms } from "./verb-programs.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -89,6 +90,7 @@ await build({
 });
 const { help } = await buildVerbPrograms({ ...COMMON_JS, plugins: [LATE_PACKAGES] });
 writeFileSync(`${aside}/help.json`, JSON.stringify(help));
+writeFileSync(`${aside}/perdure.1`, manPage(help, version));
 
 // The library is ESM: it is loaded once by a program that runs for long.
 await build({

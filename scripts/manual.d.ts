@@ -1,0 +1,5 @@
+import type { HelpTable } from "../src/commands/shared/help-page.ts";
+
+export function manPage(help: HelpTable, version: string): string;
+export function optionsReference(help: HelpTable): string;
+export function withOptionsPart(page: string, part: string): string;
