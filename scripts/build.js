@@ -1,8 +1,10 @@
 // Bundles the command line, the daemon and the library. Runs on any Node that npm runs on.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { build } from "esbuild";
+import { build as bundle } from "esbuild";
 import { manPage } from "./manual.js";
+import { noticesOf } from "./notices.js";
+import { readTopics } from "./topics.js";
 import { buildVerbPrograms } from "./verb-programs.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -10,6 +12,15 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
 // Built aside and renamed into place: a command that starts meanwhile finds the old file or the new one.
 const aside = `dist.${process.pid}.tmp`;
 
+const bundled = new Set();
+
+/** Bundles, and remembers which files went in. */
+async function build(options) {
+  const { metafile } = await bundle({ ...options, metafile: true });
+  for (const file of Object.keys(metafile.inputs)) bundled.add(file);
+}
+
+const libraryNodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15))throw Error("perdure's library needs Node 24.15 or newer; this is "+process.versions.node)}`;
 const nodeCheck = `{const[a,b]=process.versions.node.split(".").map(Number);if(a<24||(a===24&&b<15)){require("fs").writeSync(2,"perdure: Node "+process.versions.node+" is too old; perdure needs 24.15 or newer.\\n  → https://nodejs.org, or your version manager: install Node 24\\n");process.exit(7)}}`;
 
 /** A module that is required from a file of its own when it is first needed (why: where it is required). */
@@ -88,7 +99,8 @@ await build({
   },
   plugins: [LATE_PACKAGES],
 });
-const { help } = await buildVerbPrograms({ ...COMMON_JS, plugins: [LATE_PACKAGES] });
+const { help, metafiles } = await buildVerbPrograms({ ...COMMON_JS, plugins: [LATE_PACKAGES] });
+for (const { inputs } of metafiles) for (const file of Object.keys(inputs)) bundled.add(file);
 writeFileSync(`${aside}/help.json`, JSON.stringify(help));
 writeFileSync(`${aside}/perdure.1`, manPage(help, version));
 
@@ -100,7 +112,7 @@ await build({
   platform: "node",
   target: "node24",
   banner: {
-    js: 'import{createRequire as perdureRequire}from"node:module";const require=perdureRequire(import.meta.url);',
+    js: `import{createRequire as perdureRequire}from"node:module";const require=perdureRequire(import.meta.url);${libraryNodeCheck}`,
   },
   plugins: [apart([TOML, CONFIG_CHECK, TOML_POSITIONS])],
   format: "esm",
@@ -108,6 +120,9 @@ await build({
   define: { PERDURE_VERSION: JSON.stringify(version), PERDURE_DIST: "import.meta.dirname" },
   logLevel: "warning",
 });
+
+writeFileSync(`${aside}/topics.json`, JSON.stringify(readTopics("docs/guide")));
+writeFileSync(`${aside}/NOTICES.txt`, noticesOf([...bundled]));
 
 mkdirSync("dist", { recursive: true });
 for (const file of readdirSync(aside)) renameSync(`${aside}/${file}`, `dist/${file}`);

@@ -1,6 +1,6 @@
 import { helpOverview, verbHelp, type HelpTable } from "./commands/shared/help-page.ts";
 import type { Output } from "./commands/shared/output.ts";
-import { helpTable, verbProgram } from "./commands/shared/programs.ts";
+import { helpTable, topicTable, verbProgram } from "./commands/shared/programs.ts";
 import { exitWith } from "./commands/shared/run-verb.ts";
 import { PerdureError } from "./protocol/errors.ts";
 import { nearest } from "./protocol/names.ts";
@@ -43,14 +43,14 @@ function help([verb, unexpected]: string[], out: Output): void {
     });
   }
   const table = helpTable();
-  if (verb === undefined) return out.result(...helpOverview(table));
+  const topics = topicTable();
+  if (verb === undefined) return out.result(...helpOverview(table, topics));
   const found = verbsOf(table).find((each) => each.verb === verb);
   if (found) return out.result(...verbHelp(verb, found));
-  const near = nearest(
-    verb,
-    verbsOf(table).map((each) => each.verb),
-  );
-  throw new PerdureError("usage", `There is no verb ${JSON.stringify(verb)}.`, {
+  const topic = topics.find((each) => each.topic === verb);
+  if (topic) return out.result(topic, () => topic.text);
+  const near = nearest(verb, [...verbsOf(table).map((each) => each.verb), ...topics.map((each) => each.topic)]);
+  throw new PerdureError("usage", `There is no verb or topic ${JSON.stringify(verb)}.`, {
     hint: near.length > 0 ? `did you mean ${near.join(" or ")}?` : "perdure help",
   });
 }

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { DIST } from "../../state/paths.ts";
 import { findProgram } from "../../runtime/find-program.ts";
@@ -11,7 +12,7 @@ export function nextSteps(paint: Paint): string[] {
   const [first] = agents;
   const found = agents.map(({ vendor }) => vendor).join(", ");
   const run = `perdure run coder ${first ? `-- ${first.program}` : "--vendor scripted"}`;
-  const link = `mkdir -p ~/.local/bin && ln -s ${resolve(DIST, "../bin/perdure.js")} ~/.local/bin/perdure`;
+  const link = linkCommand(isFolderOnPath("~/.local/bin"));
   const steps: [command: string, why: string][] = [
     ...(isOnPath("perdure") ? [] : [[link, "put perdure on your PATH"] as [string, string]]),
     ["perdure init && perdure up", "a fleet, in any project"],
@@ -25,4 +26,16 @@ export function nextSteps(paint: Paint): string[] {
       : "  No agents on your PATH yet; the built-in one is always available.",
     ...steps.map(([command, why]) => `  ${paint.cyan(command.padEnd(width))}  ${paint.dim(why)}`),
   ];
+}
+
+/** Returns the command that puts perdure on PATH; where the folder of the link is not on it, for this shell and for later ones. */
+function linkCommand(isFound: boolean): string {
+  const link = `mkdir -p ~/.local/bin && ln -sf ${resolve(DIST, "../bin/perdure.js")} ~/.local/bin/perdure`;
+  const line = `export PATH="$HOME/.local/bin:$PATH"`;
+  return isFound ? link : `${link} && echo '${line}' >> ~/.profile && ${line}`;
+}
+
+function isFolderOnPath(folder: string): boolean {
+  const wanted = folder.replace("~", homedir());
+  return (process.env.PATH ?? "").split(":").some((each) => resolve(each) === wanted);
 }

@@ -12,6 +12,13 @@ export interface HelpTable {
   groups: { title: string; verbs: ({ verb: string } & VerbHelp)[] }[];
 }
 
+/** One page by task of the documentation, as `perdure help TOPIC` shows it. */
+export interface HelpTopic {
+  topic: string;
+  title: string;
+  text: string;
+}
+
 type HelpResult = [value: object, text: () => string];
 
 /** Returns the help of one verb: the value for `--json` and the text for people. */
@@ -19,10 +26,11 @@ export function verbHelp(verb: string, help: VerbHelp): HelpResult {
   return [{ verb, ...jsonForm(help) }, () => page(verb, help)];
 }
 
-/** Returns the list of all verbs, group by group: the value for `--json` and the text for people. */
-export function helpOverview({ groups }: HelpTable): HelpResult {
+/** Returns the list of all verbs, group by group, and of the topics: the value for `--json` and the text for people. */
+export function helpOverview({ groups }: HelpTable, topics: readonly HelpTopic[]): HelpResult {
   const all = groups.flatMap(({ verbs }) => verbs);
   const width = Math.max(...all.map(({ verb }) => verb.length));
+  const topicWidth = Math.max(...topics.map(({ topic }) => topic.length));
   const sections = groups.flatMap(({ title, verbs }) => [
     "",
     `${title}:`,
@@ -36,10 +44,19 @@ export function helpOverview({ groups }: HelpTable): HelpResult {
     "  perdure VERB --help        show one verb, with its options and examples",
     ...sections,
     "",
+    "Topics (perdure help TOPIC):",
+    ...topics.map(({ topic, title }) => `  ${topic.padEnd(topicWidth)}  ${title}`),
+    "",
     "Every verb takes --json. NO_COLOR is respected.",
     "State: $PERDURE_HOME, else ~/.local/state/perdure.",
   ].join("\n");
-  return [{ verbs: all.map(({ verb, ...help }) => ({ verb, ...jsonForm(help) })) }, () => text];
+  return [
+    {
+      verbs: all.map(({ verb, ...help }) => ({ verb, ...jsonForm(help) })),
+      topics: topics.map(({ topic, title }) => ({ topic, title })),
+    },
+    () => text,
+  ];
 }
 
 function jsonForm({ summary, usage, details, subcommands, examples, options = {} }: VerbHelp): object {
