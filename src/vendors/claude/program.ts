@@ -12,6 +12,7 @@ export const claudeProgram: VendorProgram = {
   chain: 1,
   package: "@anthropic-ai/claude-code",
   conversationName,
+  isService,
 };
 
 export const claudeEnvironment: VendorEnvironment = {
@@ -29,6 +30,11 @@ export const claudeEnvironment: VendorEnvironment = {
     "CLAUDE_ENV_FILE",
   ],
 };
+
+/** `/background` leaves these, which serve all background agents of the user: the service itself, their terminals, and what waits for the next. */
+function isService([, first, second]: readonly string[]): boolean {
+  return (first === "daemon" && second === "run") || first === "bg-pty-host" || first === "bg-spare";
+}
 
 /** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */
 function conversationName(env: Environment): string | null {

@@ -87,17 +87,24 @@ test("a program that ignores HUP and a double-forked one keep the name after the
   expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
 });
 
-test("B6: a vendor's background service does not keep the name of the run it was started in, and is not stopped with it", async () => {
-  // Node runs the file `app-server` under the name and with the arguments that codex's own service has.
-  const server = join(home.dir, "app-server");
-  writeFileSync(server, "setInterval(() => undefined, 1000);");
-  const script = `(setsid bash -c 'exec -a codex "${process.execPath}" "${server}" app-server --managed-daemon' >/dev/null 2>&1 &); sleep 1`;
-  await once(home.spawn(["run", "coder", "--", "sh", "-c", script]), "exit");
-  const [run] = (await home.json<History>(["history", "coder"])).runs;
+test.each([
+  ["codex", "app-server", "--managed-daemon"],
+  ["claude", "daemon", "run"],
+  ["claude", "bg-spare", "--bg-spare"],
+])(
+  "B6: the background service `%s %s %s` does not keep the name of the run it was started in, and is not stopped with it",
+  async (...words) => {
+    // Node runs a file of that name, under the name and with the arguments that the vendor's own service has.
+    const [vendor, file, option] = words;
+    writeFileSync(join(home.dir, file), "setInterval(() => undefined, 1000);");
+    const script = `cd "${home.dir}"; (setsid bash -c 'exec -a ${vendor} "${process.execPath}" ${file} ${option}' >/dev/null 2>&1 &); sleep 1`;
+    await once(home.spawn(["run", "coder", "--", "sh", "-c", script]), "exit");
+    const [run] = (await home.json<History>(["history", "coder"])).runs;
 
-  expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
-  expect(home.processesOf(run?.id ?? "")).toHaveLength(1);
-});
+    expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
+    expect(home.processesOf(run?.id ?? "")).toHaveLength(1);
+  },
+);
 
 test("a suspended holder is flagged, not robbed", async () => {
   const { worker } = await home.start("coder", ["sleep", "600"]);
