@@ -32,6 +32,26 @@ export async function copyRegular(source: string, target: string, mode = constan
   }
 }
 
+/**
+ * Ends a last line that was cut off, as by a kill in the middle of a write, so that what is appended next begins a line of its own.
+ * Returns whether it had to.
+ */
+export async function endTornLine(file: string): Promise<boolean> {
+  assertRegular(file, irregularity(await stat(file)));
+  const handle = await open(file, NO_WAIT | constants.O_RDWR | constants.O_APPEND);
+  try {
+    const opened = await handle.stat();
+    assertRegular(file, irregularity(opened));
+    const last = Buffer.alloc(1);
+    const { bytesRead } = await handle.read(last, 0, 1, Math.max(0, opened.size - 1));
+    if (bytesRead === 0 || last.toString("latin1") === "\n") return false;
+    await handle.appendFile("\n");
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
 function assertRegular(file: string, problem: string | null): void {
   if (problem === null) return;
   throw new PerdureError("refused", `${file} ${problem}.`, { hint: shellWords(["ls", "-ld", file]) });

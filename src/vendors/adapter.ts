@@ -151,7 +151,9 @@ interface StorageFacet {
   };
   /** Returns the command that brings back a conversation which its user has archived, so that it cannot be resumed; else null. */
   archivedBy?(location: SessionLocation): Promise<string | null>;
-  /** Finds splits; only for a vendor that keeps a conversation as a tree, of which a resume sees one side only. */
+  /** The program appends to whatever the file ends with, half a line too, which makes that line and its own unreadable. */
+  readonly gluesToTornLine?: true;
+  /** Finds splits and gaps; only for a vendor that keeps a conversation as a tree, of which a resume sees one side only. */
   readonly split?: SplitReader;
   /** The lines, each by how it begins, with which the program says at its end that it does not resume the conversation. */
   readonly refusals?: readonly RegExp[];

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -13,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openIfReadable, readBounded, readForeign, readIfReadable, readUpTo } from "../../src/state/bounded-read.ts";
-import { openRegular } from "../../src/state/open-regular.ts";
+import { endTornLine, openRegular } from "../../src/state/open-regular.ts";
 
 let base: string;
 beforeEach(() => {
@@ -22,6 +23,22 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }));
 
 const at = (name: string): string => join(base, name);
+
+test("a line that was cut off is ended, and a file whose last line is whole, or that is empty, stays as it is", async () => {
+  const cases = { torn: true, whole: false, empty: false };
+  writeFileSync(at("torn"), '{"a":1}\n{"b":');
+  writeFileSync(at("whole"), '{"a":1}\n');
+  writeFileSync(at("empty"), "");
+  for (const [name, wasTorn] of Object.entries(cases)) {
+    expect(await endTornLine(at(name)), name).toBe(wasTorn);
+    expect(await endTornLine(at(name)), name).toBe(false);
+  }
+  expect(readFileSync(at("torn"), "utf8")).toBe('{"a":1}\n{"b":\n');
+  expect(readFileSync(at("whole"), "utf8")).toBe('{"a":1}\n');
+  expect(readFileSync(at("empty"), "utf8")).toBe("");
+  execFileSync("mkfifo", [at("fifo")]);
+  await expect(endTornLine(at("fifo"))).rejects.toThrow("fifo");
+});
 
 test("a regular file is read whole, also by a link, an empty one and one of exactly as many bytes as allowed", () => {
   writeFileSync(at("file"), "zwölf Euro");

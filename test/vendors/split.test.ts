@@ -114,6 +114,38 @@ describe.each(["claude", "qwen", "pi"] as const)("A5: %s", (vendor) => {
     expect(splitOf(text(...TWO, ...THREE), own(TWO[0]))).toBeNull();
   });
 
+  test("a turn that was never written is a gap, with the worker's own turns before it, which a resume would leave out", () => {
+    const three = { id: "u3", after: "a2", says: "three", prompt: "p3" };
+    const afterGap = text(...ONE, three, { id: "a3", after: "u3", says: "answer three" });
+    const found = { missing: "a2", turns: 1, words: "one / answer one" };
+    expect(split.findGap(parseLines(afterGap), own(ONE[0], TWO[0], three))).toEqual(found);
+  });
+
+  test("a whole transcript, one that goes back, and one that begins later have no gap, nor have turns of others", () => {
+    const again = { id: "s4", after: "a1" };
+    for (const rows of [[...ONE, ...TWO], [...ONE, ...TWO, again], [...ONE, ...TWO, ...THREE], TWO]) {
+      expect(split.findGap(parseLines(text(...rows)), own(ONE[0], TWO[0]))).toBeNull();
+    }
+    const three = { id: "u3", after: "a2", says: "three", prompt: "p3" };
+    expect(split.findGap(parseLines(text(...ONE, three)), own(three))).toBeNull();
+    expect(split.findGap([], own(ONE[0]))).toBeNull();
+  });
+
+  test("what a summary stands for may be missing", () => {
+    const summary = {
+      claude: { logicalParentUuid: "a2" },
+      qwen: { subtype: "chat_compression" },
+      pi: { type: "compaction" },
+    };
+    const after = { claude: null, qwen: "a2", pi: "a2" }[vendor];
+    const rows = [
+      ...ONE,
+      { id: "s9", after, more: summary[vendor] },
+      { id: "u4", after: "s9", says: "four", prompt: "p4" },
+    ];
+    expect(split.findGap(parseLines(text(...rows)), own(ONE[0]))).toBeNull();
+  });
+
   test("the worker's own branch alone is left, with lines that belong to no entry, and goes on from there", () => {
     const title = { type: "custom-title", customTitle: "w" };
     const whole = text(...ONE, title, ...TWO, ...THREE);

@@ -1,12 +1,20 @@
 import type { Restored } from "../../protocol/records/restored.ts";
-import type { Holder, Split, Transcript, Unwritable } from "../../protocol/records/conversation.ts";
+import type {
+  Gap,
+  GoodTranscript,
+  Holder,
+  Split,
+  Transcript,
+  Unwritable,
+} from "../../protocol/records/conversation.ts";
 import { runById } from "../../store/runs.ts";
 import { custodyOf } from "../../store/custody.ts";
 import { conversationsOfId, type Conversation } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
+import { endTornLine } from "../../state/open-regular.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 import { adapterOf } from "../../vendors/index.ts";
-import { splitIn } from "../custody/split.ts";
+import { inspectTree } from "../custody/split.ts";
 import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { carryConversation, hindered, inPlace, planCarry, type CarryOutcome } from "./carry.ts";
 import type { LaunchServices } from "./services.ts";
@@ -72,6 +80,9 @@ export async function probeBinding(
   const { transcript, carried, obstacle, unwritable } = mayCarry
     ? await carryOrPredict(services, conversation, present, drill)
     : { ...inPlace(present), unwritable: atPlace };
+  const isWrittenNext = resumes && holder === null && !drill;
+  if (isWrittenNext && transcript.state === "good" && adapter.storage.gluesToTornLine)
+    await endTornLine(transcript.file);
   // The copy is updated before the start, because some vendors delete old conversations when they start.
   if (transcript.state === "good" && !drill) {
     await services.custody.updateCopy(conversation.id, {
@@ -81,18 +92,29 @@ export async function probeBinding(
       final: holder === null,
     });
   }
+  const { split, gap } =
+    transcript.state === "good" ? await inspectTree(services, conversation, transcript.file) : NO_FINDINGS;
   return {
     conversationId: conversation.id,
-    transcript,
+    transcript: transcript.state === "good" && gap !== null ? withGap(transcript, gap) : transcript,
     holder: holder && { ...holder, worker: ownerOf(services, holder.pid) },
     restored,
     hasCopy: (drill ?? isDoubtful(conversation, found)) && (await services.custody.hasIntactCopy(conversation.id)),
-    split: transcript.state === "good" ? await splitIn(services, conversation, transcript.file) : null,
+    split,
     unwritable,
     obstacle,
     archived: null,
     carried,
   };
+}
+
+const NO_FINDINGS = { split: null, gap: null };
+
+/** Returns the transcript as one that a person may take as it is: the copy has the same gap. */
+function withGap({ file, bytes }: GoodTranscript, { missing, turns, words }: Gap): Transcript {
+  const lost = `${turns} of its own ${turns === 1 ? "turns is" : "turns are"} out of reach${words === null ? "" : ` ("${words}")`}`;
+  const why = `${lost}, because the entry ${missing}, which a later one follows, is not in it`;
+  return { state: "damaged", file, bytes, why, readable: true };
 }
 
 /** Puts the conversation back that a branch refers to, where the vendor has lost it and there is a copy; a drill says that it would be. */

@@ -5,7 +5,13 @@ import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import type { Holder, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { realPath } from "../../state/paths.ts";
 import { programAsker } from "../../launch/ask-program.ts";
-import { conversationById, conversationInUse, moveConversation, type Conversation } from "../../store/conversations.ts";
+import {
+  conversationById,
+  conversationInUse,
+  moveConversation,
+  setOwnPrompts,
+  type Conversation,
+} from "../../store/conversations.ts";
 import { setLaunch, workerById, workerByName, type Worker } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { recordEvent } from "../events.ts";
@@ -40,6 +46,8 @@ export async function adoptConversation(services: LaunchServices, params: CallPa
     assertStopped(services, worker);
     assertNoTwin(services, worker, location, transcript);
     const conversation = bindExisting(services, worker, location, variables);
+    // It is accepted as it is: turns of the worker's own that a resume leaves out are no reason to refuse one any more.
+    setOwnPrompts(services.db, conversation.id, []);
     if (transcript.state === "good") {
       recordTranscript(services, conversation, transcript);
     }

@@ -65,6 +65,16 @@ export interface Split {
   theirs: Leaf;
 }
 
+/** A place at which a transcript has lost an entry, so that the vendor would resume without what was said before it. */
+export interface Gap {
+  /** The vendor's id of the entry that is not there. */
+  missing: string;
+  /** The worker's own turns that are in the file and out of reach. */
+  turns: number;
+  /** The last words said before the gap. */
+  words: string | null;
+}
+
 export interface GoodTranscript {
   state: "good";
   file: string;

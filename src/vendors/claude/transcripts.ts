@@ -83,6 +83,7 @@ function entryOf(line: Line, { prompts, runDir }: OwnMarks): TreeEntry | null {
     id,
     parent: textOf(line.parentUuid) ?? textOf(line.logicalParentUuid),
     ...(Array.isArray(kept) && { includes: kept.filter((each) => typeof each === "string") }),
+    sumsUp: textOf(line.parentUuid) === null,
     spoken,
     words: spoken ? (wordsIn(fieldsOf(line.message).content) ?? null) : null,
     own: prompts.includes(textOf(line.promptId) ?? "") || (runDir !== null && hooks.includes(`${runDir}/hook`)),

@@ -22,5 +22,6 @@ function entryOf(line: Line, { prompts }: OwnMarks): TreeEntry | null {
   const { role, content } = fieldsOf(line.message);
   const spoken = role === "user" || role === "assistant";
   const words = spoken ? (wordsIn(content) ?? null) : null;
-  return { id, parent: textOf(line.parentId), spoken, words, own: prompts.includes(id) };
+  const own = prompts.includes(id);
+  return { id, parent: textOf(line.parentId), spoken, words, own, sumsUp: line.type === "compaction" };
 }

@@ -60,6 +60,7 @@ export const qwen: Adapter = {
       listTranscripts({ folder: join(configDir, "projects"), depth: 2, idOf: idOfFile, form: FORM }, limit),
     unrecordedBy: (context) => qwenUnrecordedBy(context, ARGUMENTS),
     split: qwenSplit,
+    gluesToTornLine: true,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "sessions"),

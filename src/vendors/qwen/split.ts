@@ -26,5 +26,5 @@ function entryOf(line: Line, { prompts }: OwnMarks): TreeEntry | null {
   // A hook may have added a part of its own behind the prompt.
   const prompt = Array.isArray(parts) ? wordsIn(parts.slice(0, 1)) : undefined;
   const own = line.type === "user" && prompts.includes(promptMark(prompt) ?? "");
-  return { id, parent: textOf(line.parentUuid), spoken, words, own };
+  return { id, parent: textOf(line.parentUuid), spoken, words, own, sumsUp: line.subtype === "chat_compression" };
 }

@@ -1,5 +1,5 @@
 import { EXCERPT_CHARS_MAX } from "../../limits/index.ts";
-import type { Leaf, Split } from "../../protocol/records/conversation.ts";
+import type { Gap, Leaf, Split } from "../../protocol/records/conversation.ts";
 import { parseObject } from "../../util/fields.ts";
 import { parseLines } from "./transcript.ts";
 
@@ -24,6 +24,8 @@ export interface TreeEntry {
   words: string | null;
   /** One of the worker's own runs has written it. */
   own: boolean;
+  /** The vendor resumes from here on, with a summary of what came before: an earlier entry that is missing is no loss. */
+  sumsUp?: boolean;
 }
 
 /** The tree of a transcript, in the order of its lines, and the entry from which the vendor would go on. */
@@ -51,9 +53,34 @@ function splitOf({ entries, resumed }: TranscriptTree): Split | null {
   return { ours: leafOf(entries, byId, ourLast, theirs.ids), theirs: leafOf(entries, byId, theirLast, ours.ids) };
 }
 
-/** Reads the splits of one vendor's transcripts; pure. */
+/**
+ * Finds out whether the vendor would resume without turns of the worker's own that are in the file, because an entry in between was
+ * never written, or cannot be read: a vendor's walk up from the last entry ends there.
+ */
+function gapOf({ entries, resumed }: TranscriptTree): Gap | null {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const reached = new Set<string>();
+  let below: TreeEntry | undefined;
+  for (let id = resumed; id !== null && !reached.has(id);) {
+    const entry = byId.get(id);
+    if (entry === undefined) {
+      const out = below ? entries.slice(0, entries.indexOf(below)).filter((each) => !reached.has(each.id)) : [];
+      const turns = out.filter(({ own, spoken }) => own && spoken).length;
+      return turns === 0 ? null : { missing: id, turns, words: shortened(out.flatMap(({ words }) => words ?? [])) };
+    }
+    if (entry.sumsUp === true) return null;
+    reached.add(id);
+    for (const other of entry.includes ?? []) reached.add(other);
+    below = entry;
+    id = entry.parent;
+  }
+  return null;
+}
+
+/** Reads the splits and gaps of one vendor's transcripts; pure. */
 export interface SplitReader {
   find(lines: readonly Line[], own: OwnMarks): Split | null;
+  findGap(lines: readonly Line[], own: OwnMarks): Gap | null;
   /** Returns the transcript without what was said beside the worker's own side since the two parted. */
   keepOwn(transcript: string, own: OwnMarks): string;
 }
@@ -65,6 +92,7 @@ export function splitReader(
 ): SplitReader {
   return {
     find: (lines, own) => splitOf(treeOf(lines, own)),
+    findGap: (lines, own) => gapOf(treeOf(lines, own)),
     keepOwn(transcript, own) {
       const tree = treeOf(parseLines(transcript), own);
       const split = splitOf(tree);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { splitIn } from "../../../src/daemon/custody/split.ts";
+import { inspectTree } from "../../../src/daemon/custody/split.ts";
 import { READ_CHUNK_BYTES } from "../../../src/limits/index.ts";
 import { statePaths } from "../../../src/state/paths.ts";
 import { conversationById, insertConversation } from "../../../src/store/conversations.ts";
@@ -56,7 +56,7 @@ test("A5: others go on while a long transcript is looked through for a split", a
     if (counting) setImmediate(count);
   };
   setImmediate(count);
-  const split = await splitIn({ db, paths: statePaths({ PERDURE_HOME: folder }) }, conversation, file);
+  const { split } = await inspectTree({ db, paths: statePaths({ PERDURE_HOME: folder }) }, conversation, file);
   counting = false;
   expect(split).toMatchObject({ ours: { id: "ours" }, theirs: { id: "theirs" } });
   expect(turns).toBeGreaterThanOrEqual(parts);
