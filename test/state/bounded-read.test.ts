@@ -25,14 +25,11 @@ afterEach(() => rmSync(base, { recursive: true }));
 const at = (name: string): string => join(base, name);
 
 test("a line that was cut off is ended, and a file whose last line is whole, or that is empty, stays as it is", async () => {
-  const cases = { torn: true, whole: false, empty: false };
   writeFileSync(at("torn"), '{"a":1}\n{"b":');
   writeFileSync(at("whole"), '{"a":1}\n');
   writeFileSync(at("empty"), "");
-  for (const [name, wasTorn] of Object.entries(cases)) {
-    expect(await endTornLine(at(name)), name).toBe(wasTorn);
-    expect(await endTornLine(at(name)), name).toBe(false);
-  }
+  expect(await endTornLine(at("torn"))).toBe(true);
+  for (const name of ["torn", "whole", "empty"]) expect(await endTornLine(at(name))).toBe(false);
   expect(readFileSync(at("torn"), "utf8")).toBe('{"a":1}\n{"b":\n');
   expect(readFileSync(at("whole"), "utf8")).toBe('{"a":1}\n');
   expect(readFileSync(at("empty"), "utf8")).toBe("");
