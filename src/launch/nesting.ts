@@ -1,14 +1,17 @@
 import { NESTING_DEPTH_MAX, NESTING_WALK_MAX } from "../limits/index.ts";
-import { agentOf, type AgentProcess } from "../vendors/agents.ts";
+import { agentOf, isVendorService, type AgentProcess } from "../vendors/agents.ts";
 import type { ProcessTable } from "../runtime/process/index.ts";
 
 /**
  * Tells whether the caller is inside an agent that a run's own agent started. From the run's wrapper downwards, the first
  * agent process, with the loaded ones directly below it, is the run's own. If another agent stands between that and the
- * caller, the caller is a nested agent: it inherited the environment, not the identity.
+ * caller, the caller is a nested agent: it inherited the environment, not the identity. So is one below a vendor's background
+ * service, which serves agents of other folders and projects, too.
  */
 export function isNested(table: ProcessTable, callerPid: number, run: string): boolean {
-  const line = agentsAbove(table, callerPid, run);
+  const commands = commandsAbove(table, callerPid, run);
+  if (commands.some((argv) => isVendorService(argv))) return true;
+  const line = commands.map((argv) => agentOf(argv));
   const first = line.findIndex((agent) => agent !== null);
   if (first < 0) return false;
   let end = first + 1;
@@ -16,14 +19,14 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
   return line.slice(end).some((agent) => agent !== null);
 }
 
-/** Returns the agent of each process from the topmost one that carries the run down to the caller. */
-function agentsAbove(table: ProcessTable, callerPid: number, run: string): (AgentProcess | null)[] {
-  const line: (AgentProcess | null)[] = [];
+/** Returns the command line of each process from the topmost one that carries the run down to the caller. */
+function commandsAbove(table: ProcessTable, callerPid: number, run: string): string[][] {
+  const line: string[][] = [];
   let pid = callerPid;
   for (let depth = 0; depth < NESTING_DEPTH_MAX; depth++) {
     const info = table.inspect(pid);
     if (info === null || table.variable(pid, "PERDURE_RUN") !== run) break;
-    line.unshift(agentOf(table.argv(pid)));
+    line.unshift(table.argv(pid));
     pid = info.parentPid;
   }
   return line;

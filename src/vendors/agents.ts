@@ -28,7 +28,10 @@ export function agentOf(argv: readonly string[]): AgentProcess | null {
 
 /** Tells whether a command line is a vendor's background service, which belongs to no run whose environment it inherited. */
 export function isVendorService(argv: readonly string[]): boolean {
-  return agentOf(argv)?.program.isService?.(argv) ?? false;
+  const [first = "", ...others] = argv;
+  // A service may have its sub-command in the first word: `claude bg-spare`.
+  const [program = ""] = basename(first).split(" ", 1);
+  return agentOf([program, ...others])?.program.isService?.(argv) ?? false;
 }
 
 function programOfScript(file: string): VendorProgram | undefined {

@@ -32,8 +32,8 @@ export const claudeEnvironment: VendorEnvironment = {
 };
 
 /** `/background` leaves these, which serve all background agents of the user: the service itself, their terminals, and what waits for the next. */
-function isService([, first, second]: readonly string[]): boolean {
-  return (first === "daemon" && second === "run") || first === "bg-pty-host" || first === "bg-spare";
+function isService([program = "", first, second]: readonly string[]): boolean {
+  return (first === "daemon" && second === "run") || /(^|\/)claude bg-/.test(program);
 }
 
 /** Reads the name from claude's registry of live processes, where `--name` and `/rename` end up. */

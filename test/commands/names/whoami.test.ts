@@ -188,3 +188,13 @@ test("another name given inside a run does not carry that run's id", async () =>
   const { stdout } = await home.perdure(["run", "coder", "--", BIN, "whoami", "--as", "other", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ address: "api/other", run: null, generation: null });
 });
+
+test("B: an agent below a vendor's background service is not the worker in whose run the service was started", async () => {
+  const asks = `require("node:child_process").spawnSync(${JSON.stringify(BIN)}, ["whoami", "--json"], { stdio: "inherit" });`;
+  writeFileSync(join(home.project, "daemon"), asks);
+  const service = `exec -a claude "${process.execPath}" daemon run`;
+  const { stdout } = await home.perdure(["run", "coder", "--", "bash", "-c", service]);
+  const said = JSON.parse(stdout) as Identity;
+  expect(said.address).not.toBe("api/coder");
+  expect(said).toMatchObject({ supervisor: "api/coder", durable: false });
+});

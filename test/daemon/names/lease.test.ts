@@ -90,14 +90,14 @@ test("a program that ignores HUP and a double-forked one keep the name after the
 test.each([
   ["codex", "app-server", "--managed-daemon"],
   ["claude", "daemon", "run"],
-  ["claude", "bg-spare", "--bg-spare"],
+  ["claude bg-spare", "bg-spare", "--bg-spare"],
 ])(
   "B6: the background service `%s %s %s` does not keep the name of the run it was started in, and is not stopped with it",
   async (...words) => {
     // Node runs a file of that name, under the name and with the arguments that the vendor's own service has.
     const [vendor, file, option] = words;
     writeFileSync(join(home.dir, file), "setInterval(() => undefined, 1000);");
-    const script = `cd "${home.dir}"; (setsid bash -c 'exec -a ${vendor} "${process.execPath}" ${file} ${option}' >/dev/null 2>&1 &); sleep 1`;
+    const script = `cd "${home.dir}"; (setsid bash -c 'exec -a "${vendor}" "${process.execPath}" ${file} ${option}' >/dev/null 2>&1 &); sleep 1`;
     await once(home.spawn(["run", "coder", "--", "sh", "-c", script]), "exit");
     const [run] = (await home.json<History>(["history", "coder"])).runs;
 
