@@ -57,7 +57,7 @@ export class Daemon {
     this.#paths = paths;
     this.#lock = lock;
     this.#isService = isService;
-    replaceStore(paths, beginAnew);
+    const ranSinceBackup = replaceStore(paths, beginAnew);
     const { db, unclean } = openStore(paths.database, {
       startEmpty: beginAnew,
       namesKnown: Object.keys(readProjectsIndex(paths.projectsFile)).length > 0,
@@ -99,6 +99,7 @@ export class Daemon {
         connections: this.#server.connections,
         startedAtMs: this.#startedAtMs,
         storeCheck: this.#storeCheck,
+        ranSinceBackup,
       }),
     });
     this.#ownFiles = new OwnFiles({

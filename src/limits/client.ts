@@ -29,3 +29,6 @@ export const MOVE_PROJECT_WAIT_MS = 10 * MINUTE_MS;
 /** How long a command that replaces the store waits for a daemon that is on its way out, and how often it looks. */
 export const DAEMON_EXIT_WAIT_MS = 2 * SECOND_MS;
 export const DAEMON_EXIT_POLL_MS = 20;
+
+/** Workers that a restored backup takes back to an earlier time, as `daemon start` names them. */
+export const TAKEN_BACK_SHOWN_MAX = 20;

@@ -7,8 +7,11 @@ import { unendedRuns } from "./runs.ts";
 /** The pids of each live run, by run id. */
 export type LiveRuns = ReadonlyMap<string, readonly number[]>;
 
-/** Replaces the store with a backup and keeps the previous one beside it. The caller holds the daemon's lock. */
-export function restoreStore(backup: string, file: string, live: LiveRuns): void {
+/**
+ * Replaces the store with a backup and keeps the previous one beside it; returns the workers that have run since the backup, which is
+ * null if the previous store cannot tell. The caller holds the daemon's lock.
+ */
+export function restoreStore(backup: string, file: string, live: LiveRuns): string[] | null {
   refuseUnknownRuns(live, runsIn(backup), "the backup");
   const incoming = `${file}.restoring`;
   copyFileSync(backup, incoming);
@@ -18,6 +21,36 @@ export function restoreStore(backup: string, file: string, live: LiveRuns): void
     if (existsSync(file + suffix)) renameSync(file + suffix, previous + suffix);
   }
   renameSync(incoming, file);
+  return ranSince(generationsIn(previous), generationsIn(backup));
+}
+
+/** Returns the workers whose generation has risen from one store to the other, and those that are in the later one only. */
+function ranSince(later: Generations | null, earlier: Generations | null): string[] | null {
+  if (later === null || earlier === null) return null;
+  return [...later]
+    .filter(([address, generation]) => generation > (earlier.get(address) ?? 0))
+    .map(([address]) => address);
+}
+
+/** The generation of each worker, by its address. */
+type Generations = ReadonlyMap<string, number>;
+
+/** Returns null for a store that is not there or cannot be read, as a damaged one. */
+function generationsIn(file: string): Generations | null {
+  if (!existsSync(file)) return null;
+  try {
+    const db = new Db(file, { readOnly: true });
+    const rows = db.all<{ address: string; generation: number }>(
+      `SELECT projects.slug || '/' || workers.name AS address, workers.generation FROM workers
+       JOIN projects ON projects.id = workers.project_id WHERE workers.retired_ms IS NULL AND workers.generation > 0`,
+    );
+    db.close();
+    return new Map(rows.map(({ address, generation }) => [address, generation]));
+  } catch (error) {
+    // What SQLite cannot read tells nothing; the backup is in place already.
+    if (error instanceof Error && "errcode" in error) return null;
+    throw error;
+  }
 }
 
 /** Throws if a live run is missing from the store, which would give the run's name to a second owner. */

@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../../client/autostart.ts";
 import { connectToDaemon } from "../../client/connect.ts";
-import { DAEMON_EXIT_POLL_MS, DAEMON_EXIT_WAIT_MS } from "../../limits/index.ts";
+import { DAEMON_EXIT_POLL_MS, DAEMON_EXIT_WAIT_MS, TAKEN_BACK_SHOWN_MAX } from "../../limits/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { DaemonStatus } from "../../protocol/records/admin.ts";
 import { findDaemons, processTable } from "../../runtime/process/index.ts";
 import { statePaths } from "../../state/paths.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { printable } from "../shared/output.ts";
+import { printable, type Output } from "../shared/output.ts";
 import { subcommand } from "../shared/subcommand.ts";
 import { install, uninstall } from "./service.ts";
 import { stopDaemon } from "./stop-daemon.ts";
@@ -63,6 +63,19 @@ async function start({ values, out }: Invocation): Promise<void> {
   if (now === null)
     throw new PerdureError("unavailable", "The daemon exited right after it started.", { hint: "perdure doctor" });
   out.result({ ...now, started: before === null }, () => `${before ? "already running" : "started"}: pid ${now.pid}`);
+  if (restoring !== null) noteTakenBack(now.store.ranSinceBackup ?? [], out);
+}
+
+/** Says for whom the backup is older than their last run: their conversations are still with their vendors. */
+function noteTakenBack(addresses: readonly string[], out: Output): void {
+  if (addresses.length === 0) return;
+  const [some, rest] = [addresses.slice(0, TAKEN_BACK_SHOWN_MAX), addresses.length - TAKEN_BACK_SHOWN_MAX];
+  const names = rest > 0 ? `${some.join(", ")} and ${rest} more` : some.join(", ");
+  out.note(
+    printable(
+      `These workers have run since the backup and are now as they were when it was made: ${names}.\n  Where one was in another conversation by then, or is not in the backup at all: perdure adopt lists the conversations, perdure adopt NAME --conversation ID takes one.`,
+    ),
+  );
 }
 
 function refuseWhileRunning(pid: number | null): void {

@@ -13,5 +13,13 @@ export interface CallContext {
   holdWhileConnected(run: string): void;
   /** Makes the daemon drain and exit after this answer is sent. */
   stopDaemon(): void;
-  stats(): { connections: number; startedAtMs: number; storeCheck: "pending" | "ok" | "not-needed" };
+  stats(): DaemonStats;
+}
+
+interface DaemonStats {
+  connections: number;
+  startedAtMs: number;
+  storeCheck: "pending" | "ok" | "not-needed";
+  /** The workers that the backup with which this daemon was started has taken back to an earlier time; null if none has. */
+  ranSinceBackup: string[] | null;
 }

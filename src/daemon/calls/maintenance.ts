@@ -9,7 +9,7 @@ import type { CallContext } from "./context.ts";
 
 export async function statusCall(_params: CallParams<"status">, context: CallContext): Promise<CallResults["status"]> {
   const { services } = context;
-  const { connections, startedAtMs, storeCheck } = context.stats();
+  const { connections, startedAtMs, storeCheck, ranSinceBackup } = context.stats();
   return {
     running: true,
     pid: process.pid,
@@ -28,6 +28,7 @@ export async function statusCall(_params: CallParams<"status">, context: CallCon
       schema: schemaVersion(services.db),
       sqlite: process.versions.sqlite ?? "unknown",
       check: storeCheck,
+      ranSinceBackup,
     },
   };
 }

@@ -11,11 +11,13 @@ type ReadTurn = NonNullable<Adapter["liveness"]["readTurn"]>;
 /** Watches the end of a transcript for turns that begin and end, with a vendor whose process does not tell them itself. */
 export class WrittenTurns {
   readonly #readTurn: ReadTurn;
-  /** The time of the run's start: earlier lines are history. */
+  /** The time of the run's start: where a file is read for the first time, or anew, earlier turns in it are history. */
   readonly #sinceMs: number;
   #version = "";
   /** The file that was read, and up to where: the end of its last whole line. */
   #read = { file: "", ino: 0, bytes: 0 };
+  /** The last line of the last poll, where its end was missing. */
+  #unended = "";
   #lastAtMs = 0;
 
   constructor(readTurn: ReadTurn, sinceMs: number) {
@@ -28,12 +30,19 @@ export class WrittenTurns {
     return this.#lastAtMs;
   }
 
-  /** Returns the beginnings and ends of the run's turns since the last poll, in their order. */
+  /**
+   * Returns the beginnings and ends of the run's turns since the last poll, in their order. What was appended since is news, whatever
+   * the clock said at the time; it may have been set back.
+   */
   poll(file: string): Outward[] {
-    const text = this.#newText(file);
-    if (text === null) return [];
-    const turns = text.split("\n").flatMap((line) => this.#turnIn(line) ?? []);
-    const news = turns.filter(({ atMs }) => atMs >= this.#sinceMs && atMs > this.#lastAtMs);
+    const found = this.#newText(file);
+    if (found === null) return [];
+    const lines = found.text.split("\n");
+    const isTold = found.isAppended && lines[0] === this.#unended && this.#turnIn(this.#unended) !== null;
+    this.#unended = lines.at(-1) ?? "";
+    const turns = (isTold ? lines.slice(1) : lines).flatMap((line) => this.#turnIn(line) ?? []);
+    const isNews = ({ atMs }: WrittenTurn): boolean => atMs >= this.#sinceMs && atMs > this.#lastAtMs;
+    const news = found.isAppended ? turns : turns.filter(isNews);
     this.#lastAtMs = news.at(-1)?.atMs ?? this.#lastAtMs;
     return news.map(({ outward }) => outward);
   }
@@ -49,8 +58,11 @@ export class WrittenTurns {
     return fields && this.#readTurn(fields);
   }
 
-  /** Returns what was written since the last poll, from its first whole line on; null if the file is what it was. */
-  #newText(file: string): string | null {
+  /**
+   * Returns what was written since the last poll, from its first whole line on, and whether all of it was appended to what was read;
+   * null if the file is what it was.
+   */
+  #newText(file: string): { text: string; isAppended: boolean } | null {
     const opened = openIfReadable(file);
     if (opened === null) return null;
     try {
@@ -66,8 +78,8 @@ export class WrittenTurns {
       const start = isWhole ? from : Math.max(0, size - TURN_READ_BYTES);
       const part = readPart(opened, start, size - start);
       this.#read = { file, ino, bytes: start + part.lastIndexOf(NEWLINE) + 1 };
-      // The last line is read again while its end is missing. If it is a turn already, it is told by its time that it is no news.
-      return part.toString("utf8");
+      // The last line is read again while its end is missing.
+      return { text: part.toString("utf8"), isAppended: isGrown && isWhole && start > 0 };
     } finally {
       closeSync(opened);
     }

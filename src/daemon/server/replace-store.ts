@@ -4,15 +4,20 @@ import { refuseUnknownRuns, restoreStore } from "../../store/restore-backup.ts";
 import { HighWater } from "./high-water.ts";
 import { liveRunsEverywhere } from "./live-runs.ts";
 
-/** Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. */
-export function replaceStore(paths: StatePaths, newStore: boolean): void {
+/**
+ * Replaces the store at this start if the operator asked for it: with a backup, or with an empty one. Returns the workers that a backup
+ * takes back to an earlier time, or null if that is not known or there is no backup.
+ */
+export function replaceStore(paths: StatePaths, newStore: boolean): string[] | null {
   const backup = argumentAfter("--restore");
-  if (backup !== null) restoreStore(backup, paths.database, liveRunsEverywhere(paths));
-  else if (newStore && !existsSync(paths.database))
+  const ranSince = backup === null ? null : restoreStore(backup, paths.database, liveRunsEverywhere(paths));
+  if (backup === null) {
+    if (!newStore || existsSync(paths.database)) return null;
     refuseUnknownRuns(liveRunsEverywhere(paths), new Set(), "the new store");
-  else return;
+  }
   new HighWater(paths.highWater).remove();
   for (const folder of [paths.custody, paths.attachments]) setFolderAside(folder, backup !== null);
+  return ranSince;
 }
 
 function argumentAfter(flag: string): string | null {

@@ -56,7 +56,14 @@ export interface DaemonStatus {
   liveRuns: number;
   connections: number;
   rssBytes: number;
-  store: { uid: string; schema: number; sqlite: string; check: "pending" | "ok" | "not-needed" };
+  store: {
+    uid: string;
+    schema: number;
+    sqlite: string;
+    check: "pending" | "ok" | "not-needed";
+    /** The workers that the backup with which the daemon was started has taken back to an earlier time; null if none has. */
+    ranSinceBackup: string[] | null;
+  };
 }
 
 export interface CheckResult {

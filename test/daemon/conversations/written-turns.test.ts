@@ -109,3 +109,11 @@ test("a transcript is known to be unchanged from a poll until it grows, is writt
   rmSync(file);
   expect(watch.isUnchanged(file)).toBe(false);
 });
+
+test("C1: a turn of this run counts although the clock was set back since its start", () => {
+  write({ at: 50, busy: true });
+  const watch = turns(100);
+  expect(watch.poll(file)).toEqual([]);
+  write({ at: 60, busy: true }, { at: 61 });
+  expect(watch.poll(file)).toEqual([{ activity: "busy" }, { activity: "idle" }]);
+});

@@ -51,6 +51,18 @@ test("the restore procedure that backup prints works as printed, with spaces in 
   expect(await home.perdure(["doctor"])).toMatchObject({ code: 0 });
 });
 
+test("A: a backup that is put back says which workers have run since, for it takes them back to an earlier conversation", async () => {
+  await home.perdure(["run", "coder", "--", "true"]);
+  await home.perdure(["backup", "old.db"]);
+  await home.perdure(["run", "coder", "--", "true"]);
+  await home.perdure(["run", "later", "--", "true"]);
+  await home.perdure(["daemon", "stop"]);
+  const { code, stderr } = await home.perdure(["daemon", "start", "--restore", "old.db"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("coder");
+  expect(stderr).toContain("later");
+});
+
 test("a backup that does not know a live run is not put back: its name would have two owners", async () => {
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["backup", "old.db"]);
