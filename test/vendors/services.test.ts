@@ -16,6 +16,16 @@ test.each([
     CLAUDE,
   ],
   ["claude bg-spare", "--bg-spare", "/tmp/cc-daemon-0/fdb6d71e/spare/fcf73add.claim.sock"],
-])("B6: claude's background service keeps no name: %s %s", (...argv) => {
+  ["/usr/bin/codex", "app-server", "--listen", "unix:///home/u/.codex/app-server.sock"],
+  ["node", "/usr/lib/node_modules/@openai/codex/bin/codex.js", "app-server", "--managed-daemon"],
+])("B6: a vendor's background service keeps no name: %s %s %s", (...argv) => {
   expect(isVendorService(argv)).toBe(true);
+});
+
+test.each([
+  [CLAUDE, "-p", "daemon run"],
+  ["/usr/bin/codex", "--no-daemon", "app-server --listen"],
+  ["/usr/bin/codex", "exec", "-"],
+])("what a worker runs is no background service: %s %s %s", (...argv) => {
+  expect(isVendorService(argv)).toBe(false);
 });

@@ -68,3 +68,20 @@ describe.each(IN_FILES)("$vendor", (vendor) => {
     expect(await adapter.storage.probe(placeIn(dir, vendor), null, unasked)).toMatchObject({ state: "damaged" });
   });
 });
+
+describe("claude", () => {
+  test("a prompt that is longer than the parts which are read is not nothing: killed in its first turn, it is not empty", async () => {
+    const claude = IN_FILES.find(({ vendor }) => vendor === "claude");
+    if (claude === undefined) throw new Error("no facts of claude");
+    const { adapter, facts } = claude;
+    const line = (fields: object): string => `${JSON.stringify({ sessionId: facts.session, ...fields })}\n`;
+    const message = { role: "user", content: "x".repeat(3 * TRANSCRIPT_READ_BYTES) };
+    const about = line({ type: "mode" });
+    const dir = folder();
+    const file = put(dir, facts.places[0] ?? "", about + line({ type: "user", uuid: "u1", message }) + about);
+    const found = await adapter.storage.probe(placeIn(dir, claude), null, unasked);
+    expect(found).toMatchObject({ state: "good", file, bytes: statSync(file).size });
+    put(dir, facts.places[0] ?? "", about + about);
+    expect(await adapter.storage.probe(placeIn(dir, claude), null, unasked)).toMatchObject({ state: "empty" });
+  });
+});

@@ -13,8 +13,13 @@ export const codexEnvironment: VendorEnvironment = {
   privateNames: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
 };
 
-/** `codex remote-control`, and a codex without `--no-daemon`, leave these two: the server itself, and what keeps it up to date. */
+/**
+ * `codex remote-control`, and a codex without `--no-daemon`, leave these: the server itself, which serves every codex of its user that
+ * comes later, and what keeps it up to date.
+ */
 function isService(argv: readonly string[]): boolean {
   const server = argv.indexOf("app-server");
-  return server > 0 && (argv.includes("--managed-daemon", server) || argv.includes("pid-update-loop", server));
+  return server > 0 && SERVICE_WORDS.some((word) => argv.includes(word, server));
 }
+
+const SERVICE_WORDS = ["--managed-daemon", "pid-update-loop", "--listen"];

@@ -68,11 +68,13 @@ async function probeOpen(handle: FileHandle, file: string, session: string, form
   }
   if (form.header && !isHeader(head, session, form)) return damaged("its first line cannot be read");
   const silent = lines.every(({ spoken }) => spoken === false);
-  if (silent && form.atBirth !== true) return { state: "empty", file };
+  // A prompt may be longer than the parts that are read: what lies between them is not nothing.
+  const isReadWhole = from === Buffer.byteLength(head);
+  if (silent && isReadWhole && form.atBirth !== true) return { state: "empty", file };
   const version = lines.findLast((line) => line.version !== null)?.version ?? null;
   const cwd = lines.find((line) => line.cwd !== undefined)?.cwd;
   // Only a transcript that was read completely is known to be unsaid: an unreadable line may hold anything.
-  const unsaid = silent && from === Buffer.byteLength(head) && lines.length === linesIn(head + tail);
+  const unsaid = silent && isReadWhole && lines.length === linesIn(head + tail);
   return { state: "good", file, bytes: size, version, cwd, ...(unsaid && { unsaid }) };
 }
 
