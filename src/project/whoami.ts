@@ -1,4 +1,4 @@
-import { checkName } from "../protocol/names.ts";
+import { checkName, parseAddress } from "../protocol/names.ts";
 import type { Settings } from "./config/read.ts";
 
 /** The rule that gave the answer. */
@@ -20,6 +20,8 @@ export interface Identity {
   durable: boolean;
   run: string | null;
   generation: number | null;
+  /** Whether the run was taken over: the name is no longer its own. */
+  displaced: boolean;
   /** The worker whose environment a nested agent inherited; null otherwise. */
   supervisor: string | null;
 }
@@ -29,6 +31,8 @@ export interface WhoamiInputs {
   env: Readonly<Record<string, string | undefined>>;
   /** Whether the caller is an agent that the run's own agent started; called only inside a run. */
   nested: () => boolean;
+  /** Returns what the daemon has left in the run's folder of its worker since the start; called only inside a run. */
+  sinceStart: () => SinceStart;
   /** Returns the slug of the caller's folder; called only if no variable names the project. */
   projectHere: () => string;
   projectConfig: () => Settings;
@@ -37,6 +41,13 @@ export interface WhoamiInputs {
   conversationName: () => string | null;
   /** Returns letters, digits and `-` that stay the same for one process tree and differ from those of every other live one. */
   fingerprint: () => string;
+}
+
+/** What may have become of a run's worker since the run's environment was made. */
+export interface SinceStart {
+  /** The address of a worker that was renamed; null for one that was not. */
+  address: string | null;
+  displaced: boolean;
 }
 
 /** Applies five rules, of which the first match wins; a name that is set but not legal is an error, not a miss. */
@@ -60,17 +71,18 @@ export function whoami(inputs: WhoamiInputs): Identity {
 }
 
 function named(inputs: WhoamiInputs, raw: string, source: Source): Identity {
-  const name = checkName(raw);
-  const project = projectOf(inputs);
-  const isOwnRun = source === "environment" && inputs.env.PERDURE_RUN;
+  const isOwnRun = source === "environment" && Boolean(inputs.env.PERDURE_RUN);
+  const { address: renamed, displaced } = isOwnRun ? inputs.sinceStart() : { address: null, displaced: false };
+  const { project, name } = parseAddress(renamed ?? `${projectOf(inputs)}/${checkName(raw)}`);
   return {
     address: `${project}/${name}`,
-    project,
+    project: project ?? projectOf(inputs),
     name,
     source,
     durable: true,
     run: isOwnRun ? (inputs.env.PERDURE_RUN ?? null) : null,
     generation: isOwnRun ? generationOf(inputs.env.PERDURE_GENERATION) : null,
+    displaced,
     supervisor: null,
   };
 }
@@ -88,6 +100,7 @@ function alias(inputs: WhoamiInputs, source: "nested" | "fallback", parent: Iden
     durable: false,
     run: null,
     generation: null,
+    displaced: false,
     supervisor: parent?.address ?? null,
   };
 }

@@ -13,6 +13,10 @@ export const DIST = typeof PERDURE_DIST === "string" ? PERDURE_DIST : join(impor
 /** The name of the file in the state folder that says which process is the daemon. */
 export const DAEMON_FILE = "daemon.json";
 
+/** Files in the folder of a run that tell what became of its worker since the start: the address after a rename, and who took over. */
+export const ADDRESS_FILE = "address";
+export const DISPLACED_FILE = "displaced";
+
 /** Returns `$PERDURE_HOME`, or `$XDG_STATE_HOME/perdure`. A runtime dir is gone at logout, a temporary one is unsafe. */
 function stateDir(env: Environment): string {
   if (env.PERDURE_HOME) return absolute("PERDURE_HOME", env.PERDURE_HOME);

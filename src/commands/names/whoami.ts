@@ -1,12 +1,17 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { RUN_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readProjectSettings, readUserSettings, type Settings } from "../../project/config/read.ts";
 import { chooseSlug } from "../../project/slug.ts";
-import { whoami } from "../../project/whoami.ts";
+import { whoami, type SinceStart } from "../../project/whoami.ts";
+import { fileNameOf } from "../../protocol/foreign-id.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
+import { readIfReadable } from "../../state/bounded-read.ts";
 import { readIfThere } from "../../state/files.ts";
-import { statePaths, userConfigFile } from "../../state/paths.ts";
+import { ADDRESS_FILE, DISPLACED_FILE, statePaths, userConfigFile } from "../../state/paths.ts";
 import { readProjectsIndex } from "../../state/projects-file.ts";
 import { surroundingConversationName } from "../../vendors/programs.ts";
 import type { Command } from "../shared/command.ts";
@@ -33,6 +38,7 @@ export const whoamiCommand: Command = {
       as: typeof values.as === "string" ? values.as : null,
       env,
       nested: () => isNested(processTable(), process.ppid, env.PERDURE_RUN ?? ""),
+      sinceStart: () => sinceStartOf(env.PERDURE_RUN ?? ""),
       projectHere: () => slugHere(found(), projectConfig()),
       projectConfig,
       userConfig: () => readUserSettings(userConfigFile(env)),
@@ -42,11 +48,21 @@ export const whoamiCommand: Command = {
     out.result(identity, () => {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
       const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
+      const lost = identity.displaced ? "  taken over: the name is no longer this run's\n" : "";
       const durable = identity.durable ? "" : ", not durable: no mail, no lease";
-      return printable(`${identity.address}\n${run}${supervisor}  by ${identity.source}${durable}`);
+      return printable(`${identity.address}\n${run}${lost}${supervisor}  by ${identity.source}${durable}`);
     });
   },
 };
+
+/** Reads what the daemon has left in a run's folder of its worker, so that no daemon is needed. */
+function sinceStartOf(run: string): SinceStart {
+  const folder = join(statePaths(process.env).runs, fileNameOf(run));
+  return {
+    address: readIfReadable(join(folder, ADDRESS_FILE), RUN_FILE_BYTES_MAX).trim() || null,
+    displaced: existsSync(join(folder, DISPLACED_FILE)),
+  };
+}
 
 /** Looks the slug up in the published index, so that no daemon is needed; an unregistered folder gets the slug it would have. */
 function slugHere(found: ReturnType<typeof findProjectHere>, config: Settings): string {

@@ -1,9 +1,12 @@
+import { join } from "node:path";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { checkName, nameKey, formatAddress } from "../../protocol/names.ts";
 import { requirePresent } from "../../util/require-present.ts";
-import { holderOf } from "../../store/runs.ts";
+import { writeFileAtomic } from "../../state/files.ts";
+import { ADDRESS_FILE } from "../../state/paths.ts";
+import { holderOf, type Run } from "../../store/runs.ts";
 import { clearDesired } from "../../store/fleet.ts";
 import { releaseConversations } from "../../store/conversations.ts";
 import { dropSavedOfWorker } from "../../store/saved.ts";
@@ -22,7 +25,7 @@ export async function renameCall(
   params: CallParams<"rename">,
   { services }: CallContext,
 ): Promise<CallResults["rename"]> {
-  const { id, ...renamed } = await services.writer.write(() => {
+  const { id, run, ...renamed } = await services.writer.write(() => {
     const { project, worker, address } = findWorker(services, params.target);
     const name = checkName(params.to);
     const key = nameKey(name);
@@ -42,10 +45,21 @@ export async function renameCall(
       { from: worker.name, to: name },
     );
     services.mail.notify(statusLineKey(worker.id));
-    return { id: worker.id, address: formatAddress(project.slug, name), from: address };
+    const holder = holderOf(services.db, worker);
+    return { id: worker.id, run: holder, address: formatAddress(project.slug, name), from: address };
   });
+  if (run) tellRun(services, run, renamed.address);
   await renameWindow(services, id, params.to);
   return renamed;
+}
+
+/** Leaves the new address in the run's folder, where `whoami` reads it: the environment of a process does not change. */
+function tellRun(services: Services, run: Run, address: string): void {
+  try {
+    writeFileAtomic(join(services.runs.runDir(run.id), ADDRESS_FILE), `${address}\n`);
+  } catch (error) {
+    services.log(`the new address of ${run.id} could not be written: ${String(error)}`); // mail goes by the token
+  }
 }
 
 /** Renames the worker's tmux window, which is only for people: a failure is logged. */

@@ -5,6 +5,7 @@ import { TAKEOVER_KILL_WAIT_MS, TAKEOVER_POLL_MS, TAKEOVER_WRAPPER_WAIT_MS } fro
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { writeFileAtomic } from "../../state/files.ts";
+import { DISPLACED_FILE } from "../../state/paths.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { ENDED_MARK } from "../../runtime/process/run-fifo.ts";
 import { signalRunProcess } from "../../runtime/process/signal.ts";
@@ -87,7 +88,7 @@ async function stopProcesses(services: StopServices, run: Run, stopping: Stoppin
 function writeDisplacedNote(services: StopServices, run: Run, by: string): void {
   const note = `perdure: this run (${run.id}) was displaced by ${by}; its name is no longer its own.`;
   try {
-    writeFileAtomic(join(services.runs.runDir(run.id), "displaced"), `${note}\n`);
+    writeFileAtomic(join(services.runs.runDir(run.id), DISPLACED_FILE), `${note}\n`);
   } catch (error) {
     services.log(`the note of displacement for ${run.id} could not be written: ${String(error)}`); // it is stopped anyway
   }

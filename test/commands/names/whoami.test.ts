@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Identity } from "../../../src/project/whoami.ts";
@@ -187,6 +188,27 @@ test("inside a run, run and generation are those of ls", async () => {
 test("another name given inside a run does not carry that run's id", async () => {
   const { stdout } = await home.perdure(["run", "coder", "--", BIN, "whoami", "--as", "other", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ address: "api/other", run: null, generation: null });
+});
+
+test("B: a worker that was renamed is not told the name of the one that has it now", async () => {
+  const asks = ["sh", "-c", 'until [ -e go ]; do sleep 0.1; done; exec "$0" whoami --json > said', BIN];
+  const { child } = await home.start("coder", asks);
+  await home.perdure(["rename", "coder", "elder"]);
+  await home.perdure(["retire", "coder"]);
+  await home.start("coder", ["sleep", "600"]);
+  writeFileSync(join(home.project, "go"), "");
+  await once(child, "close");
+  const said = JSON.parse(readFileSync(join(home.project, "said"), "utf8")) as Identity;
+  expect(said).toMatchObject({ address: "api/elder", displaced: false });
+});
+
+test("B: a run that was taken over is told that the name is no longer its own", async () => {
+  const script = `trap '"$0" whoami --json > said; exit 0' TERM; while :; do sleep 0.1; done`;
+  const { child } = await home.start("coder", ["sh", "-c", script, BIN]);
+  await home.perdure(["takeover", "coder"]);
+  if (child.exitCode === null) await once(child, "close");
+  const said = JSON.parse(readFileSync(join(home.project, "said"), "utf8")) as Identity;
+  expect(said).toMatchObject({ address: "api/coder", displaced: true });
 });
 
 test("B: an agent below a vendor's background service is not the worker in whose run the service was started", async () => {
