@@ -72,7 +72,7 @@ export const FOUND_PER_VENDOR = 50;
 /** Characters of a conversation's latest message that a listing shows. */
 export const EXCERPT_CHARS_MAX = 200;
 
-/** Marks kept of the last prompts that a worker's own runs sent in a conversation: the newest may never have been written. */
+/** Marks kept of the prompts that a worker's own runs sent in a conversation, the first and the last ones: the newest may never have been written. */
 export const OWN_PROMPTS_MAX = 8;
 
 /** Bytes of a transcript in which a split is looked for before a start, which waits for it: they are parsed in a third of a second. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { walkToAgent } from "../../src/launch/nesting.ts";
+import { isNested, walkToAgent } from "../../src/launch/nesting.ts";
 import type { ProcessTable } from "../../src/runtime/process/index.ts";
 
 const CODEX_JS = "/usr/local/lib/node_modules/@openai/codex/bin/codex.js";
@@ -78,3 +78,39 @@ test("other children of the wrapper are searched, up to a bound", () => {
   const endless = Array.from({ length: 5_000 }, (_, n): Tree[number] => [n + 2, n + 1, ["sh"]]);
   expect(asked(endless).length).toBeLessThan(1_000);
 });
+
+/** Tells whether the last process of a line, each the child of the one before, is nested; all of them carry the run. */
+function nestedIn(...line: string[][]): boolean {
+  const table: Pick<ProcessTable, "inspect" | "variable" | "argv"> = {
+    inspect: (pid) => (line[pid - 2] ? { pid, parentPid: pid - 1 } : null) as ReturnType<ProcessTable["inspect"]>,
+    variable: () => "vm.api.w.1",
+    argv: (pid) => line[pid - 2] ?? [],
+  };
+  return isNested(table as ProcessTable, line.length + 1, "vm.api.w.1");
+}
+
+const SERVICES = {
+  claude: [
+    ["/opt/claude/claude", "daemon", "run", "--origin", "transient"],
+    [
+      "claude bg-pty-host",
+      "--bg-pty-host",
+      "/tmp/cc-daemon-0/a/spare/b.pty.sock",
+      "200",
+      "50",
+      "--",
+      "/opt/claude/claude",
+    ],
+    ["claude bg-spare", "--bg-spare", "/tmp/cc-daemon-0/a/spare/b.claim.sock"],
+  ],
+  codex: [
+    ["/home/u/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://", "--managed-daemon"],
+  ],
+};
+
+test.each(Object.entries(SERVICES))(
+  "B1: what %s's background service runs for somebody else is not the worker, whose variables the service inherited",
+  (_vendor, services) => {
+    expect(nestedIn(...services, ["sh", "-c", "perdure inbox"], ["perdure", "inbox"])).toBe(true);
+  },
+);

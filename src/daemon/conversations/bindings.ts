@@ -237,7 +237,7 @@ export function tellsDetails(conversation: Conversation, sign: Sign): boolean {
 
 /**
  * Records that a prompt was sent in the conversation that the run is in: from now on an empty transcript is a loss. Of the
- * last prompts the marks are kept, by which the worker's own turns are found in a transcript that others write to, too.
+ * first and the last prompts the marks are kept, by which the worker's own turns are found in a transcript that others write to, too.
  */
 function recordPrompt(services: ChangeServices, runId: string, sign: Sign): void {
   const conversation = conversationOfRun(services.db, runId);
@@ -245,8 +245,16 @@ function recordPrompt(services: ChangeServices, runId: string, sign: Sign): void
   if (strayPlaceOf(conversation, sign) !== null) return;
   if (sign.activity === "busy" && !conversation.prompted) setPrompted(services.db, conversation.id);
   if (sign.prompt === undefined) return;
-  const earlier = conversation.ownPrompts.filter((mark) => mark !== sign.prompt);
-  setOwnPrompts(services.db, conversation.id, [...earlier, sign.prompt].slice(-OWN_PROMPTS_MAX));
+  setOwnPrompts(services.db, conversation.id, withPrompt(conversation.ownPrompts, sign.prompt));
+}
+
+/**
+ * Returns the marks with that of a new prompt. The first one is kept as well: what a gap takes out of reach is everything before it,
+ * however much was said since.
+ */
+export function withPrompt(marks: readonly string[], prompt: string): string[] {
+  const [first = prompt, ...later] = [...marks.filter((mark) => mark !== prompt), prompt];
+  return [first, ...later.slice(1 - OWN_PROMPTS_MAX)];
 }
 
 /** Tells whether the sign is of a prompt in this conversation that is not on record yet. */

@@ -77,12 +77,12 @@ export async function probeBinding(
   const restored = lost && atPlace === null ? await restoredCopy(services, conversation, drill) : null;
   const present = restored ? await afterRestore(services, conversation, restored, drill) : found;
   const mayCarry = resumes && holder === null && atPlace === null && !(drill && restored);
-  const { transcript, carried, obstacle, unwritable } = mayCarry
+  const place = mayCarry
     ? await carryOrPredict(services, conversation, present, drill)
     : { ...inPlace(present), unwritable: atPlace };
-  const isWrittenNext = resumes && holder === null && !drill;
-  if (isWrittenNext && transcript.state === "good" && adapter.storage.gluesToTornLine)
-    await endTornLine(transcript.file);
+  const { carried, obstacle, unwritable } = place;
+  const mayWrite = resumes && holder === null && !drill && adapter.storage.gluesToTornLine === true;
+  const transcript = mayWrite && atPlace === null ? await withEndedLine(place.transcript) : place.transcript;
   // The copy is updated before the start, because some vendors delete old conversations when they start.
   if (transcript.state === "good" && !drill) {
     await services.custody.updateCopy(conversation.id, {
@@ -108,12 +108,18 @@ export async function probeBinding(
   };
 }
 
+/** Ends a last line that was cut off. */
+async function withEndedLine(transcript: Transcript): Promise<Transcript> {
+  if (transcript.state !== "good" || !(await endTornLine(transcript.file))) return transcript;
+  return { ...transcript, bytes: transcript.bytes + 1 };
+}
+
 const NO_FINDINGS = { split: null, gap: null };
 
 /** Returns the transcript as one that a person may take as it is: the copy has the same gap. */
-function withGap({ file, bytes }: GoodTranscript, { missing, turns, words }: Gap): Transcript {
-  const lost = `${turns} of its own ${turns === 1 ? "turns is" : "turns are"} out of reach${words === null ? "" : ` ("${words}")`}`;
-  const why = `${lost}, because the entry ${missing}, which a later one follows, is not in it`;
+function withGap({ file, bytes }: GoodTranscript, { missing, words }: Gap): Transcript {
+  const lost = words === null ? "what was said before it" : `what was said up to "${words}"`;
+  const why = `${lost} is out of reach, because the entry ${missing}, which a later one follows, is not in it`;
   return { state: "damaged", file, bytes, why, readable: true };
 }
 

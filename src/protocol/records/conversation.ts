@@ -69,9 +69,7 @@ export interface Split {
 export interface Gap {
   /** The vendor's id of the entry that is not there. */
   missing: string;
-  /** The worker's own turns that are in the file and out of reach. */
-  turns: number;
-  /** The last words said before the gap. */
+  /** The last words that are in the file and out of reach. */
   words: string | null;
 }
 

@@ -65,8 +65,8 @@ function gapOf({ entries, resumed }: TranscriptTree): Gap | null {
     const entry = byId.get(id);
     if (entry === undefined) {
       const out = below ? entries.slice(0, entries.indexOf(below)).filter((each) => !reached.has(each.id)) : [];
-      const turns = out.filter(({ own, spoken }) => own && spoken).length;
-      return turns === 0 ? null : { missing: id, turns, words: shortened(out.flatMap(({ words }) => words ?? [])) };
+      if (!out.some(({ own, spoken }) => own && spoken)) return null;
+      return { missing: id, words: shortened(out.flatMap(({ words }) => words ?? [])) };
     }
     if (entry.sumsUp === true) return null;
     reached.add(id);

@@ -1,5 +1,7 @@
 import { appendFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { withPrompt } from "../../../src/daemon/conversations/bindings.ts";
+import { OWN_PROMPTS_MAX } from "../../../src/limits/index.ts";
 import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
@@ -26,6 +28,14 @@ async function loseAnEntry(persona: InstalledPersona): Promise<string> {
   return id;
 }
 
+test("the mark of the first prompt is kept, so that a gap behind it is known however much was said since", () => {
+  const said = Array.from({ length: 3 * OWN_PROMPTS_MAX }, (_, n) => `p${n}`);
+  const marks = said.reduce<string[]>(withPrompt, []);
+  expect(marks).toEqual(["p0", ...said.slice(1 - OWN_PROMPTS_MAX)]);
+  expect(withPrompt(marks, "p0")).toHaveLength(OWN_PROMPTS_MAX);
+  expect(withPrompt([], "p0")).toEqual(["p0"]);
+});
+
 describe("a transcript with an entry missing in the middle", () => {
   it("is refused, with the turns that a resume would leave out, and drill says the same", async () => {
     const persona = installPersona("claude");
@@ -33,7 +43,7 @@ describe("a transcript with an entry missing in the middle", () => {
     const refused = await persona.home.perdure(["run", "coder"]);
     expect(refused).toMatchObject({ code: 5, stdout: "" });
     expect(refused.stderr).toMatch(
-      /2 of its own turns are out of reach .*the entry never-written, which a later one follows/,
+      /what was said up to "two \/ .*" is out of reach, because the entry never-written, which a later one follows/,
     );
     expect(refused.stderr).not.toContain("--kept");
     const [worker] = (await persona.home.json<{ workers: DrillResult[] }>(["drill"])).workers;

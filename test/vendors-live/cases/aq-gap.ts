@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
+import { cannotLock, lock } from "../../support/unwritable.ts";
+import type { Case } from "../case.ts";
+import { expectTold } from "../expect.ts";
+import { headlessCommand } from "../harness/commands.ts";
+import type { LiveSetup } from "../setup.ts";
+import { TerminalWorker } from "../terminal-worker.ts";
+import type { Worker } from "../worker.ts";
+
+export const gap: Case = {
+  letter: "aq",
+  title:
+    "A: after a line that was cut off, or a moment without writing, what was said before is told to the model, or the start is refused",
+  modes: ["headless", "tui"],
+  against: ({ database }) => (database === null ? null : "its conversations are in a database"),
+  core: true,
+  long: true,
+  async run(setup) {
+    if (setup.mode === "headless") return cutOff(setup);
+    if (setup.traits.losesSilently === true) return unwrittenForAMoment(setup);
+    setup.notes.push(`${setup.vendor.name} says itself that it cannot write`);
+  },
+};
+
+/** A kill or a power cut in the middle of a write leaves the beginning of a line. */
+async function cutOff(setup: LiveSetup): Promise<void> {
+  const worker = setup.worker("w");
+  await worker.say("one");
+  await expectTold(setup, worker, await worker.say("two"), ["one", "two"]);
+  const file = await worker.transcript();
+  const last = readFileSync(file, "utf8").trimEnd().split("\n").at(-1) ?? "";
+  appendFileSync(file, last.slice(0, last.length / 2));
+  await expectWhole(setup, worker, ["one", "two", "three"]);
+  await expectWhole(setup, worker, ["one", "two", "three", "four"]);
+}
+
+async function unwrittenForAMoment(setup: LiveSetup): Promise<void> {
+  const why = cannotLock();
+  if (why !== null) {
+    setup.notes.push(`nothing was tried: ${why}`);
+    return;
+  }
+  const worker = new TerminalWorker(setup, "w", {});
+  await worker.say("one");
+  const terminal = await worker.inFront();
+  const answered = async (text: string): Promise<void> => {
+    await worker.begin(text);
+    await terminal.shows(`last=${text}`);
+    await terminal.ready();
+  };
+  const unlock = lock(await worker.transcript());
+  try {
+    await answered("two");
+  } finally {
+    unlock();
+  }
+  await answered("three");
+  await worker.kill();
+  await expectWhole(setup, worker, ["one", "two", "three", "four"]);
+}
+
+/** Expects a start to be refused with the reason, or to tell the model everything that was said. */
+async function expectWhole(setup: LiveSetup, worker: Worker, turns: readonly string[]): Promise<void> {
+  const words = ["run", worker.name, "--", ...headlessCommand(setup.vendor, [], turns.at(-1) ?? "")];
+  const { code, stderr } = await setup.perdure(words);
+  if (code === 5) return assert.match(stderr, /→/);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual([...(setup.turnRequests().at(-1)?.turns ?? [])], [...turns], "what the model was told");
+}
