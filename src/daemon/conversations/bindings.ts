@@ -253,8 +253,8 @@ function recordPrompt(services: ChangeServices, runId: string, sign: Sign): void
  * however much was said since.
  */
 export function withPrompt(marks: readonly string[], prompt: string): string[] {
-  const [first = prompt, ...later] = [...marks.filter((mark) => mark !== prompt), prompt];
-  return [first, ...later.slice(1 - OWN_PROMPTS_MAX)];
+  const all = [...marks.filter((mark) => mark !== prompt), prompt];
+  return [...all.slice(0, 1), ...all.slice(1).slice(1 - OWN_PROMPTS_MAX)];
 }
 
 /** Tells whether the sign is of a prompt in this conversation that is not on record yet. */
