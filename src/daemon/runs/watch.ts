@@ -211,9 +211,8 @@ export class RunWatch {
     const { processes } = this.#services;
     const found = processes.inspect(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
-    if (run.kind === "client") return holder ? [holder] : [];
     // The program may outlive its wrapper: every process with the run in its environment counts.
-    return holder ? [holder] : this.#withoutServices(this.#survivors().get(run.id) ?? []);
+    return holder ? [holder] : run.kind === "client" ? [] : this.survivorsOf(run);
   }
 
   /** Leaves out the vendors' background services: started from inside a run, they carry it, and would keep its name for ever. */
@@ -221,9 +220,10 @@ export class RunWatch {
     return found.filter(({ pid }) => !isVendorService(this.#services.processes.argv(pid)));
   }
 
-  /** Scans once per turn of the event loop; a fleet that falls together would otherwise be scanned run by run. */
-  #survivors(): Map<string, ProcessInfo[]> {
-    return (this.#scans.survivors ??= this.#scan(2));
+  /** Returns what the run's wrapper has left behind. One scan serves all who ask in one turn of the event loop, as when a fleet falls. */
+  survivorsOf(run: Run): ProcessInfo[] {
+    if (!isOfThisBoot(this.#services.processes, run)) return [];
+    return this.#withoutServices((this.#scans.survivors ??= this.#scan(2)).get(run.id) ?? []);
   }
 
   #scan(scans: number): Map<string, ProcessInfo[]> {
