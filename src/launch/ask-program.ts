@@ -4,6 +4,7 @@ import type { Variables } from "../protocol/records/conversation.ts";
 import type { Adapter, AskProgram, ProgramAnswer } from "../vendors/adapter.ts";
 import { endGroup } from "../vendors/shared/child-group.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { withVariables } from "./environment.ts";
 
 /** The command and the surroundings in which a vendor's program is asked. */
 export interface ProgramContext {
@@ -72,13 +73,4 @@ function answerOf(child: ReturnType<typeof spawn>): Promise<ProgramAnswer> {
   child.on("error", (error) => resolve({ code: 126, stdout: "", stderr: error.message }));
   child.on("close", (code) => resolve({ code, stdout: text("stdout"), stderr: text("stderr") }));
   return promise.finally(() => clearTimeout(timer));
-}
-
-export function withVariables(env: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {
-  const changed = new Map(Object.entries(env));
-  for (const [name, value] of Object.entries(variables)) {
-    if (value === null) changed.delete(name);
-    else changed.set(name, value);
-  }
-  return Object.fromEntries(changed);
 }

@@ -1,6 +1,7 @@
+import type { Variables } from "../protocol/records/conversation.ts";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
-import { isVendorVariable } from "../vendors/environment.ts";
+import { isVendorVariable } from "../vendors/recorded-variables.ts";
 
 /** The variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */
 const RECORDED = [
@@ -63,4 +64,14 @@ export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<s
     PI_INTERCOM_SESSION_NAME: grant.name,
     PI_INTERCOM_SCOPE_ID: grant.project,
   };
+}
+
+/** Returns the environment with these variables set, and without those that are null. */
+export function withVariables(env: Readonly<Record<string, string>>, variables: Variables): Record<string, string> {
+  const changed = new Map(Object.entries(env));
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === null) changed.delete(name);
+    else changed.set(name, value);
+  }
+  return Object.fromEntries(changed);
 }

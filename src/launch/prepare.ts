@@ -1,17 +1,18 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
 import { hintOf, verb } from "../protocol/hint.ts";
-import { FREE_PORT } from "../vendors/launch-plan.ts";
+import type { Adapter } from "../vendors/adapter.ts";
+import { LAUNCH } from "../vendors/delivery.ts";
+import { FREE_PORT, type LaunchFile } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
-import { adapterOf } from "../vendors/index.ts";
+import { WAITING_MAIL } from "../vendors/shared/hook-script.ts";
 import { findProgram } from "../runtime/find-program.ts";
 import { isFolder } from "../state/files.ts";
-import { withVariables } from "./ask-program.ts";
-import { depositMail } from "./deposit.ts";
-import { workerEnvironment } from "./environment.ts";
+import type { depositMail } from "./deposit.ts";
+import { withVariables, workerEnvironment } from "./environment.ts";
 
 /** Everything that is needed to become, or to start, the wrapper of a claimed run. */
 export interface PreparedLaunch {
@@ -25,37 +26,58 @@ export interface PreparedLaunch {
   environment: Record<string, string>;
   /** The text that tells the agent of itself and its peers at its start; null for nothing. */
   introduction: string | null;
+  startMessage: LaunchOrder["startMessage"];
+  /** How the wrapper has to treat the program; null for one of no vendor. */
+  wrapping: NonNullable<LaunchOrder["wrapping"]> | null;
 }
 
 /** Serialises tasks per vendor, for callers that start several workers: a program must not mint two ids at a time. */
 type RunExclusive = <T>(vendor: string, act: () => Promise<T>) => Promise<T>;
 
-/** Prepares the start of a claimed run. `bind` tells the daemon which conversation was minted. */
+/** The helpers that a start is prepared with. Few starts need an adapter: a command loads them only when asked. */
+export interface LaunchHelpers {
+  adapterOf: (vendor: string) => Promise<Adapter | null>;
+  deposit: typeof depositMail;
+  /** Tells the daemon which conversation was minted. */
+  bind: (session: string) => Promise<LaunchOrder>;
+  exclusively?: RunExclusive;
+}
+
+/** Prepares the start of a claimed run. */
 export async function prepareLaunch(
   grant: ClaimGrant,
   env: Environment,
-  bind: (session: string) => Promise<LaunchOrder>,
-  exclusively: RunExclusive = (_vendor, act) => act(),
+  helpers: LaunchHelpers,
 ): Promise<PreparedLaunch> {
   const environment = workerEnvironment(env, grant);
-  const granted = grant.mint ? await bind(await mint(grant, grant.mint, environment, exclusively)) : grant.launch;
+  const granted = grant.mint ? await helpers.bind(await mint(grant, grant.mint, environment, helpers)) : grant.launch;
   if (granted === null) throw new Error("a claim to run was granted without anything to run");
   const order = granted.freePort ? withPort(granted, String(await freePort())) : granted;
   const ready = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
   writeRunFiles(grant.runDir, order);
-  const { session, judged = false, introduction = null } = order;
+  const { session, judged = false, introduction = null, startMessage } = order;
   const changed = withVariables(environment, order.variables);
-  await depositMail(grant.runDir, order, ready, changed);
-  return { grant, ...ready, session, judged, introduction, environment: changed };
+  if (existsSync(join(grant.runDir, WAITING_MAIL, LAUNCH))) await helpers.deposit(grant.runDir, order, ready, changed);
+  const vendor = session?.vendor;
+  const wrapping = order.wrapping ?? (vendor === undefined ? null : wrappingOf(await helpers.adapterOf(vendor)));
+  return { grant, ...ready, session, judged, introduction, startMessage, wrapping, environment: changed };
+}
+
+/** Tells how the wrapper has to treat a vendor's program. */
+export function wrappingOf(adapter: Adapter | null): NonNullable<LaunchOrder["wrapping"]> {
+  return {
+    loaderSwallowsSignals: adapter?.launch.loaderSwallowsSignals === true,
+    slowVerdict: adapter?.storage.slowProbe === true,
+  };
 }
 
 async function mint(
   grant: ClaimGrant,
   order: MintOrder,
   workerEnv: Record<string, string>,
-  exclusively: RunExclusive,
+  { adapterOf, exclusively = (_vendor, act) => act() }: LaunchHelpers,
 ): Promise<string> {
-  const identity = adapterOf(order.vendor)?.launch.identity;
+  const identity = (await adapterOf(order.vendor))?.launch.identity;
   if (identity?.kind !== "minted") throw new Error(`${order.vendor} makes no ids of its own`);
   const { command, cwd } = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, workerEnv);
   const environment = withVariables(workerEnv, order.variables);
@@ -127,15 +149,35 @@ export function resolveProgram(command: readonly string[], env: Environment, cwd
  * Leaves what the program's first hook says, where its vendor can: who the agent is, and the context file that an earlier run of its
  * worker left, which a variable names, too.
  */
-export function tellAtStart(
-  { grant, session, environment, introduction, judged }: PreparedLaunch,
+export async function tellAtStart(
+  launch: PreparedLaunch,
   file: string | null,
-): void {
+  adapterOf: LaunchHelpers["adapterOf"],
+): Promise<void> {
+  const { grant, environment } = launch;
   if (file !== null) environment.PERDURE_PREDECESSOR_CONTEXT = file;
   const left = file === null ? null : `An earlier run of ${grant.address} left its context in ${file}.`;
-  const said = [introduction, left].filter((each) => each !== null).join("\n");
-  const vendor = session && adapterOf(session.vendor)?.launch;
-  const isHeard = said !== "" && !(judged && vendor?.startMessageEatsPrompt);
-  const message = isHeard ? vendor?.startMessage?.(said) : null;
+  const message = await messageAtStart(launch, left, adapterOf);
   if (message) writeFileSync(join(grant.runDir, message.name), message.text, { mode: 0o600 });
+}
+
+async function messageAtStart(
+  { session, introduction, startMessage, judged }: PreparedLaunch,
+  left: string | null,
+  adapterOf: LaunchHelpers["adapterOf"],
+): Promise<LaunchFile | null> {
+  if (left === null && startMessage !== undefined) return startMessage;
+  return session && startMessageOf(await adapterOf(session.vendor), judged, [introduction, left]);
+}
+
+/** Makes the file from which a program's first hook tells its agent these sentences; null where nothing is said. */
+export function startMessageOf(
+  adapter: Adapter | null,
+  judged: boolean,
+  sentences: readonly (string | null)[],
+): LaunchFile | null {
+  const said = sentences.filter((each) => each !== null).join("\n");
+  const launch = adapter?.launch;
+  const isHeard = said !== "" && !(judged && launch?.startMessageEatsPrompt);
+  return isHeard ? (launch?.startMessage?.(said) ?? null) : null;
 }

@@ -36,13 +36,15 @@ export const RUN_FOLDERS_KEPT = 1_000;
 
 /**
  * How often the daemon looks whether it could give memory back, how much of a core an idle one uses at most, and how much its heap
- * must have grown for a collection, which takes some 10 ms: much, or, once it has used a tenth of a second since the last one, a
- * little. Watching over fifty idle workers uses that in twenty seconds, so that collections are no more than a tenth of it.
+ * must have grown for a collection: much, or, once it has worked since the last one, a little. Work is a tenth of a second, and ten
+ * times what the last collection took, some 25 ms on all its threads: watching over fifty idle workers is work, and collections
+ * were a quarter of it.
  */
 export const IDLE_MEMORY_CHECK_MS = SECOND_MS;
 export const IDLE_CPU_SHARE = 0.05;
 export const IDLE_HEAP_GROWTH_BYTES = 12 * MIB;
 export const WORKED_CPU_MS = SECOND_MS / 10;
+export const WORKED_COLLECTIONS = 10;
 export const WORKED_HEAP_GROWTH_BYTES = 2 * MIB;
 
 /** How often the daemon looks whether its socket, lock and other files are still its own; each look costs some 20 µs. */

@@ -6,6 +6,9 @@ import { KIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /** How often live runs are polled in addition to being watched: the longest a killed run can seem alive in `ls`. */
 export const RUN_POLL_MS = SECOND_MS;
 
+/** Files of /proc that are kept open, two for each run that is polled; a shell's limit is often 1,024, which Node raises. */
+export const PROCESS_FILES_KEPT_MAX = 512;
+
 /** How long after it was first seen no other process can have the same pid and start tick: a tick takes 10 ms. */
 export const PID_CONFIRM_MS = 500;
 

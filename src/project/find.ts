@@ -22,7 +22,7 @@ export interface FoundProject {
 export const CONFIG_FILE = "perdure.toml";
 
 export function findProject(cwd: string): FoundProject {
-  const start = realpathSync(cwd);
+  const start = realpathSync.native(cwd);
   return findRepository(start) ?? findFolder(start);
 }
 
@@ -146,8 +146,9 @@ function selfAndAncestors(start: string): string[] {
 
 function kindOf(path: string): "folder" | "file" | null {
   try {
-    const stats = lstatSync(path);
-    if (isForeignOwner(stats.uid)) return null;
+    // Most of what is looked for is not there, and an error for each of them would take longer than all the looking.
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || isForeignOwner(stats.uid)) return null;
     if (stats.isDirectory()) return "folder";
     return stats.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory() ? "folder" : "file";
   } catch (error) {

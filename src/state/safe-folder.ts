@@ -46,7 +46,7 @@ export function checkSafeFolder(folder: string): void {
   if ((stats.mode & 0o077) !== 0) {
     throw unsafe(folder, `other users have access to it (mode ${octal(stats)})`, `chmod 700 ${folder}`);
   }
-  checkAncestors(realpathSync(dirname(folder)));
+  checkAncestors(realpathSync.native(dirname(folder)));
 }
 
 function checkAncestors(start: string): void {

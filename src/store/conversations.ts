@@ -267,12 +267,11 @@ export function entriesOfRun(db: Db, runId: string): (RunConversation & { vendor
 
 /** Returns the entry of the last run that was in the conversation. */
 export function lastEntryOfConversation(db: Db, conversationId: number): RunConversation | null {
-  return db.one(
-    `SELECT ${ENTRY_COLUMNS} FROM run_sessions JOIN runs ON runs.id = run_id
-     WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`,
-    conversationId,
-  );
+  return db.cachedOne(asRead<RunConversation>, LAST_OF_CONVERSATION, conversationId);
 }
+
+const LAST_OF_CONVERSATION = `SELECT ${ENTRY_COLUMNS} FROM run_sessions JOIN runs ON runs.id = run_id
+  WHERE session_id = ? ORDER BY generation DESC, seq DESC LIMIT 1`;
 
 /** Records the proof for the conversation the run is in now. */
 export function setProof(db: Db, entry: Pick<RunConversation, "runId" | "proved" | "evidence" | "provedMs">): void {

@@ -1,5 +1,5 @@
 import { ON_THE_WAY, type Attachment, type MailState } from "../protocol/records/mail.ts";
-import type { Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
 
 export interface Message {
@@ -196,7 +196,8 @@ export function unansweredMessages(db: Db, projectId: number, to: number | null,
 
 /** Counts the questions to a worker that it has read and not answered. */
 export function countUnanswered(db: Db, workerId: number): number {
-  const row = db.one<{ count: number }>(
+  const row = db.cachedOne(
+    asRead<{ count: number }>,
     `SELECT count(*) AS count FROM messages INDEXED BY messages_unanswered
      WHERE to_worker = ? AND expects_reply = 1 AND state IN ('queued', 'offered', 'injected', 'read') AND state = 'read'`,
     workerId,

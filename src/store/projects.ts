@@ -1,4 +1,4 @@
-import { type Db } from "./db.ts";
+import { asRead, type Db } from "./db.ts";
 import { parseColumn } from "./failure.ts";
 
 export interface Project {
@@ -81,8 +81,9 @@ export function projectsWithWorker(db: Db, nameKey: string): Project[] {
     .map(projectFrom);
 }
 
+/** Counts the projects. Every message to a new name asks, so it is cached. */
 export function countProjects(db: Db): number {
-  return db.one<{ count: number }>("SELECT count(*) AS count FROM projects")?.count ?? 0;
+  return db.cachedOne(asRead<{ count: number }>, "SELECT count(*) AS count FROM projects")?.count ?? 0;
 }
 
 export type NewProject = Pick<Project, "slug" | "slugKey" | "identity" | "root" | "createdMs"> &

@@ -3,6 +3,7 @@ import type { RestartPolicy } from "../core/restart.ts";
 import type { Hint } from "../protocol/hint.ts";
 import type { Declared } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
+import { requirePresent } from "../util/require-present.ts";
 import { parseColumn } from "./failure.ts";
 
 /** A logical agent with a name; retired ones stay for their history. */
@@ -219,16 +220,18 @@ export function workerCountUpperBound(db: Db): number {
 
 export type NewWorker = Pick<Worker, "projectId" | "name" | "nameKey" | "createdMs" | "ephemeral">;
 
-export function insertWorker(db: Db, worker: NewWorker): number {
-  return db.insert(
+/** Inserts a worker and returns it as the store has it now. */
+export function insertWorker(db: Db, worker: NewWorker): Worker {
+  const columns = db.one<WorkerColumns>(
     `INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral, uid)
-     VALUES (?, ?, ?, ?, ?, lower(hex(randomblob(16))))`,
+     VALUES (?, ?, ?, ?, ?, lower(hex(randomblob(16)))) RETURNING *`,
     worker.projectId,
     worker.name,
     worker.nameKey,
     worker.createdMs,
     worker.ephemeral ? 1 : 0,
   );
+  return workerOf(requirePresent(columns, `worker ${worker.name}`));
 }
 
 export function setLease(db: Db, workerId: number, lease: LeaseState): void {

@@ -12,7 +12,6 @@ import type { Relocation } from "./shared/relocation.ts";
 import type { DeliveryFacet } from "./delivery.ts";
 import type { AskProgram, LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
 import type { BlockedExitForms } from "./shared/blocked-exit.ts";
-import type { VendorEnvironment } from "./shared/program.ts";
 import type { RecordingContext, RecordingOff } from "./shared/recording.ts";
 import type { Dialog } from "./shared/screen.ts";
 import type { SplitReader } from "./shared/split.ts";
@@ -75,8 +74,6 @@ interface LaunchFacet {
    * such a start.
    */
   readonly startMessageEatsPrompt?: true;
-  /** The variables that are recorded for later starts of the program, and those that no other worker may get. */
-  readonly environment: VendorEnvironment;
   /** Returns the values that variables had before a launch changed them for its own process. */
   restoredEnv?(env: Environment): Variables;
   /** How settings that the program has saved in the run's folder come home; absent where it saves them in the user's own file. */

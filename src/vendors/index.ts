@@ -1,6 +1,8 @@
+import type { Environment } from "../util/environment.ts";
 import { own } from "../util/own.ts";
 import { nearest } from "../protocol/names.ts";
 import { PerdureError } from "../protocol/errors.ts";
+import type { Variables } from "../protocol/records/conversation.ts";
 import type { Adapter } from "./adapter.ts";
 import { claude } from "./claude/index.ts";
 import { codex } from "./codex/index.ts";
@@ -10,8 +12,8 @@ import { custom } from "./custom/index.ts";
 import { gemini } from "./gemini/index.ts";
 import { opencode } from "./opencode/index.ts";
 import { pi } from "./pi/index.ts";
-import { VENDOR_PROGRAMS } from "./programs.ts";
 import { qwen } from "./qwen/index.ts";
+import { PRIVATE_NAMES } from "./recorded-variables.ts";
 import { scripted } from "./scripted/index.ts";
 
 export type { Adapter, ProcessView, WrittenTurn } from "./adapter.ts";
@@ -60,7 +62,12 @@ export function adapterNames(): string[] {
   return ADAPTERS.map(({ vendor }) => vendor);
 }
 
-/** The vendors whose programs were seen to work here; our own scripted agent is not among them. */
-export function provedVendors(): string[] {
-  return VENDOR_PROGRAMS.map(({ vendor }) => vendor).filter((vendor) => adapterOf(vendor)?.unproved === null);
+/**
+ * The changes to an environment by which a worker inherits nothing that is private to the agent that started it: a worker of one
+ * vendor may be started from inside another one's.
+ */
+export function withoutPrivateEnv(env: Environment): Variables {
+  const unset = PRIVATE_NAMES.map((name) => [name, null] as const);
+  const restored = ADAPTERS.map(({ launch }) => launch.restoredEnv?.(env) ?? {});
+  return Object.assign(Object.fromEntries(unset), ...restored) as Variables;
 }

@@ -60,7 +60,7 @@ export class SimulatedMail {
       nameKey: "w",
       createdMs: 0,
       ephemeral: false,
-    });
+    }).id;
     this.#mail = this.#daemon();
   }
 

@@ -95,7 +95,7 @@ test("a cached row is everybody's, and nobody changes it", () => {
 test("so is what a cached worker holds", () => {
   const worker = workerById(
     db,
-    insertWorker(db, { projectId: 1, name: "w", nameKey: "w", createdMs: 0, ephemeral: false }),
+    insertWorker(db, { projectId: 1, name: "w", nameKey: "w", createdMs: 0, ephemeral: false }).id,
   );
   expect(() => {
     // @ts-expect-error -- the type says so, too

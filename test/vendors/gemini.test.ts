@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gemini } from "../../src/vendors/gemini/index.ts";
-import { withoutPrivateEnv } from "../../src/vendors/environment.ts";
+import { withoutPrivateEnv } from "../../src/vendors/index.ts";
 import { folder, placeIn, put, transcript, unasked, VENDORS } from "./fixtures.ts";
 
 const vendor = VENDORS.find((each) => each.vendor === "gemini");

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { PRIVATE_NAMES } from "../../src/vendors/recorded-variables.ts";
 import type { LaunchFile, LaunchPlan } from "../../src/vendors/launch-plan.ts";
 import { EVENT_PREFIX } from "../../src/vendors/index.ts";
 import { finish, type Finished } from "../support/home.ts";
@@ -123,7 +124,7 @@ function launch({ adapter, facts }: Vendor, told?: string): Launched {
   const say = told === undefined ? undefined : adapter.launch.startMessage?.(told);
   for (const { name, text } of say ? [...files, say] : files) put(dir, name, text);
   const env: NodeJS.ProcessEnv = { ...process.env };
-  for (const name of adapter.launch.environment.privateNames) delete env[name];
+  for (const name of PRIVATE_NAMES) delete env[name];
   for (const [name, value] of Object.entries(variables)) if (value !== null) env[name] = value;
   // Settings may be there twice, so that a change in those that the program reads is seen.
   const commands = new Set([...args.flatMap(commandsInSetting), ...files.flatMap(commandsIn)]);

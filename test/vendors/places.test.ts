@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordedEnvironment } from "../../src/launch/environment.ts";
 import { ADAPTERS } from "../../src/vendors/index.ts";
-import { VENDOR_PROGRAMS } from "../../src/vendors/programs.ts";
+import { VENDOR_PROGRAMS, vendorNames } from "../../src/vendors/programs.ts";
+import { scriptedProgram } from "../../src/vendors/scripted/program.ts";
+import type { VendorEnvironment } from "../../src/vendors/shared/program.ts";
 import { UNRECORDED, VENDORS } from "./fixtures.ts";
 
 test("every adapter has its fixtures", () => {
@@ -17,7 +19,14 @@ test("every folder of a vendor is in both tables", () => {
   // A custom program is called whatever its user calls it, and the scripted one is nobody's choice.
   const found = [...VENDOR_PROGRAMS.map(({ vendor }) => vendor), "custom", "scripted"];
   expect(found.toSorted()).toEqual(vendors.toSorted());
+  expect(vendorNames().toSorted()).toEqual(vendors.toSorted());
 });
+
+function environmentOf(vendor: string): VendorEnvironment {
+  const program = [...VENDOR_PROGRAMS, scriptedProgram].find((each) => each.vendor === vendor);
+  if (!program) throw new Error(`${vendor} has no program`);
+  return program.environment;
+}
 
 describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
   test.each(facts.config)("with $env its conversations are in $dir", ({ env, dir, variables }) => {
@@ -40,12 +49,12 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
   });
 
   test.each(facts.recordedVariables)("%s is recorded for later starts, by its own adapter", (name) => {
-    expect(adapter.launch.environment.recorded.some((pattern) => pattern.test(name))).toBe(true);
+    expect(environmentOf(adapter.vendor).recorded.some((pattern) => pattern.test(name))).toBe(true);
     expect(recordedEnvironment({ [name]: "x" }, [])).toEqual({ [name]: "x" });
   });
 
   test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
-    expect(adapter.launch.environment.privateNames).toContain(name);
+    expect(environmentOf(adapter.vendor).privateNames).toContain(name);
   });
 
   test("a new conversation is written where that can be looked at before", () => {

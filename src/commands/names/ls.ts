@@ -2,7 +2,7 @@ import { listFromDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { projectOfRun, projectRefHere } from "../shared/here.ts";
 import { movedNote } from "../shared/moved-note.ts";
-import { byName, workerTable } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
 
 export const ls: Command = {
   summary: "list the workers of this project and their state",
@@ -30,7 +30,7 @@ export const ls: Command = {
     const { items: workers, result } = await listFromDaemon("ls", params);
     out.result(
       { workers },
-      () => workerTable(workers.toSorted(byName), out.paint, { ...options, columns: out.columns }) ?? "",
+      () => workerTable(inOrderOfNames(workers), out.paint, { ...options, columns: out.columns }) ?? "",
     );
     for (const project of result.moved ?? []) out.note(movedNote(project));
     if (workers.length === 0 && result.moved === undefined)

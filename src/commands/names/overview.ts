@@ -13,7 +13,7 @@ import { attentionItems, attentionText, type AttentionItem } from "../shared/att
 import { movedAttention } from "../shared/moved-note.ts";
 import { suggestCommand } from "../shared/suggestion.ts";
 import { printable } from "../shared/output.ts";
-import { byName, workerTable } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
 
 export const overview: Command = {
   summary: "show where you are and what needs you",
@@ -54,7 +54,7 @@ export const overview: Command = {
         const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
         return [
           `${paint.bold(project.slug)}  ${paint.dim(printable(withTilde(project.root)))}${session}`,
-          workerTable(workers.toSorted(byName), paint, { columns }),
+          workerTable(inOrderOfNames(workers), paint, { columns }),
           attentionText(needs, paint, columns),
           `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
         ]

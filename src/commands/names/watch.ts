@@ -7,7 +7,7 @@ import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { attentionItems, attentionText } from "../shared/attention-list.ts";
 import { createOutput, isTerminal, type Output } from "../shared/output.ts";
 import { AltScreen } from "../shared/alt-screen.ts";
-import { byName, workerTable, type WorkerTableOptions } from "../shared/worker-table.ts";
+import { inOrderOfNames, workerTable, type WorkerTableOptions } from "../shared/worker-table.ts";
 
 type ListParams = CallParams<"ls">;
 type Show = (workers: readonly WorkerSummary[], problem?: string) => void;
@@ -46,7 +46,7 @@ function frame(
   const count = `${workers.length} worker${workers.length === 1 ? "" : "s"}`;
   return [
     `${paint.bold(where)}  ${paint.dim(`${count}, Ctrl-C ends`)}`,
-    workerTable(workers.toSorted(byName), paint, { ...options, columns }) ?? paint.dim("No workers here yet."),
+    workerTable(inOrderOfNames(workers), paint, { ...options, columns }) ?? paint.dim("No workers here yet."),
     attentionText(attentionItems(workers, all), paint, columns),
     problem && paint.yellow(problem),
   ]

@@ -1,6 +1,6 @@
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
 import { readProjectConfig, readUserConfig } from "../../project/config/read.ts";
-import type { CallParams, Target } from "../../protocol/calls/index.ts";
+import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { LaunchStep } from "../../protocol/records/launch.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
@@ -10,13 +10,13 @@ import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { recordedEnvironment } from "../../launch/environment.ts";
 import { tellAtStart, resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
-import { adapterNames, adapterOf, provedVendors, unknownVendor } from "../../vendors/index.ts";
+import { provedVendors, vendorNames } from "../../vendors/programs.ts";
 import { callDaemon } from "../shared/call.ts";
-import { claimForLaunch, matchVendor } from "../shared/launch.ts";
+import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { entryForRun } from "./entry.ts";
+import type { CommandToRun } from "./vendor-command.ts";
 
 export const runCommand: Command = {
   summary: "start or resume a worker here, in this terminal",
@@ -45,7 +45,7 @@ export const runCommand: Command = {
     vendor: {
       value: "V",
       about: "whose agent it is; only that vendor's arguments follow --",
-      completes: adapterNames(),
+      completes: vendorNames(),
     },
     fresh: { about: "begin a new conversation; the old one stays in `perdure history`" },
     accept: {
@@ -65,9 +65,9 @@ export const runCommand: Command = {
     const target = targetOf(words[0] ?? "", projectRefHere(found));
     const stored = await storedWorker(target);
     const neverStarted = stored?.command == null && values.vendor === undefined;
-    const entry = neverStarted ? await entryForRun(found, target, rest, out) : null;
+    const entry = neverStarted ? await (await import("./entry.ts")).entryForRun(found, target, rest, out) : null;
     const cwd = entry?.cwd ?? process.cwd();
-    const { command, vendor } = entry ?? commandToRun(rest, values, stored, target.name, cwd);
+    const { command, vendor } = entry ?? (await commandToRun(rest, values, stored, target.name, cwd));
     requireStartable(command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
@@ -77,8 +77,7 @@ export const runCommand: Command = {
     printStart(launch, command === null, process.cwd(), out);
     const contextFile = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
     if (contextFile) out.note(printable(`perdure: an earlier run left its context: ${contextFile}`));
-    tellAtStart(launch, contextFile);
-    const adapter = launch.session === null ? null : adapterOf(launch.session.vendor);
+    await tellAtStart(launch, contextFile, LOADED_LATE.adapterOf);
     execWrapper({
       command: launch.command,
       cwd: launch.cwd,
@@ -86,11 +85,7 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      options: {
-        loaderSwallowsSignals: adapter?.launch.loaderSwallowsSignals === true,
-        awaitsVerdict: launch.judged,
-        slowVerdict: adapter?.storage.slowProbe === true,
-      },
+      options: { ...launch.wrapping, awaitsVerdict: launch.judged },
     });
   },
 };
@@ -114,60 +109,23 @@ async function storedWorker(target: Target): Promise<WorkerDetail | null> {
   }
 }
 
-type CommandToRun = Pick<CallParams<"claim">, "command" | "vendor">;
-
 /** Returns the command to run; null stands for the stored one. */
-function commandToRun(
+async function commandToRun(
   rest: readonly string[] | null,
   values: Invocation["values"],
   stored: WorkerDetail | null,
   name: string,
   cwd: string,
-): CommandToRun {
-  if (typeof values.vendor === "string") return vendorCommand(values.vendor, rest, values, stored, name);
+): Promise<CommandToRun> {
+  if (typeof values.vendor === "string") {
+    const { vendorCommand } = await import("./vendor-command.ts");
+    return vendorCommand(values.vendor, rest, values, stored, name);
+  }
   if (rest === null) return storedCommand(stored);
   if (rest.length === 0) {
     throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
   }
   return { command: [...rest], vendor: matchVendor(rest, cwd) };
-}
-
-function vendorCommand(
-  vendor: string,
-  rest: readonly string[] | null,
-  values: Invocation["values"],
-  stored: WorkerDetail | null,
-  name: string,
-): CommandToRun {
-  const adapter = adapterOf(vendor);
-  if (adapter === null) throw unknownVendor(vendor);
-  if (rest === null && stored?.vendor === vendor) return { command: null, vendor: null };
-  // An adapter without a program of its own takes the whole command, and declared arguments.
-  if (adapter.command.length === 0) return declaredCommand(vendor, rest ?? [], values, name);
-  const programAt = adapter.command.length - 1;
-  return { command: [...adapter.command, ...(rest ?? [])], vendor: { name: vendor, programAt } };
-}
-
-function declaredCommand(
-  vendor: string,
-  rest: readonly string[],
-  values: Invocation["values"],
-  name: string,
-): CommandToRun {
-  const [begin, resume] = [declaredArguments(values["new-args"]), declaredArguments(values["resume-args"])];
-  if (rest.length === 0 || begin === null || resume === null) {
-    const message = `--vendor ${vendor} needs a command, and --new-args and --resume-args with {id} in both.`;
-    throw new PerdureError("usage", message, {
-      hint: `perdure run ${name} --vendor ${vendor} --new-args='--id {id}' --resume-args='--continue {id}' -- COMMAND`,
-    });
-  }
-  return { command: [...rest], vendor: { name: vendor, programAt: 0, declared: { new: begin, resume } } };
-}
-
-/** Splits arguments at spaces; null unless one of them has the placeholder of the id. */
-function declaredArguments(text: string | boolean | undefined): string[] | null {
-  const words = typeof text === "string" ? text.split(/\s+/).filter(Boolean) : [];
-  return words.some((word) => word.includes("{id}")) ? words : null;
 }
 
 /** Runs the stored command. A worker older than its vendor's adapter is matched now, and has a conversation from then on. */

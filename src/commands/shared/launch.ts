@@ -4,8 +4,7 @@ import type { Environment } from "../../util/environment.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { holdRunFifo } from "../../runtime/process/run-fifo.ts";
 import { findProgram } from "../../runtime/find-program.ts";
-import { prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
-import { adapterOf } from "../../vendors/index.ts";
+import { prepareLaunch, type LaunchHelpers, type PreparedLaunch } from "../../launch/prepare.ts";
 import { matchCommand } from "../../vendors/match.ts";
 import { callDaemon, daemonClient } from "./call.ts";
 
@@ -19,12 +18,13 @@ export async function claimForLaunch(request: LaunchClaim, env: Environment = pr
   const letGo = holdRunFifo(grant.runDir);
   const { run, generation, token } = grant;
   try {
-    return await prepareLaunch(grant, env, async (session) => {
+    const bind: LaunchHelpers["bind"] = async (session) => {
       const { command, cwd, environment, vendor, prompt, fresh } = request;
       const client = await daemonClient();
       const params = { run, generation, token, session, command, cwd, environment, vendor, prompt };
       return client.call("bindConversation", client.isOlder ? params : { ...params, fresh });
-    });
+    };
+    return await prepareLaunch(grant, env, { ...LOADED_LATE, bind });
   } catch (error) {
     letGo();
     await callDaemon("release", { run, generation, token });
@@ -32,9 +32,15 @@ export async function claimForLaunch(request: LaunchClaim, env: Environment = pr
   }
 }
 
+/** The adapters are three times the rest of `run`, and the start of a known worker needs none: the daemon has planned it. */
+export const LOADED_LATE: Pick<LaunchHelpers, "adapterOf" | "deposit"> = {
+  adapterOf: async (vendor) => (await import("../../vendors/index.ts")).adapterOf(vendor),
+  deposit: async (...launch) => (await import("../../launch/deposit.ts")).depositMail(...launch),
+};
+
 /** Finds the vendor of a command, by its words and by the file that its program resolves to; null without an adapter. */
 export function matchVendor(command: readonly string[], cwd: string): ClaimRequest["vendor"] {
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
   const match = matchCommand(command, "file" in program ? realpathSync(program.file) : null);
-  return match && adapterOf(match.vendor) ? { name: match.vendor, programAt: match.programAt } : null;
+  return match && { name: match.vendor, programAt: match.programAt };
 }

@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from "../../limits/index.ts";
 import { own } from "../../util/own.ts";
 import { shownHint } from "../../protocol/hint.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
@@ -13,9 +14,17 @@ export interface WorkerTableOptions {
   columns?: number;
 }
 
-/** Orders workers by address, numbers by their value: coder-2 comes before coder-10. */
-export function byName(a: WorkerSummary, b: WorkerSummary): number {
-  return a.address.localeCompare(b.address, "en", { numeric: true });
+/**
+ * Orders workers by address, numbers by their value: coder-2 comes before coder-10. Addresses are ASCII, so the language's own order
+ * is not asked for: it makes a collator for every two that it compares, and for fifty workers took as long as the rest of `ls`.
+ */
+export function inOrderOfNames(workers: readonly WorkerSummary[]): WorkerSummary[] {
+  const keyed = workers.map((worker) => ({ worker, key: orderKey(worker.address) }));
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ worker }) => worker);
+}
+
+function orderKey(address: string): string {
+  return address.toLowerCase().replaceAll(/[0-9]+/g, (digits) => digits.padStart(NAME_CHARS_MAX, "0"));
 }
 
 /** Formats the table of `ls`; null without workers. */

@@ -24,7 +24,7 @@ export async function peekMailCall(
       hint: verb("inbox"),
     });
   }
-  const project = target?.project ?? projectFor(services, sender, { ...params, declared: [] });
+  const project = target?.project ?? projectFor(services, sender, params);
   const to = target?.worker.id ?? sender.worker?.id ?? null;
   const rows = params.all
     ? recentMessages(services.db, project.id, to, params.limit).toReversed()
@@ -61,7 +61,7 @@ export async function pendingCall(
   const { services, actor } = context;
   const sender = senderOf(services, actor, params);
   assertNotNested(params, sender);
-  const project = projectFor(services, sender, { ...params, declared: [] });
+  const project = projectFor(services, sender, params);
   const rows = unansweredMessages(services.db, project.id, sender.worker?.id ?? null, LIST_ROWS_MAX);
   for (const row of rows) await context.send(describeMessage(services, row));
   return { count: rows.length };

@@ -20,7 +20,7 @@ function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail
   assertNotNested(params, sender);
   const { worker, run } = sender;
   return {
-    projectId: projectFor(services, sender, { ...params, declared: [] }).id,
+    projectId: projectFor(services, sender, params).id,
     to: worker?.id ?? null,
     run: run?.id ?? OPERATOR,
     generation: run?.generation ?? 0,

@@ -43,7 +43,7 @@ export class AgentProcessWatch {
       return true;
     };
     if (isAlive(processes, identityOf(run))) walkToAgent(processes, run.pid, isAgent);
-    else if (this.found === null) runs.allProcessesOf(run).some(({ pid }) => isAgent(pid));
+    else if (this.found === null) runs.survivorsOf(run).some(({ pid }) => isAgent(pid));
     return signs;
   }
 

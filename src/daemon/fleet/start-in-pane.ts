@@ -7,7 +7,8 @@ import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
-import { tellAtStart, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
+import { depositMail } from "../../launch/deposit.ts";
+import { tellAtStart, prepareLaunch, type LaunchHelpers, type PreparedLaunch } from "../../launch/prepare.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -61,8 +62,10 @@ export async function startInPane(
       const { run, generation, token } = grant;
       return bindMinted(services, { run, generation, token, session, ...launchParams(params) });
     };
-    const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
-    tellAtStart(launch, predecessorFile(project, launch));
+    const mintInTurn: LaunchHelpers["exclusively"] = (vendor, act) => minting.run(vendor, act);
+    const helpers = { ...ADAPTERS_AT_HAND, bind, exclusively: mintInTurn };
+    const launch = await prepareLaunch(grant, params.environment, helpers);
+    await tellAtStart(launch, predecessorFile(project, launch), helpers.adapterOf);
     const script = join(grant.runDir, START_SCRIPT);
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
@@ -87,6 +90,8 @@ export async function startInPane(
     throw error;
   }
 }
+
+const ADAPTERS_AT_HAND = { adapterOf: async (vendor: string) => adapterOf(vendor), deposit: depositMail };
 
 function claimParams(
   project: Project,
@@ -142,7 +147,7 @@ async function releaseUnlessStarted(services: LaunchServices, tmux: TmuxHandle, 
 
 function scriptOf(
   file: string,
-  { grant, command, environment, session }: PreparedLaunch,
+  { grant, command, environment, wrapping }: PreparedLaunch,
   { openFiles }: FleetSettings,
 ): string {
   return paneScript(file, {
@@ -151,7 +156,7 @@ function scriptOf(
     command,
     environment,
     inherited: { ignored: [], openFiles },
-    loaderSwallowsSignals: session !== null && adapterOf(session.vendor)?.launch.loaderSwallowsSignals === true,
+    loaderSwallowsSignals: wrapping?.loaderSwallowsSignals === true,
   });
 }
 

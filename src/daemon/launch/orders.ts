@@ -7,7 +7,8 @@ import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationById, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import { projectById } from "../../store/projects.ts";
 import { workersOfProject, type Worker } from "../../store/workers.ts";
-import { withoutPrivateEnv } from "../../vendors/environment.ts";
+import { startMessageOf, wrappingOf } from "../../launch/prepare.ts";
+import { withoutPrivateEnv } from "../../vendors/index.ts";
 import { locationOf } from "../conversations/probe.ts";
 import type { LaunchServices } from "./services.ts";
 import { firstPromptOf } from "./first-prompt.ts";
@@ -78,6 +79,8 @@ export function orderFor(
   const request = { step, session: id, name: worker.name, args, prompt, declared, ...locations };
   const planned = adapter.launch.plan(request);
   const plan = adapter.launch.withTools?.(planned, request) ?? planned;
+  const introduction = introductionOf(services, worker);
+  const judged = adapter.unproved === null && adapter.launch.readArgs(args).headless;
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
     cwd: conversation.launchCwd,
@@ -91,8 +94,10 @@ export function orderFor(
     freePort: plan.freePort ?? false,
     session: { vendor: conversation.vendor, id: conversation.vendorId, step, restored: null },
     programAt,
-    introduction: introductionOf(services, worker),
-    judged: adapter.unproved === null && adapter.launch.readArgs(args).headless,
+    introduction,
+    startMessage: startMessageOf(adapter, judged, [introduction]),
+    wrapping: wrappingOf(adapter),
+    judged,
   };
 }
 

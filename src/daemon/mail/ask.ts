@@ -12,7 +12,7 @@ import { admit } from "./admit.ts";
 import { withAttachments } from "./attachments.ts";
 import { describeMessage } from "./describe.ts";
 import { MailboxChange, askKey } from "./mailbox-change.ts";
-import { recipientOf } from "./recipients.ts";
+import { namesByKey, recipientOf } from "./recipients.ts";
 import { senderOf, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
 import type { MailServices } from "./services.ts";
@@ -34,7 +34,7 @@ export async function askAndWait(
     const { sender } = await withAttachments(services, params.id, params.attach, (attachments) =>
       services.writer.write(() => {
         const asker = senderOf(services, actor, params);
-        const recipient = recipientOf(services, asker, params, params.to, params.nested);
+        const recipient = recipientOf(services, asker, params, namesByKey(params.declared), params.to, params.nested);
         const { again } = admit(services, asker, recipient, {
           id: params.id,
           isFirst: false,

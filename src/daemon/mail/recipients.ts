@@ -21,8 +21,14 @@ export interface Recipient {
 interface RecipientScope {
   here: ProjectRef;
   project: string | null;
-  /** Names that perdure.toml declares; they have a mailbox before they ever ran. */
-  declared: readonly string[];
+}
+
+/** The names that perdure.toml declares, by their keys; they have a mailbox before they ever ran. */
+export type DeclaredNames = ReadonlyMap<string, string>;
+
+/** Makes a table of the declared names, because mail may go to as many as there are; the first of those with the same key counts. */
+export function namesByKey(names: readonly string[]): DeclaredNames {
+  return new Map(names.toReversed().map((name) => [nameKey(name), name]));
 }
 
 /** Returns the recipient, inside a change, in which a declared name becomes a worker with its first message. */
@@ -30,6 +36,7 @@ export function recipientOf(
   services: MailServices,
   sender: Sender,
   scope: RecipientScope,
+  declared: DeclaredNames,
   name: string,
   nested: boolean,
 ): Recipient {
@@ -41,9 +48,9 @@ export function recipientOf(
   if (known) return { project, worker: known, renamedFrom: null };
   const renamed = renamedTo(services, project.id, key);
   if (renamed && renamed.retiredMs === null) return { project, worker: renamed, renamedFrom: name };
-  const declared = scope.declared.find((each) => nameKey(each) === key);
-  if (declared !== undefined) {
-    return { project, worker: findOrCreateWorker(services, project, declared, false), renamedFrom: null };
+  const declaredName = declared.get(key);
+  if (declaredName !== undefined) {
+    return { project, worker: findOrCreateWorker(services, project, declaredName, false), renamedFrom: null };
   }
   // The name may be a run's id; else findWorker throws with similar names.
   const { worker } = findWorker(services, { project: project.slug, name, here: scope.here });

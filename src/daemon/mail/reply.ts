@@ -51,7 +51,7 @@ export async function replyToSender(
 
 /** Returns the message to reply to: the one that was named, or the only one that expects a reply. */
 function repliedMessage(services: MailServices, sender: Sender, params: CallParams<"reply">): Message {
-  const project = projectFor(services, sender, { ...params, declared: [] });
+  const project = projectFor(services, sender, params);
   const to = sender.worker?.id ?? null;
   const sent = params.messageId === null ? null : messageById(services.db, params.messageId);
   const before = sent?.replyTo ? messageById(services.db, sent.replyTo) : null;

@@ -8,7 +8,7 @@ import { assertNotMoved, mayBeMoved } from "../names/moved.ts";
 import type { Actor } from "../permissions/actor.ts";
 import { admit } from "./admit.ts";
 import { withAttachments } from "./attachments.ts";
-import { allRecipients, recipientOf, type Recipient } from "./recipients.ts";
+import { allRecipients, namesByKey, recipientOf, type Recipient } from "./recipients.ts";
 import { senderOf, type Sender } from "./sender.ts";
 import type { MailServices } from "./services.ts";
 
@@ -43,11 +43,12 @@ function admitAll(
   base: string,
   attachments: Attachment[],
 ): Promise<Admitted[]> {
+  const declared = namesByKey(params.declared);
   const change = (): Admitted[] => {
     const sender = senderOf(services, actor, params);
     const recipients = params.all
       ? allRecipients(services, sender, params)
-      : params.to.map((name) => recipientOf(services, sender, params, name, params.nested));
+      : params.to.map((name) => recipientOf(services, sender, params, declared, name, params.nested));
     assertAnyRecipient(recipients, sender);
     return recipients.map((recipient) => {
       const id = recipients.length === 1 ? base : `${base}.${recipient.worker?.name ?? "operator"}`;

@@ -6,7 +6,7 @@ import { hintOf, joinHints, verb, type HintLike } from "../../protocol/hint.ts";
 import { nameKey } from "../../protocol/names.ts";
 import type { MovedProject } from "../../protocol/records/admin.ts";
 import { boundConversation } from "../../store/conversations.ts";
-import { allProjects, projectsWithWorker, type Project } from "../../store/projects.ts";
+import { allProjects, countProjects, projectsWithWorker, type Project } from "../../store/projects.ts";
 import { countWorkers, workerByName, workersOfProject } from "../../store/workers.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { isReplaced } from "../launch/replaced.ts";
@@ -86,6 +86,7 @@ export function mayBeMoved(services: ChangeServices, place: Place, name: string)
 function othersWithWorker(services: ChangeServices, place: Place, name: string): Project[] {
   const own = projectOf(services, place);
   const key = nameKey(name);
+  if (own && countProjects(services.db) === 1) return [];
   if (own && (workerByName(services.db, own.id, key) || renamedTo(services, own.id, key))) return [];
   return projectsWithWorker(services.db, key).filter((each) => each.id !== own?.id);
 }

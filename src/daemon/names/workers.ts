@@ -4,7 +4,6 @@ import { verb } from "../../protocol/hint.ts";
 import { checkName, nameKey } from "../../protocol/names.ts";
 import type { Project } from "../../store/projects.ts";
 import { countWorkers, insertWorker, workerByName, workerCountUpperBound, type Worker } from "../../store/workers.ts";
-import { requirePresent } from "../../util/require-present.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
 import { renamedTo, renamedError } from "./lookup.ts";
@@ -34,7 +33,7 @@ export function findOrCreateWorker(
     );
   }
   const row = { projectId: project.id, name, nameKey: key, createdMs: services.now(), ephemeral: isEphemeral };
-  const id = insertWorker(services.db, row);
-  recordEvent(services, "worker.created", { projectId: project.id, workerId: id });
-  return requirePresent(workerByName(services.db, project.id, key), `worker ${name}`);
+  const created = insertWorker(services.db, row);
+  recordEvent(services, "worker.created", { projectId: project.id, workerId: created.id });
+  return created;
 }

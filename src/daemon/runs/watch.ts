@@ -140,8 +140,7 @@ export class RunWatch {
     const folderWatcher = run.kind === "run" ? this.#watchFolder(run) : null;
     const since = this.#services.monotonicMs();
     // A run found in the store has only the rest of its time.
-    const ageMs = Math.abs(this.#services.now() - run.startedMs);
-    const startingUntil = since + RUN_START_GRACE_MS - ageMs;
+    const startingUntil = since + RUN_START_GRACE_MS - Math.abs(this.#services.now() - run.startedMs);
     // A client that outlived the daemon has as much time to reconnect as one that lost its connection.
     const absence = run.kind === "client" ? startTimer(since) : null;
     const tracked: Tracked = {
@@ -211,9 +210,8 @@ export class RunWatch {
     const { processes } = this.#services;
     const found = processes.inspect(run.pid);
     const holder = found?.startedAt === run.processStarted && this.#isStillRun(run, found) ? found : null;
-    if (run.kind === "client") return holder ? [holder] : [];
     // The program may outlive its wrapper: every process with the run in its environment counts.
-    return holder ? [holder] : this.#withoutServices(this.#survivors().get(run.id) ?? []);
+    return holder ? [holder] : run.kind === "client" ? [] : this.survivorsOf(run);
   }
 
   /** Leaves out the vendors' background services: started from inside a run, they carry it, and would keep its name for ever. */
@@ -221,9 +219,10 @@ export class RunWatch {
     return found.filter(({ pid }) => !isVendorService(this.#services.processes.argv(pid)));
   }
 
-  /** Scans once per turn of the event loop; a fleet that falls together would otherwise be scanned run by run. */
-  #survivors(): Map<string, ProcessInfo[]> {
-    return (this.#scans.survivors ??= this.#scan(2));
+  /** Returns what the run's wrapper has left behind. One scan serves all who ask in one turn of the event loop, as when a fleet falls. */
+  survivorsOf(run: Run): ProcessInfo[] {
+    if (!isOfThisBoot(this.#services.processes, run)) return [];
+    return this.#withoutServices((this.#scans.survivors ??= this.#scan(2)).get(run.id) ?? []);
   }
 
   #scan(scans: number): Map<string, ProcessInfo[]> {
@@ -273,13 +272,9 @@ export class RunWatch {
     if (worker) setLease(db, worker.id, endLease(worker.lease, run.id));
     // The replacing claim still needs this worker.
     if (worker?.ephemeral === true && how !== "replaced") retireWorker(db, worker.id, this.#services.now());
-    const subject = { workerId: run.workerId, run: run.id, generation: run.generation };
-    recordEvent(
-      this.#services,
-      "run.ended",
-      { ...subject, ...(worker ? { projectId: worker.projectId } : {}) },
-      { exit, reason },
-    );
+    const project = worker ? { projectId: worker.projectId } : {};
+    const subject = { workerId: run.workerId, run: run.id, generation: run.generation, ...project };
+    recordEvent(this.#services, "run.ended", subject, { exit, reason });
   }
 
   /** Tells the listener, inside the change that takes the run's name away; the run's signs up to now still count. */
@@ -331,29 +326,35 @@ export class RunWatch {
 
   /** Polls every run and waits until the ends it found are recorded, so that a listing is up to date. */
   async pollNow(): Promise<void> {
-    await Promise.all([...this.#tracked.values()].map((tracked) => this.#poll(tracked)));
+    await Promise.all([...this.#tracked.values()].flatMap((tracked) => this.#poll(tracked) ?? []));
   }
 
-  async #poll(tracked: Tracked): Promise<void> {
+  /** Polls one run; returns what is left to be awaited, which in nearly every poll is nothing. */
+  #poll(tracked: Tracked): Promise<void> | null {
+    const failed = (error: unknown): void => this.#services.log(`could not poll ${tracked.run.id}: ${String(error)}`);
     try {
-      await this.#pollOnce(tracked);
+      return this.#pollOnce(tracked)?.catch(failed) ?? null;
     } catch (error) {
-      this.#services.log(`could not poll ${tracked.run.id}: ${String(error)}`);
+      failed(error);
+      return null;
     }
   }
 
-  async #pollOnce(tracked: Tracked): Promise<void> {
+  #pollOnce(tracked: Tracked): Promise<void> | null {
     const processes = this.processesOf(tracked.run);
     if (processes.length === 0) return this.endIfGone(tracked.run);
     this.#lifecycle.polled(tracked.run, processes);
-    if (tracked.run.kind === "run") await this.#restoreFolder(tracked);
-    if (tracked.absence === null) return;
+    if (tracked.run.kind === "run" && !existsSync(this.runDir(tracked.run.id))) return this.#restoreFolder(tracked);
+    return tracked.absence === null ? null : this.#tickAbsence(tracked, tracked.absence, processes);
+  }
+
+  async #tickAbsence(tracked: Tracked, before: AwakeTimer, processes: readonly ProcessInfo[]): Promise<void> {
     // A suspended client cannot reconnect, however long that lasts: it keeps its name and is flagged. One in another
     // namespace may be suspended.
     const mayBeSuspended = (each: ProcessInfo): boolean =>
       each.suspended || isOnlyRecorded(this.#services.processes, each);
-    if (processes.some(mayBeSuspended)) tracked.absence = startTimer(this.#services.monotonicMs());
-    tracked.absence = tick(tracked.absence, this.#services.monotonicMs(), RUN_POLL_MS);
+    const absence = processes.some(mayBeSuspended) ? startTimer(this.#services.monotonicMs()) : before;
+    tracked.absence = tick(absence, this.#services.monotonicMs(), RUN_POLL_MS);
     if (hasClientLeaseExpired(tracked.absence, CLIENT_ABSENCE_MS)) await this.endIfGone(tracked.run, "expired");
   }
 
@@ -363,7 +364,6 @@ export class RunWatch {
    */
   async #restoreFolder(tracked: Tracked): Promise<void> {
     const folder = this.runDir(tracked.run.id);
-    if (existsSync(folder)) return;
     this.#services.log(`${folder} was removed; it is made again, without the agent's hooks`);
     tracked.folderWatcher?.close();
     tracked.folderWatcher = this.#watchFolder(tracked.run);

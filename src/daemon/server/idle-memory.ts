@@ -2,6 +2,7 @@ import {
   IDLE_CPU_SHARE,
   IDLE_HEAP_GROWTH_BYTES,
   IDLE_MEMORY_CHECK_MS,
+  WORKED_COLLECTIONS,
   WORKED_CPU_MS,
   WORKED_HEAP_GROWTH_BYTES,
 } from "../../limits/index.ts";
@@ -13,6 +14,14 @@ export interface OwnMemory {
   readonly collect: (() => void) | null;
 }
 
+interface Collection {
+  /** The processor time that was used in all, and by the collection alone. */
+  cpuMicros: number;
+  costMicros: number;
+  /** The size of the heap after it. */
+  heapBytes: number;
+}
+
 /**
  * Gives memory back to the system when the daemon has nothing to do: right after the start, whose garbage would else stay for
  * ever, and after a burst of calls. V8 by itself collects when it needs room, and an idle daemon never does.
@@ -21,8 +30,8 @@ export class IdleMemory {
   readonly #memory: OwnMemory;
   #timer: NodeJS.Timeout | null = null;
   #cpuMicros = 0;
-  /** The processor time that was used, and the size of the heap, after the last collection; null before the first one. */
-  #collected: { cpuMicros: number; heapBytes: number } | null = null;
+  /** The last collection; null before the first one. */
+  #collected: Collection | null = null;
 
   constructor(memory: OwnMemory = ownMemory()) {
     this.#memory = memory;
@@ -45,12 +54,13 @@ export class IdleMemory {
     this.#cpuMicros = cpuMicros;
     if (this.#collected !== null && (isBusy || !this.#hasGrown(cpuMicros, this.#collected))) return;
     this.#memory.collect?.();
-    this.#collected = { cpuMicros: this.#memory.cpuMicros(), heapBytes: this.#memory.heapBytes() };
+    const now = this.#memory.cpuMicros();
+    this.#collected = { cpuMicros: now, costMicros: now - cpuMicros, heapBytes: this.#memory.heapBytes() };
   }
 
   /** On a busy machine no second may look busy that was: so work is what was used in all since the last collection. */
-  #hasGrown(nowMicros: number, { cpuMicros, heapBytes }: { cpuMicros: number; heapBytes: number }): boolean {
-    const hasWorked = nowMicros - cpuMicros > WORKED_CPU_MS * 1000;
+  #hasGrown(nowMicros: number, { cpuMicros, costMicros, heapBytes }: Collection): boolean {
+    const hasWorked = nowMicros - cpuMicros > Math.max(WORKED_CPU_MS * 1000, WORKED_COLLECTIONS * costMicros);
     const growth = hasWorked ? WORKED_HEAP_GROWTH_BYTES : IDLE_HEAP_GROWTH_BYTES;
     return this.#memory.heapBytes() >= heapBytes + growth;
   }

@@ -49,6 +49,13 @@ export interface LaunchOrder {
   session: { vendor: string; id: string; step: LaunchStep; restored: Restored | null } | null;
   /** The text that tells the agent of itself and its peers at its start; a daemon of an earlier version does not say. */
   introduction?: string | null;
+  /**
+   * The file from which the program's first hook tells the agent the introduction, and nothing else; null if nothing is said. A daemon
+   * of an earlier version does not say.
+   */
+  startMessage?: { name: string; text: string } | null;
+  /** Tells how the wrapper has to treat the vendor's program; a daemon of an earlier version does not say. */
+  wrapping?: { loaderSwallowsSignals: boolean; slowVerdict: boolean };
   /** The program is headless, and its end will show whether it was in the conversation; a daemon of an earlier version does not say. */
   judged?: boolean;
   /** The place of the vendor's program in the command; a daemon of an earlier version does not say. */

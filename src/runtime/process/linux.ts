@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-  readFileSync,
-} from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, realpathSync, statSync } from "node:fs";
 import { isErrno } from "../../state/files.ts";
+import { statFiles } from "./stat-files.ts";
 import type { ProcessInfo, ProcessTable } from "./types.ts";
 
-/** Reads `/proc` directly: `inspect` costs 25 µs, a spawned `ps` would cost 10 ms. */
+/** Reads `/proc` directly: `inspect` costs some 10 µs, a spawned `ps` would cost 10 ms. */
 export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/random/boot_id`): ProcessTable {
   let boot: string | undefined;
   const bootId = (): string => (boot ??= (read(bootFile) ?? "unknown").trim());
@@ -19,8 +11,9 @@ export function linuxProcesses(proc = "/proc", bootFile = `${proc}/sys/kernel/ra
   let known: string | undefined;
   const namespace = (): string => (known ??= readNamespace(proc));
 
+  const statOf = statFiles(proc);
   const inspect = (pid: number): ProcessInfo | null => {
-    const stat = readLine(`${proc}/${pid}/stat`);
+    const stat = statOf(pid);
     return stat === null ? null : parseStat(stat, bootId(), namespace());
   };
 
@@ -127,7 +120,7 @@ const INITIAL_NAMESPACE = "pid:[4026531836]";
  */
 function readNamespace(proc: string): string {
   const [link] = links(`${proc}/self/ns/pid`);
-  const first = /\) (?:\S+ ){19}(\d+)/.exec(readLine(`${proc}/1/stat`) ?? "")?.[1];
+  const first = /\) (?:\S+ ){19}(\d+)/.exec(read(`${proc}/1/stat`) ?? "")?.[1];
   return `${link ?? "pid:[unknown]"} ${first ?? "unknown"}`;
 }
 
@@ -189,16 +182,6 @@ function isOwnProcess(folder: string): boolean {
 
 /** One buffer serves all reads, because none awaits anything; there are thousands of reads a minute. */
 const CHUNK = Buffer.allocUnsafe(64 * 1024);
-
-/** Reads a short file in one call, for frequent polls. Only a command's name in it may not be UTF-8. */
-function readLine(file: string): string | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return null;
-    throw error;
-  }
-}
 
 function read(file: string): string | null {
   let fd: number | null = null;

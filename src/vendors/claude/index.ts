@@ -16,7 +16,7 @@ import { liveEntries, liveEntry, type LiveEntry, type ProcessStarts } from "../s
 import { ARGUMENTS } from "./arguments.ts";
 import { claudeDelivery } from "./delivery.ts";
 import { withClaudeTools } from "./mcp.ts";
-import { claudeEnvironment, claudeProgram } from "./program.ts";
+import { claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
 import { areReadable, claudeUnrecordedBy, givenSettings, withoutSettings } from "./settings.ts";
 import { claudeSplit, listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
@@ -32,7 +32,6 @@ export const claude: Adapter = {
     ...takesIdAndPrompt,
     forks: true,
     startMessage: startMessageFile,
-    environment: claudeEnvironment,
   },
   storage: {
     configDirOf,

@@ -6,16 +6,7 @@ import type { Environment } from "../../util/environment.ts";
 import { parseObject } from "../../util/fields.ts";
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const claudeProgram: VendorProgram = {
-  vendor: "claude",
-  program: "claude",
-  chain: 1,
-  package: "@anthropic-ai/claude-code",
-  conversationName,
-  isService,
-};
-
-export const claudeEnvironment: VendorEnvironment = {
+const claudeEnvironment: VendorEnvironment = {
   recorded: [/^(ANTHROPIC|CLAUDE)_[A-Z0-9_]+$/],
   session: [/^CLAUDE_([A-Z0-9_]+_)?(CHILD_SESSION|SESSION_ATTENDED|ENV_FILE)$/],
   privateNames: [
@@ -29,6 +20,16 @@ export const claudeEnvironment: VendorEnvironment = {
     "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_ENV_FILE",
   ],
+};
+
+export const claudeProgram: VendorProgram = {
+  vendor: "claude",
+  program: "claude",
+  chain: 1,
+  package: "@anthropic-ai/claude-code",
+  conversationName,
+  isService,
+  environment: claudeEnvironment,
 };
 
 /** `/background` leaves these, which serve all background agents of the user: the service itself, their terminals, and what waits for the next. */

@@ -24,7 +24,7 @@ import { mintThread } from "./app-server.ts";
 import { codexDelivery } from "./delivery.ts";
 import { launchHooks, type LaunchHooks } from "./hooks.ts";
 import { withCodexTools } from "./mcp.ts";
-import { codexEnvironment, codexProgram } from "./program.ts";
+import { codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
 import { profileSettings, THREAD_STORE, threadStoreIn } from "./settings.ts";
 import { archivedBy, configDirOfFile, listCodex, probeCodex, readTurn, sessionOfFile } from "./transcripts.ts";
@@ -51,7 +51,6 @@ export const codex: Adapter = {
     forks: true,
     takesFirstPrompt: true,
     startMessage: startMessageFile,
-    environment: codexEnvironment,
   },
   storage: {
     configDirOf,

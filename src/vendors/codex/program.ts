@@ -1,16 +1,17 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
+const codexEnvironment: VendorEnvironment = {
+  recorded: [/^(OPENAI|CODEX)_[A-Z0-9_]+$/],
+  privateNames: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
+};
+
 export const codexProgram: VendorProgram = {
   vendor: "codex",
   program: "codex",
   chain: 2,
   package: "@openai/codex",
   isService,
-};
-
-export const codexEnvironment: VendorEnvironment = {
-  recorded: [/^(OPENAI|CODEX)_[A-Z0-9_]+$/],
-  privateNames: ["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
+  environment: codexEnvironment,
 };
 
 /**

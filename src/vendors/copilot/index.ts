@@ -26,7 +26,7 @@ import { copilotDelivery } from "./delivery.ts";
 import { EXTENSION_TOOLS, flagVariables, userFlags, wakeExtension } from "./extension.ts";
 import { foregroundIn } from "./log.ts";
 import { withCopilotTools } from "./mcp.ts";
-import { copilotEnvironment, copilotProgram, FLAGS, FLAGS_MARK } from "./program.ts";
+import { copilotProgram, FLAGS, FLAGS_MARK } from "./program.ts";
 import { copilotScreen } from "./screen.ts";
 
 /**
@@ -43,7 +43,6 @@ export const copilot: Adapter = {
     ...takesIdAndPrompt,
     forks: false,
     startMessage: (text) => ({ name: START_MESSAGE_FILE, text: `${JSON.stringify({ additionalContext: text })}\n` }),
-    environment: copilotEnvironment,
     restoredEnv: (env) => (env[FLAGS_MARK] === undefined ? {} : { [FLAGS]: userFlags(env) || null }),
   },
   storage: {

@@ -1,19 +1,9 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const copilotProgram: VendorProgram = {
-  vendor: "copilot",
-  program: "copilot",
-  chain: 2,
-  package: "@github/copilot",
-};
-
-/** The variable that turns on parts of copilot, by their names with commas between them. */
-export const FLAGS = "COPILOT_CLI_ENABLED_FEATURE_FLAGS";
-
 /** The variable with the flags that the user has set, in a process that got one more from us. */
 export const FLAGS_MARK = "COPILOT_PERDURE_USER_FLAGS";
 
-export const copilotEnvironment: VendorEnvironment = {
+const copilotEnvironment: VendorEnvironment = {
   recorded: [/^COPILOT_[A-Z0-9_]+$/, /^(GH_TOKEN|GITHUB_TOKEN)$/],
   privateNames: [
     "COPILOT_AGENT_SESSION_ID",
@@ -25,3 +15,14 @@ export const copilotEnvironment: VendorEnvironment = {
     FLAGS_MARK,
   ],
 };
+
+export const copilotProgram: VendorProgram = {
+  vendor: "copilot",
+  program: "copilot",
+  chain: 2,
+  package: "@github/copilot",
+  environment: copilotEnvironment,
+};
+
+/** The variable that turns on parts of copilot, by their names with commas between them. */
+export const FLAGS = "COPILOT_CLI_ENABLED_FEATURE_FLAGS";

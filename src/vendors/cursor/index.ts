@@ -11,7 +11,7 @@ import type { Adapter, ConfigDir } from "../adapter.ts";
 import type { LaunchPlan, MintRequest, PlanRequest } from "../launch-plan.ts";
 import { readArguments, wordSet, type ArgumentTable } from "../shared/arguments.ts";
 import { findFile } from "../shared/find-file.ts";
-import { cursorEnvironment } from "./program.ts";
+import { cursorProgram } from "./program.ts";
 import { cursorRelocation } from "./relocation.ts";
 
 /**
@@ -23,14 +23,13 @@ export const cursor: Adapter = {
   vendor: "cursor",
   command: ["cursor-agent"],
   tested: [],
-  unproved: "written from its documentation, never run",
+  unproved: cursorProgram.unproved ?? null,
   launch: {
     readArgs: (args) => readArguments(args, ARGUMENTS),
     plan,
     identity: { kind: "minted", mint },
     forks: false,
     takesFirstPrompt: false,
-    environment: cursorEnvironment,
   },
   storage: {
     configDirOf,

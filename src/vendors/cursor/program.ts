@@ -1,8 +1,15 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const cursorProgram: VendorProgram = { vendor: "cursor", program: "cursor-agent", chain: 2, package: null };
-
-export const cursorEnvironment: VendorEnvironment = {
+const cursorEnvironment: VendorEnvironment = {
   recorded: [/^CURSOR_[A-Z0-9_]+$/],
   privateNames: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
+};
+
+export const cursorProgram: VendorProgram = {
+  vendor: "cursor",
+  program: "cursor-agent",
+  unproved: "written from its documentation, never run",
+  chain: 2,
+  package: null,
+  environment: cursorEnvironment,
 };

@@ -19,7 +19,6 @@ export const custom: Adapter = {
     plan,
     ...takesIdAndPrompt,
     forks: false,
-    environment: { recorded: [], privateNames: [] },
   },
   storage: {
     configDirOf,

@@ -12,7 +12,7 @@ import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { geminiDelivery } from "./delivery.ts";
 import { withGeminiTools } from "./mcp.ts";
 import { geminiHome, OVERLAY_SETTINGS, overlayOf } from "./overlay.ts";
-import { geminiEnvironment, geminiProgram, OVERLAY_MARK } from "./program.ts";
+import { geminiProgram, OVERLAY_MARK } from "./program.ts";
 import { geminiRelocation } from "./relocation.ts";
 import { mergeSavedSettings, settingsLeftBeside } from "./saved-settings.ts";
 import { geminiScreen } from "./screen.ts";
@@ -35,7 +35,6 @@ export const gemini: Adapter = {
     forks: false,
     startMessage: startMessageFile,
     startMessageEatsPrompt: true,
-    environment: geminiEnvironment,
     restoredEnv,
     savedSettings: { file: OVERLAY_SETTINGS, merge: mergeSavedSettings, leftBeside: settingsLeftBeside },
     loaderSwallowsSignals: true,

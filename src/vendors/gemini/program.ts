@@ -1,19 +1,12 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const geminiProgram: VendorProgram = {
-  vendor: "gemini",
-  program: "gemini",
-  chain: 2,
-  package: "@google/gemini-cli",
-};
-
 /**
  * The variable `<overlay>:<the user's home>`: a process in the overlay finds back out of it, and a hook knows whose it
  * is.
  */
 export const OVERLAY_MARK = "GEMINI_CLI_PERDURE_HOME";
 
-export const geminiEnvironment: VendorEnvironment = {
+const geminiEnvironment: VendorEnvironment = {
   recorded: [/^(GEMINI|GOOGLE)_[A-Z0-9_]+$/],
   privateNames: [
     "GEMINI_CLI",
@@ -24,4 +17,12 @@ export const geminiEnvironment: VendorEnvironment = {
     "GEMINI_PLANS_DIR",
     OVERLAY_MARK,
   ],
+};
+
+export const geminiProgram: VendorProgram = {
+  vendor: "gemini",
+  program: "gemini",
+  chain: 2,
+  package: "@google/gemini-cli",
+  environment: geminiEnvironment,
 };

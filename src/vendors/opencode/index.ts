@@ -32,7 +32,7 @@ import { opencodeDelivery } from "./delivery.ts";
 import { firstPromptFile, listen, serverFile } from "./listen.ts";
 import { withOpencodeTools } from "./mcp.ts";
 import { mintSession } from "./mint.ts";
-import { opencodeEnvironment, opencodeProgram } from "./program.ts";
+import { opencodeProgram } from "./program.ts";
 import { opencodeRelocation } from "./relocation.ts";
 
 /**
@@ -50,7 +50,6 @@ export const opencode: Adapter = {
     identity: { kind: "minted", mint: mintSession },
     forks: true,
     takesFirstPrompt: true,
-    environment: opencodeEnvironment,
   },
   storage: {
     configDirOf,

@@ -15,7 +15,7 @@ import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/
 import { piDelivery } from "./delivery.ts";
 import { extension, extensionFile, onHook } from "./extension.ts";
 import { withPiTools } from "./mcp.ts";
-import { piEnvironment, piProgram } from "./program.ts";
+import { piProgram } from "./program.ts";
 import { piRelocation, projectFolderOf } from "./relocation.ts";
 import { piSplit } from "./split.ts";
 
@@ -36,7 +36,6 @@ export const pi: Adapter = {
     forks: true,
     extensionByHand: join(DIST, "..", "bin", "pi-extension.mjs"),
     startMessage: (text) => ({ name: START_MESSAGE_FILE, text }),
-    environment: piEnvironment,
   },
   storage: {
     configDirOf,

@@ -6,15 +6,7 @@ import { parseObject, textOf } from "../../util/fields.ts";
 import { MODEL_PROVIDER_VARIABLE } from "../shared/model-providers.ts";
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const piProgram: VendorProgram = {
-  vendor: "pi",
-  program: "pi",
-  chain: 1,
-  package: "@earendil-works/pi-coding-agent",
-  conversationName,
-};
-
-export const piEnvironment: VendorEnvironment = {
+const piEnvironment: VendorEnvironment = {
   recorded: [/^PI_[A-Z0-9_]+$/, MODEL_PROVIDER_VARIABLE],
   // Every start sets these again, for the worker that it starts.
   session: [/^PI_INTERCOM_/],
@@ -27,6 +19,15 @@ export const piEnvironment: VendorEnvironment = {
     "PI_MODEL",
     "PI_REASONING_LEVEL",
   ],
+};
+
+export const piProgram: VendorProgram = {
+  vendor: "pi",
+  program: "pi",
+  chain: 1,
+  package: "@earendil-works/pi-coding-agent",
+  conversationName,
+  environment: piEnvironment,
 };
 
 /** Reads the name from the conversation's file, which pi tells its commands: the last one counts, and an empty one takes it back. */

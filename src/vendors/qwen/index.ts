@@ -25,7 +25,7 @@ import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-regis
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
 import { INPUT_FILE, qwenDelivery } from "./delivery.ts";
 import { withQwenTools } from "./mcp.ts";
-import { qwenEnvironment, qwenProgram } from "./program.ts";
+import { qwenProgram } from "./program.ts";
 import { chatsOf, qwenRelocation } from "./relocation.ts";
 import { qwenScreen } from "./screen.ts";
 import { injected, qwenRemoteBy, qwenUnrecordedBy } from "./settings.ts";
@@ -46,7 +46,6 @@ export const qwen: Adapter = {
     // Qwen branches only under an id of its own choice.
     forks: false,
     startMessage: startMessageFile,
-    environment: qwenEnvironment,
   },
   storage: {
     configDirOf,

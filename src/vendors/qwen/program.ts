@@ -1,20 +1,12 @@
 import type { VendorEnvironment, VendorProgram } from "../shared/program.ts";
 
-export const qwenProgram: VendorProgram = {
-  vendor: "qwen",
-  program: "qwen",
-  chain: 3,
-  package: "@qwen-code/qwen-code",
-  scripts: ["cli.js", "cli-entry.js"],
-};
-
 /**
  * The variable that says which settings file a launch has set. Other workers do not inherit it, so it tells whose
  * process one is.
  */
 export const SETTINGS_MARK = "QWEN_PERDURE_SETTINGS";
 
-export const qwenEnvironment: VendorEnvironment = {
+const qwenEnvironment: VendorEnvironment = {
   recorded: [/^(QWEN|DASHSCOPE|OPENAI)_[A-Z0-9_]+$/],
   privateNames: [
     "QWEN_CODE",
@@ -35,4 +27,13 @@ export const qwenEnvironment: VendorEnvironment = {
     "QWEN_CODE_STARTUP_VERSION",
     SETTINGS_MARK,
   ],
+};
+
+export const qwenProgram: VendorProgram = {
+  vendor: "qwen",
+  program: "qwen",
+  chain: 3,
+  package: "@qwen-code/qwen-code",
+  scripts: ["cli.js", "cli-entry.js"],
+  environment: qwenEnvironment,
 };

@@ -15,7 +15,6 @@ import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-regis
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { WAKE_FILE } from "../shared/hook-script.ts";
 import { scriptedDelivery } from "./delivery.ts";
-import { scriptedEnvironment } from "./program.ts";
 
 /** The lines that the orders `login` and `limit` make the scripted agent say. */
 const BLOCKED_EXIT: BlockedExitForms = {
@@ -39,7 +38,6 @@ export const scripted: Adapter = {
     plan,
     ...takesIdAndPrompt,
     forks: true,
-    environment: scriptedEnvironment,
   },
   storage: {
     configDirOf,

@@ -8,12 +8,16 @@ export interface VendorProgram {
   vendor: string;
   /** The name of the program on PATH, and of the file that an interpreter runs. */
   program: string;
+  /** The reason why nothing here was ever seen with the real program; absent when it was. */
+  unproved?: string;
   /** How many processes of its own stand in a row, loaders first; one more of the same vendor is a nested agent. */
   chain: number;
   /** The npm package that holds the program; null when there is none. */
   package: string | null;
   /** Files of the package that an interpreter runs as the program, where they are not called like it. */
   scripts?: readonly string[];
+  /** The variables that are recorded for later starts of the program, and those that no other worker may get. */
+  environment: VendorEnvironment;
   /**
    * Tells whether a command line of the program is a background service of the vendor, which is shared by all that the user
    * runs and outlives whoever started it. It inherited the environment of a run by chance and belongs to none.

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { attentionItems, attentionText } from "../../../src/commands/shared/attention-list.ts";
 import { cutToColumns } from "../../../src/commands/shared/columns.ts";
 import { suggestCommand } from "../../../src/commands/shared/suggestion.ts";
-import { workerTable } from "../../../src/commands/shared/worker-table.ts";
+import { inOrderOfNames, workerTable } from "../../../src/commands/shared/worker-table.ts";
 import type { WorkerState } from "../../../src/protocol/records/worker.ts";
 import { MARKED, PLAIN, sampleWorker } from "./sample-workers.ts";
 
@@ -112,4 +112,10 @@ test("the next command is the one that makes sense now", () => {
   );
   expect(next({ workers: [sampleWorker("solo", "stopped", { mode: "foreground" })] })).toBe("perdure run solo");
   expect(next({ workers: [sampleWorker("solo", "busy", { mode: "foreground" })] })).toBe("perdure show solo");
+});
+
+test("workers are listed by address, numbers by their value, whatever the case", () => {
+  const names = ["coder-10", "Coder-2", "coder-1", "a2b10", "a2b9", "tester", "coder"];
+  const ordered = inOrderOfNames(names.map((name) => sampleWorker(name, "idle"))).map(({ name }) => name);
+  expect(ordered).toEqual(["a2b9", "a2b10", "coder", "coder-1", "Coder-2", "coder-10", "tester"]);
 });

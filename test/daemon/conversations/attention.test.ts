@@ -41,7 +41,7 @@ function watchOf(vendor: string, runDir: string | null = null): AttentionWatch {
     nameKey: "coder",
     createdMs: 0,
     ephemeral: false,
-  });
+  }).id;
   const run = { id: "h.api.coder.1", workerId: worker, generation: 1 } as Run;
   const write = <T>(change: () => T): Promise<T> => {
     commits++;

@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "perdure-custody-"));
   db = openStore(join(folder, "perdure.db")).db;
   project = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
-  worker = insertWorker(db, { projectId: project, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false });
+  worker = insertWorker(db, { projectId: project, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false }).id;
 });
 afterEach(() => {
   db.close();

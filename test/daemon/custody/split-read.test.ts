@@ -40,7 +40,7 @@ function splitTranscript(bytes: number): string {
 
 test("A5: others go on while a long transcript is looked through for a split", async () => {
   const projectId = insertProject(db, { slug: "api", slugKey: "api", identity: "/api", root: "/api", createdMs: 0 });
-  const workerId = insertWorker(db, { projectId, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false });
+  const workerId = insertWorker(db, { projectId, name: "coder", nameKey: "coder", createdMs: 0, ephemeral: false }).id;
   const row = { workerId, vendor: "claude", vendorId: "s", configDir: "/c", variables: {}, launchCwd: "/api" };
   const origin = { provenance: "assigned", rotatedFrom: null, forkedFrom: null, cleared: false, createdMs: 0 } as const;
   const found = conversationById(db, insertConversation(db, { ...row, ...origin }));

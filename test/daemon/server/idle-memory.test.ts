@@ -4,6 +4,7 @@ import {
   IDLE_CPU_SHARE,
   IDLE_HEAP_GROWTH_BYTES,
   IDLE_MEMORY_CHECK_MS,
+  WORKED_COLLECTIONS,
   WORKED_CPU_MS,
   WORKED_HEAP_GROWTH_BYTES,
 } from "../../../src/limits/index.ts";
@@ -13,10 +14,11 @@ const IDLE_MS = IDLE_CPU_SHARE * IDLE_MEMORY_CHECK_MS;
 const BUSY_MS = IDLE_MS + 1;
 
 /** Makes a daemon after the collection that follows its start; `second` lets it work, and grow, and tells whether it has collected then. */
-function startedDaemon(): { second: (cpuMs: number, grownBytes: number) => boolean } {
+function startedDaemon(costMs = 0): { second: (cpuMs: number, grownBytes: number) => boolean } {
   let [cpuMs, heap, collections] = [0, LIVE_BYTES, 0];
   const collect = (): void => {
     heap = LIVE_BYTES;
+    cpuMs += costMs;
     collections++;
   };
   const memory = new IdleMemory({ cpuMicros: () => cpuMs * 1000, heapBytes: () => heap, collect });
@@ -56,4 +58,13 @@ test("next to no garbage is never collected, and much always", () => {
   expect(second(0, 1)).toBe(true);
   expect(second(0, IDLE_HEAP_GROWTH_BYTES - 1)).toBe(false);
   expect(second(0, 1)).toBe(true);
+});
+
+test("collections take no more than a tenth of the work, however long one takes", () => {
+  const costMs = WORKED_CPU_MS / 2;
+  const { second } = startedDaemon(costMs);
+  const seconds = Math.floor((WORKED_COLLECTIONS * costMs) / IDLE_MS);
+  for (let n = 0; n < seconds - 1; n++) expect(second(IDLE_MS, n === 0 ? WORKED_HEAP_GROWTH_BYTES : 0)).toBe(false);
+  expect(second(2 * IDLE_MS, 0)).toBe(false);
+  expect(second(IDLE_MS, 0)).toBe(true);
 });

@@ -167,3 +167,27 @@ test("on macOS children, open files and lock holders are read from pgrep and lso
   const nothing = macosProcesses(() => "");
   expect([nothing.children(1), nothing.openFiles(1), nothing.lockHolders("/x")]).toEqual([[], [], []]);
 });
+
+test("a process that is asked about again and again is gone as soon as it has ended", async () => {
+  const child = spawn("sleep", ["600"]);
+  const pid = child.pid ?? 0;
+  const table = linuxProcesses();
+  const seen = [1, 2, 3].map(() => table.inspect(pid)?.startedAt);
+  expect(new Set(seen).size).toBe(1);
+  expect(seen[0]).toMatch(/^\d+$/);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect([table.inspect(pid), table.inspect(pid)]).toEqual([null, null]);
+});
+
+test("a process that is suspended between two questions is seen to be", async () => {
+  const child = spawn("sleep", ["600"]);
+  const pid = child.pid ?? 0;
+  const table = linuxProcesses();
+  await expect.poll(() => table.inspect(pid)?.command).toBe("sleep");
+  expect(table.inspect(pid)).toMatchObject({ suspended: false });
+  child.kill("SIGSTOP");
+  await expect.poll(() => table.inspect(pid)?.suspended).toBe(true);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+});
