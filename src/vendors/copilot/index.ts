@@ -56,6 +56,11 @@ export const copilot: Adapter = {
     placeOf,
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    takesBack: {
+      read: ({ type, data }) => ({ type, infoType: fieldsOf(data).infoType }),
+      // Copilot takes out what its user has rewound, and writes that down in the place of the first line that is gone.
+      judge: (_gone, [first]) => first?.type === "session.info" && first.infoType === "rewind",
+    },
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "session-state"),
