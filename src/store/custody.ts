@@ -24,9 +24,9 @@ export interface LaterCopy extends FileCopy {
 }
 
 const FILE_COLUMNS = "bytes, sha256, source_bytes AS sourceBytes, source_changed AS sourceChanged";
-const LATER_BYTES = "(SELECT sum(later.bytes) FROM custody_later AS later WHERE later.session_id = custody.session_id)";
+const LATER_SIZE = "(SELECT sum(later.bytes) FROM custody_later AS later WHERE later.session_id = custody.session_id)";
 const COLUMNS = `session_id AS conversationId, kept_ms AS keptMs, ${FILE_COLUMNS},
-  bytes + coalesce(${LATER_BYTES}, 0) AS wholeBytes`;
+  bytes + coalesce(${LATER_SIZE}, 0) AS wholeBytes`;
 
 export function custodyOf(db: Db, conversationId: number): CustodyCopy | null {
   return db.one(`SELECT ${COLUMNS} FROM custody WHERE session_id = ?`, conversationId);
@@ -79,13 +79,13 @@ export function custodyIds(db: Db): number[] {
  */
 export function custodyToDrop(db: Db, beforeMs: number, bytesMax: number): number[] {
   const candidates = db.all<{ session_id: number; bytes: number; kept_ms: number }>(
-    `SELECT session_id, bytes + coalesce(${LATER_BYTES}, 0) AS bytes, kept_ms FROM custody
+    `SELECT session_id, bytes + coalesce(${LATER_SIZE}, 0) AS bytes, kept_ms FROM custody
      WHERE session_id NOT IN (SELECT session_id FROM workers WHERE session_id IS NOT NULL AND retired_ms IS NULL)
        AND session_id NOT IN (SELECT session_id FROM saved_sessions)
      ORDER BY kept_ms`,
   );
   let excess =
-    (db.one<{ bytes: number }>(`SELECT coalesce(sum(bytes + coalesce(${LATER_BYTES}, 0)), 0) AS bytes FROM custody`)
+    (db.one<{ bytes: number }>(`SELECT coalesce(sum(bytes + coalesce(${LATER_SIZE}, 0)), 0) AS bytes FROM custody`)
       ?.bytes ?? 0) - bytesMax;
   return candidates.flatMap(({ session_id: id, bytes, kept_ms: at }) => {
     if (at >= beforeMs && excess <= 0) return [];

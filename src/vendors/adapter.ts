@@ -171,9 +171,9 @@ interface StorageFacet {
  */
 export interface TakesBack {
   /** Returns what has to be known of a line: the lines themselves may be long, and many. */
-  read(line: Line): Line;
+  readonly read: (line: Line) => Line;
   /** Tells whether the program itself has taken out these lines, given those that the transcript has from the first difference on. */
-  judge(gone: readonly Line[], left: readonly Line[]): boolean;
+  readonly judge: (gone: readonly Line[], left: readonly Line[]) => boolean;
 }
 
 /** The liveness facet says how a running program shows which conversation it is in, and what it is doing. */
@@ -191,7 +191,7 @@ interface LivenessFacet {
   holders(location: SessionLocation, processes: ProcessView): Holder[];
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
-  /** What `onHook` reads is left by code inside the program's process, and not by a command that anybody in the run can call. */
+  /** The events that `onHook` reads are left by code inside the program's process, and not by a command that anybody in the run can call. */
   readonly tellsItself?: true;
   /**
    * Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes.

@@ -125,7 +125,7 @@ export interface Traits {
    */
   readonly rewind?: {
     readonly steps: readonly { readonly keys: readonly string[]; readonly shows: RegExp }[];
-    /** It goes on in another file, or takes the turn out of the one it has. */
+    /** The program goes on in another file, or takes the turn out of the one it has. */
     readonly writes: "another file" | "the same file";
   };
   /** The last turn before a kill in the middle of it: still told to the model later? */

@@ -48,19 +48,28 @@ describe("claude", () => {
 });
 
 describe("copilot", () => {
-  const event = (type: string, data: Line = {}): Line => ({ type, data, id: type });
-  const GONE = [event("user.message"), event("assistant.message"), event("assistant.turn_end")];
-  const REWOUND = event("session.info", { infoType: "rewind", message: "Rewound the conversation." });
+  const event = (id: string, parentId: string, type = "user.message", data: Line = {}): Line => ({
+    type,
+    data,
+    id,
+    parentId,
+  });
+  const rewind = (id: string, parentId: string): Line => event(id, parentId, "session.info", { infoType: "rewind" });
+  const GONE = [event("c", "b"), event("d", "c"), event("e", "d")];
 
   test("what its user has rewound is taken back, as copilot says in its place", () => {
-    expect(takesBack("copilot", GONE, [REWOUND])).toBe(true);
-    expect(takesBack("copilot", GONE, [REWOUND, event("user.message")])).toBe(true);
+    expect(takesBack("copilot", GONE, [rewind("r", "b")])).toBe(true);
+    expect(takesBack("copilot", GONE, [event("b", "a"), rewind("r", "b"), event("f", "r"), rewind("s", "f")])).toBe(
+      true,
+    );
   });
 
   test("what is gone from any other place is damage", () => {
     expect(takesBack("copilot", GONE, [])).toBe(false);
-    expect(takesBack("copilot", GONE, [event("user.message"), REWOUND])).toBe(false);
-    expect(takesBack("copilot", GONE, [event("session.info", { infoType: "notification" })])).toBe(false);
+    expect(takesBack("copilot", GONE, [event("f", "e")])).toBe(false);
+    expect(takesBack("copilot", GONE, [event("f", "e"), rewind("r", "f")])).toBe(false);
+    expect(takesBack("copilot", [event("a", "0"), ...GONE], [event("b", "a"), rewind("r", "b")])).toBe(false);
+    expect(takesBack("copilot", GONE, [event("r", "b", "session.info", { infoType: "notification" })])).toBe(false);
   });
 });
 

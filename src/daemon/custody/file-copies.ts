@@ -29,7 +29,7 @@ export interface TakenBackJudge {
   isTakenBack: (gone: Gone) => Promise<boolean>;
 }
 
-/** What came of an update; `copy` is what is to be recorded, null if nothing is. */
+/** The outcome of an update; `copy` is what is to be recorded, null if nothing is. */
 export type FileUpdate =
   | { state: "unchanged"; copy: null }
   | { state: "copied" | "taken-back"; copy: FileCopy }
@@ -38,14 +38,14 @@ export type FileUpdate =
   /** The file no longer begins with what was copied. */
   | { state: "changed"; copy: FileCopy | null; why: string; isNew: boolean };
 
-/** What came of a comparison. */
+/** The outcome of a comparison. */
 export type Comparison = { state: "same" | "taken-back" } | { state: "changed"; why: string };
 
 /** Copies single files, and compares them with their copies. A transcript only grows, unless its vendor's program takes lines back. */
 export class FileCopies {
   /** Running hashes of the copies, by their files; after a restart of the daemon a copy is read once to rebuild its hash. */
   readonly #copies = new Map<string, Copy>();
-  /** What each source was when its copy was last extended, though only the end of that was compared. */
+  /** The marks of what each source was when its copy was last extended, though only the end of that was compared. */
   readonly #seen = new Map<string, string>();
   /** The copies whose source was found changed: it is not compared again at every poll. */
   readonly #changed = new Map<string, { sha256: string; why: string; isTold: boolean }>();

@@ -9,7 +9,7 @@ import type { Line } from "../../vendors/shared/split.ts";
 /** The lines of a copy that its transcript no longer has, and those that it has from the first difference on. */
 export interface Gone {
   count: number;
-  /** What was read of these lines; fewer than there are if some cannot be read. */
+  /** The parts that were read of these lines; fewer than there are if some cannot be read. */
   lines: readonly Line[];
   left: readonly Line[];
 }
@@ -20,8 +20,7 @@ export async function goneFrom(
   read: (line: Line) => Line | null,
 ): Promise<Gone> {
   const [kept, now] = [await openRegular(copy), await openRegular(transcript)];
-  const readLine = (line: Buffer): Line[] => {
-    const fields = parseObject(line.toString("utf8"));
+  const readLine = (fields: Line | null): Line[] => {
     const known = fields && read(fields);
     return known ? [known] : [];
   };
@@ -32,17 +31,19 @@ export async function goneFrom(
     const left: Line[] = [];
     for await (const lines of linesOf(now, CUSTODY_CHUNK_BYTES, from, size))
       for (const line of lines) {
-        there.set(digestOf(line), (there.get(digestOf(line)) ?? 0) + 1);
-        left.push(...readLine(line));
+        const { fields, digest } = formOf(line);
+        there.set(digest, (there.get(digest) ?? 0) + 1);
+        left.push(...readLine(fields));
       }
     const gone: Gone & { lines: Line[] } = { count: 0, lines: [], left };
     for await (const lines of linesOf(kept, CUSTODY_CHUNK_BYTES, from, bytes))
       for (const line of lines) {
-        const count = there.get(digestOf(line)) ?? 0;
-        if (count > 0) there.set(digestOf(line), count - 1);
+        const { fields, digest } = formOf(line);
+        const count = there.get(digest) ?? 0;
+        if (count > 0) there.set(digest, count - 1);
         if (count > 0 || line.length === 0) continue;
         gone.count++;
-        gone.lines.push(...readLine(line));
+        gone.lines.push(...readLine(fields));
       }
     return gone;
   } finally {
@@ -51,8 +52,11 @@ export async function goneFrom(
   }
 }
 
-function digestOf(line: Buffer): string {
-  return createHash("sha1").update(line).digest("base64");
+/** Parses a line. A program that writes a file anew may spell a number in another way, so what is in the line is compared. */
+function formOf(line: Buffer): { fields: Line | null; digest: string } {
+  const fields = parseObject(line.toString("utf8"));
+  const compared = fields === null ? line : JSON.stringify(fields);
+  return { fields, digest: createHash("sha1").update(compared).digest("base64") };
 }
 
 /** Returns where the first line begins in which two files differ, or the last whole line ends that both have. */

@@ -10,7 +10,7 @@ export async function putBack(copy: string, file: string): Promise<void> {
   // In a vendor's folder anything may have the name: a fifo would wait for its reader, a link lead elsewhere.
   await rm(aside, { force: true });
   await copyFile(copy, aside, constants.COPYFILE_EXCL);
-  await setAside(file);
+  await setVendorFileAside(file);
   try {
     // A link fails where the vendor has just made a file, and does not overwrite it.
     await link(aside, file);
@@ -20,6 +20,6 @@ export async function putBack(copy: string, file: string): Promise<void> {
 }
 
 /** Renames a file, if it is there, so that its vendor no longer takes it for a conversation's. */
-export async function setAside(file: string): Promise<void> {
+export async function setVendorFileAside(file: string): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false })) await rename(file, freeName(`${file}.lost`));
 }

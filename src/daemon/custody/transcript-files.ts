@@ -10,7 +10,7 @@ import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { recordEvent } from "../events.ts";
 import { FileCopies, type FileUpdate, type KeptFile, type TakenBackJudge } from "./file-copies.ts";
 import { sizeOf } from "./files.ts";
-import { putBack, setAside } from "./put-back.ts";
+import { putBack, setVendorFileAside } from "./put-back.ts";
 
 export interface TranscriptUpdateOptions {
   /** Reads the copy, and makes another one if it is damaged. */
@@ -101,11 +101,12 @@ export class TranscriptFiles {
     const judge = this.#judgeOf(conversation);
     let shrinks = false;
     for (const file of await this.#filesOf(conversation, found.file, {})) {
-      // A file that is shorter than its copy, or gone, is known by that, unless its vendor's program takes lines back.
-      if (file.record === null || (!takesBack && (sizeOf(file.source) ?? 0) < file.record.bytes)) continue;
+      const isShorter = file.record !== null && (sizeOf(file.source) ?? 0) < file.record.bytes;
+      if (isShorter && !takesBack) continue;
       const comparison = await this.#copies.compare(file, { judge, thorough });
       shrinks ||= comparison.state === "taken-back";
-      if (comparison.state !== "changed") continue;
+      // A file that is shorter than its copy, or gone, is refused for that.
+      if (comparison.state !== "changed" || isShorter) continue;
       const { why } = comparison;
       return { state: "damaged", file: file.source, bytes: found.bytes, why, readable: true };
     }
@@ -165,7 +166,7 @@ export class TranscriptFiles {
   /** Puts back what the vendor has lost, or all of it. Then later files that were not copied would lead away from it. */
   async putBack(conversation: Conversation, transcript: string, all: boolean): Promise<void> {
     for (const { source, target, record } of await this.#filesOf(conversation, transcript, { search: all })) {
-      if (record === null) await setAside(source);
+      if (record === null) await setVendorFileAside(source);
       else if (all || (sizeOf(source) ?? 0) < record.bytes) await putBack(target, source);
     }
   }

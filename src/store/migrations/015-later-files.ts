@@ -1,5 +1,5 @@
 // Applied migrations are never edited: a store out there already has this one.
-export const laterFiles = /* sql */ `
+export const laterCopies = /* sql */ `
 -- The copies of a conversation's later files, for a vendor that goes on in another file than the first. They go with the copy of that.
 CREATE TABLE custody_later (
   session_id INTEGER NOT NULL REFERENCES custody (session_id) ON DELETE CASCADE,

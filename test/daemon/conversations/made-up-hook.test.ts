@@ -16,7 +16,7 @@ async function withSecret(): Promise<{ persona: InstalledPersona; talk: Talk; id
   await talk.say("the secret");
   const { session, run } = await persona.untilProved("coder");
   const runs = join(persona.home.state, "runs");
-  const [folder = ""] = readdirSync(runs).filter((name) => name === run?.id);
+  const folder = readdirSync(runs).find((name) => name === run?.id) ?? "";
   return { persona, talk, id: session?.id ?? "", folder: join(runs, folder) };
 }
 

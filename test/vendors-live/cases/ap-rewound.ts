@@ -17,7 +17,7 @@ export const rewound: Case = {
     const worker = new TerminalWorker(setup, "w", {});
     await worker.say("one");
     await worker.say("two");
-    await rewind(setup, worker);
+    await rewindLast(setup, worker);
     const session = await expectTold(setup, worker, await worker.say("three"), ["one", "three"]);
     await worker.until("at rest", ({ state }) => state === "idle");
     await worker.kill();
@@ -25,21 +25,27 @@ export const rewound: Case = {
     assert.equal(await expectTold(setup, worker, await worker.say("four"), ["one", "three", "four"]), session);
     await worker.until("at rest again", ({ state }) => state === "idle");
     // Nothing is said after this one before the kill.
-    await rewind(setup, worker);
+    await rewindLast(setup, worker);
     await worker.kill();
     const drill = await setup.perdure(["drill", "w"]);
     assert.equal(drill.code, 0, drill.stdout);
 
-    const { code, stderr } = await setup.perdure(["run", "w", "--", ...headlessCommand(setup.vendor, [], "five")]);
-    assert.equal(code, 0, stderr);
-    const told = setup.turnRequests().at(-1);
-    assert.ok(told);
-    assert.equal(await expectTold(setup, worker, told, ["one", "three", "five"]), session);
+    assert.equal(await sayHeadless(setup, worker, "five", ["one", "three", "five"]), session);
     if (setup.traits.rewind?.writes === "another file") await expectAllFilesKept(setup, worker, session);
   },
 };
 
-async function rewind(setup: LiveSetup, worker: TerminalWorker): Promise<void> {
+async function sayHeadless(setup: LiveSetup, worker: TerminalWorker, text: string, turns: string[]): Promise<string> {
+  const { code, stderr } = await setup.perdure(["run", "w", "--", ...headlessCommand(setup.vendor, [], text)]);
+  assert.equal(code, 0, stderr);
+  const told = setup.turnRequests().at(-1);
+  assert.ok(told);
+  const session = await expectTold(setup, worker, told, turns);
+  await worker.until("ended", ({ run }) => run === null);
+  return session;
+}
+
+async function rewindLast(setup: LiveSetup, worker: TerminalWorker): Promise<void> {
   const terminal = await worker.inFront();
   for (const { keys, shows } of setup.traits.rewind?.steps ?? []) {
     await terminal.press(keys);
@@ -47,15 +53,12 @@ async function rewind(setup: LiveSetup, worker: TerminalWorker): Promise<void> {
   }
 }
 
-/** What is lost of the later files comes back from their copies; without copies it is told, by a drill as by a start. */
+/** Later files that are lost come back from their copies; without copies that is told, by a drill as by a start. */
 async function expectAllFilesKept(setup: LiveSetup, worker: TerminalWorker, session: string): Promise<void> {
-  await worker.until("ended", ({ run }) => run === null);
   const [, ...later] = setup.filesOf(session);
   assert.ok(later.length > 0, "it goes on in another file");
   for (const file of later) rmSync(file);
-  const told = await worker.say("six");
-  assert.equal(await expectTold(setup, worker, told, ["one", "three", "five", "six"]), session);
-  await worker.kill();
+  assert.equal(await sayHeadless(setup, worker, "six", ["one", "three", "five", "six"]), session);
 
   setup.hideCopies();
   for (const file of later) rmSync(file);

@@ -76,9 +76,9 @@ export const copilot: Traits = {
       { keys: ["/rewind"], shows: /^❯ \/rewind$/m },
       { keys: ["Enter"], shows: /Rewind to a previous point/ },
       { keys: ["Enter"], shows: /Conversation only/ },
-      { keys: ["Enter"], shows: /Rewound the conversation/ },
-      // It offers the words that were taken back.
-      { keys: ["C-u"], shows: /^❯\s*$/m },
+      // It offers the words that were taken back, between its two lines.
+      { keys: ["Enter"], shows: /Rewound the conversation[^]*─\n❯ \w+\s*\n ?─/ },
+      { keys: ["C-u"], shows: /─\n❯\s*\n ?─/ },
     ],
   },
   keepsUnanswered: true,
