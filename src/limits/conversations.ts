@@ -41,6 +41,9 @@ export const DIALOG_LINES = 14;
 /** How long a run that has not yet shown its own conversation may show another one before that counts as a mismatch. */
 export const MISMATCH_CONFIRM_MS = 2 * SECOND_MS;
 
+/** How long a conversation that a hook tells of may be nowhere else to be seen: the slowest vendor shows it within a second. */
+export const HOOK_CONFIRM_MS = 10 * SECOND_MS;
+
 /** How long after a prompt it must be in the transcript. All vendors write it before the answer, the slowest after 0.3 s. */
 export const PROMPT_WRITTEN_MS = 10 * SECOND_MS;
 

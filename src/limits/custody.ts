@@ -22,3 +22,6 @@ export const CUSTODY_CHUNK_BYTES = MIB;
 
 /** Bytes at the end of a copy that are compared with the vendor's file before more is appended. */
 export const CUSTODY_SEAM_BYTES = 4 * KIB;
+
+/** Later files of one conversation that are copied: each is a time that its user went back in it. */
+export const CUSTODY_LATER_FILES_MAX = 1_000;

@@ -14,7 +14,7 @@ import type { AskProgram, LaunchFile, LaunchPlan, MintRequest, PlanRequest } fro
 import type { BlockedExitForms } from "./shared/blocked-exit.ts";
 import type { RecordingContext, RecordingOff } from "./shared/recording.ts";
 import type { Dialog } from "./shared/screen.ts";
-import type { SplitReader } from "./shared/split.ts";
+import type { Line, SplitReader } from "./shared/split.ts";
 
 export type { AskProgram, ProgramAnswer } from "./launch-plan.ts";
 
@@ -128,8 +128,10 @@ interface StorageFacet {
    * nobody has begun to work in may hold plugins. Needed by a program that loads code for a mere question.
    */
   readonly askedWith?: Variables;
-  /** Returns the other files of a conversation, without which its transcript is of no use. */
-  companions?(transcript: string): string[];
+  /** Finds the later files of a conversation, in which the program goes on, by their paths; absent where it goes on in the first one. */
+  laterFiles?(location: SessionLocation): Promise<string[]>;
+  /** How the program takes lines out of a transcript by itself; absent for one that does nothing but append. */
+  readonly takesBack?: TakesBack;
   /** Returns after how many days without use the program deletes a conversation by itself; null when it never does. */
   sweepsAfterDays?(configDir: string): number | null;
   /**
@@ -160,6 +162,17 @@ interface StorageFacet {
   readonly noCopyReason?: string;
 }
 
+/**
+ * The lines that a program takes out of a transcript by itself, as its code has it or it was seen to do. Whatever else is gone from a
+ * transcript is damage.
+ */
+export interface TakesBack {
+  /** Returns what has to be known of a line: the lines themselves may be long, and many. */
+  readonly read: (line: Line) => Line;
+  /** Tells whether the program itself has taken out these lines, given those that the transcript has from the first difference on. */
+  readonly judge: (gone: readonly Line[], left: readonly Line[]) => boolean;
+}
+
 /** The liveness facet says how a running program shows which conversation it is in, and what it is doing. */
 interface LivenessFacet {
   /**
@@ -175,6 +188,8 @@ interface LivenessFacet {
   holders(location: SessionLocation, processes: ProcessView): Holder[];
   /** Reads what an injected hook was told; null when it says nothing about the conversation. */
   onHook?(event: Readonly<Record<string, unknown>>): Sign | null;
+  /** The events that `onHook` reads are left by code inside the program's process, and not by a command that anybody in the run can call. */
+  readonly tellsItself?: true;
   /**
    * Subscribes to a program that shows nothing on disk and tells its signs itself. The returned function unsubscribes.
    */

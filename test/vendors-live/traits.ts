@@ -119,8 +119,15 @@ export interface Traits {
   readonly naming: string | null;
   /** The ways in which code of ours in the program serves the person in front of it; absent where there is none. */
   readonly person?: Person;
-  /** The keys with which its user takes the last turn back, and what the screen shows then; absent where it goes on in the same file. */
-  readonly rewind?: readonly { readonly keys: readonly string[]; readonly shows: RegExp }[];
+  /**
+   * The keys with which its user takes the last turn back, and what the screen shows then; absent where the program writes a rewind
+   * behind everything else in the same file.
+   */
+  readonly rewind?: {
+    readonly steps: readonly { readonly keys: readonly string[]; readonly shows: RegExp }[];
+    /** The program goes on in another file, or takes the turn out of the one it has. */
+    readonly writes: "another file" | "the same file";
+  };
   /** The last turn before a kill in the middle of it: still told to the model later? */
   readonly keepsUnanswered: boolean;
   /** Arguments that archive a conversation, so that it is not resumed, and those that bring it back; absent where nothing does. */

@@ -54,7 +54,7 @@ async function restoreOwn(
   assertUnused: () => void,
 ): Promise<Restored | null> {
   const own = await custody.restoreOwnBranch(conversation, assertUnused);
-  if (own === null) return custody.restore(conversation, assertUnused);
+  if (own === null) return custody.restore(conversation, { all: true, assertUnused });
   await custody.replaceCopy(conversation.id);
   return own;
 }

@@ -15,7 +15,6 @@ import { movedTo } from "../../core/rotation.ts";
 import type { Outward, Sign } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
-import { workerById } from "../../store/workers.ts";
 import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { AgentProcessWatch, type SignSources } from "./agent-process.ts";
@@ -24,12 +23,13 @@ import { AttentionWatch } from "./attention.ts";
 import { readHookEvents } from "./hook-events.ts";
 import { isOfOtherNamespace } from "../runs/elsewhere.ts";
 import type { ConversationServices } from "./services.ts";
-import { isHeadless, proveByTranscript } from "./proof.ts";
+import { isHeadlessRun, proveByTranscript } from "./proof.ts";
 import { applySign, provedOf, recordDetails, strayPlaceOf, tellsDetails, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignConversation } from "./foreign-conversation.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { PromptWatch } from "./prompt-watch.ts";
+import { ToldMoves } from "./told-moves.ts";
 import { TranscriptWatch } from "./transcript.ts";
 import { WrittenTurns } from "./written-turns.ts";
 
@@ -53,6 +53,7 @@ export class Follower {
   #shownSessions: ReadonlySet<string> | null = null;
   readonly #agent: AgentProcessWatch;
   readonly #ownProcess: OwnProcess;
+  readonly #toldMoves: ToldMoves;
   /** A sign that another conversation is open, before any sign of the right one, which the agent may still be about to open. */
   #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
   /** The poll interval, which grows until the first sign, up to the usual one. */
@@ -92,6 +93,7 @@ export class Follower {
     this.#transcript = new TranscriptWatch(services);
     this.#agent = new AgentProcessWatch(services, adapter);
     this.#ownProcess = new OwnProcess(services.processes);
+    this.#toldMoves = new ToldMoves(services, run.id);
     this.foreignOpeners = new ForeignOpeners(services, adapter, sources.recentProcesses);
     this.hang = new HangDetector(services);
     const runDir = services.runs.runDir(run.id);
@@ -261,16 +263,11 @@ export class Follower {
     await this.foreignConversation.onOwnTurn(this.#writtenTurns?.lastAtMs ?? 0);
     // A process that has its conversation open and has begun no turn of it waits for its user.
     const rests = this.#writtenTurns !== null && present && !this.#adopted && this.attention.activity === null;
-    if (rests && !this.#isHeadless()) await this.attention.onActivity({ activity: "idle" });
+    if (rests && !isHeadlessRun(this.#services, this.#run)) await this.attention.onActivity({ activity: "idle" });
   }
 
   #writtenSince(transcript: string | null): Outward[] {
     return transcript === null ? [] : (this.#writtenTurns?.poll(transcript) ?? []);
-  }
-
-  #isHeadless(): boolean {
-    const worker = workerById(this.#services.db, this.#run.workerId);
-    return worker !== null && isHeadless(worker);
   }
 
   async #noteMove(activity?: Sign["activity"]): Promise<void> {
@@ -335,8 +332,10 @@ export class Follower {
 
   async #readHookFiles(): Promise<void> {
     for (const { sign, file } of readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
-      this.prompts.onSign(sign, this.#services.monotonicMs());
-      await this.#apply(sign);
+      const verdict = await this.#toldMoves.judge(file, this.attributed(sign), () => this.#signs());
+      if (verdict === "wait") continue;
+      if (verdict === "apply") this.prompts.onSign(sign, this.#services.monotonicMs());
+      if (verdict === "apply") await this.#apply(sign);
       rmSync(file, { force: true });
     }
   }

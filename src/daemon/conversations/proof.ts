@@ -100,6 +100,12 @@ export function isHeadless(worker: Worker): boolean {
   return worker.vendor !== null && (adapterOf(worker.vendor)?.launch.readArgs(args).headless ?? false);
 }
 
+/** Tells whether the run's worker runs without a person in front of it. */
+export function isHeadlessRun({ db }: Pick<ConversationServices, "db">, { workerId }: Run): boolean {
+  const worker = workerById(db, workerId);
+  return worker !== null && isHeadless(worker);
+}
+
 /** Proves an adopted run, which is in another conversation now, by what it wrote to the one it should have begun in. */
 export async function proveByTranscript(
   services: ConversationServices,

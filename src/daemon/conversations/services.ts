@@ -12,5 +12,8 @@ export interface ConversationServices extends BaseServices {
 /** The part of custody that following a conversation needs. */
 interface TranscriptCopies {
   /** Brings the copy of the conversation's transcript up to date. */
-  updateCopy(conversationId: number, options?: { final?: boolean }): Promise<unknown>;
+  updateCopy(
+    conversationId: number,
+    options?: { final?: boolean; search?: boolean; written?: string | undefined },
+  ): Promise<unknown>;
 }

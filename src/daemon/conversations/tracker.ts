@@ -16,6 +16,7 @@ import type { ConversationServices } from "./services.ts";
 import { locationOf, probeConversation } from "./probe.ts";
 import { finishProof, isHeadless, wasInterrupted, type EndFacts } from "./proof.ts";
 import { recordRefusedStart } from "./refused-start.ts";
+import { countsAtEnd } from "./told-moves.ts";
 import { clearVerdictWait, judgeEnd, leaveVerdict } from "./verdict.ts";
 import { applySign, recordDetails, recordTranscript, type SignOutcome } from "./bindings.ts";
 
@@ -201,9 +202,11 @@ export class ConversationTracker {
     const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
     const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
     for (const sign of events) follower?.prompts.onSign(sign, this.#services.monotonicMs());
-    const last = [...events, ...(unsettled ? [unsettled] : []), ...(follower?.finalSigns() ?? [])];
+    const shownLast = follower?.finalSigns() ?? [];
+    const last = [...events, ...(unsettled ? [unsettled] : []), ...shownLast];
     for (const shown of last) {
       const sign = follower?.attributed(shown) ?? shown;
+      if (events.includes(shown) && !countsAtEnd(this.#services, run.id, sign, shownLast)) continue;
       applySign(this.#services, run.id, sign);
       recordDetails(this.#services, run.id, sign);
     }
@@ -225,17 +228,22 @@ export class ConversationTracker {
   }
 
   /**
-   * Copies the transcript of a run whose processes are gone, before its end is published: whoever waits for the end may delete
-   * the transcript at once. A copy that takes long does not delay the end.
+   * Reads the last hooks of a run whose processes are gone, and copies its transcript, before its end is published: whoever waits for
+   * the end may delete the transcript at once. A copy that takes long does not delay the end.
    */
   async copyBeforeEnd(run: Run): Promise<void> {
-    const conversation = conversationOfRun(this.#services.db, run.id);
-    if (conversation?.transcript == null || adapterOf(conversation.vendor)?.storage.slowProbe) return;
     const waiting = new AbortController();
     const tooLong = sleep(END_COPY_WAIT_MS, undefined, { signal: waiting.signal, ref: false });
-    await Promise.race([this.#services.custody.updateCopy(conversation.id), tooLong]);
+    await Promise.race([this.#copyNow(run), tooLong]);
     tooLong.catch(() => undefined);
     waiting.abort();
+  }
+
+  async #copyNow(run: Run): Promise<void> {
+    await this.#followers.get(run.id)?.follower.hooksRead();
+    const conversation = conversationOfRun(this.#services.db, run.id);
+    if (conversation?.transcript == null || adapterOf(conversation.vendor)?.storage.slowProbe) return;
+    await this.#services.custody.updateCopy(conversation.id, { search: true });
   }
 
   /** Resolves when no final check of the conversation is in progress. */

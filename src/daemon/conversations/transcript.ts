@@ -42,12 +42,17 @@ export class TranscriptWatch {
     if (busy && now - this.#copiedAtMs < CUSTODY_BUSY_MS) return;
     this.#copiedAtMs = now;
     // Where each probe starts the vendor's program, no copy is made while the agent runs.
-    if (!adapterOf(conversation.vendor)?.storage.slowProbe) await this.#services.custody.updateCopy(conversation.id);
+    if (adapterOf(conversation.vendor)?.storage.slowProbe) return;
+    await this.#services.custody.updateCopy(conversation.id, { written: this.#writtenOf(conversation) });
   }
 
   /** Returns the file in which what is said now is found: the transcript, or a later file of the same conversation. */
   fileOf(conversation: Conversation): string | null {
-    return this.#written?.session === conversation.vendorId ? this.#written.file : this.#transcriptOf(conversation);
+    return this.#writtenOf(conversation) ?? this.#transcriptOf(conversation);
+  }
+
+  #writtenOf(conversation: Conversation): string | undefined {
+    return this.#written?.session === conversation.vendorId ? this.#written.file : undefined;
   }
 
   #transcriptOf(conversation: Conversation): string | null {

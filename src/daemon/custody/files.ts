@@ -1,8 +1,6 @@
 import { lstatSync, readdirSync, type BigIntStats } from "node:fs";
 import { isErrno, statExactly, statIfThere } from "../../state/files.ts";
-import type { CustodyCopy } from "../../store/custody.ts";
-import type { Conversation } from "../../store/conversations.ts";
-import { adapterOf } from "../../vendors/index.ts";
+import type { FileCopy } from "../../store/custody.ts";
 
 export function sizeOf(file: string | null): number | null {
   return file === null ? null : (statIfThere(file)?.size ?? null);
@@ -15,16 +13,12 @@ export function freeName(base: string): string {
   return name;
 }
 
-export function isSourceUnchanged(record: CustodyCopy, file: string): boolean {
+export function isSourceUnchanged(record: FileCopy, file: string): boolean {
   const stat = statExactly(file);
   if (stat === undefined || Number(stat.size) !== record.sourceBytes) return false;
   // A copy of the version before knows the time of modification only.
   const isOlder = !record.sourceChanged.includes(" ");
   return record.sourceChanged === (isOlder ? String(stat.mtimeNs) : changeMark(stat));
-}
-
-export function companionsOf({ vendor, transcript }: Conversation): string[] {
-  return transcript === null ? [] : (adapterOf(vendor)?.storage.companions?.(transcript) ?? []);
 }
 
 export function namesIn(folder: string): string[] {

@@ -169,7 +169,7 @@ export function describeConversation(
     configDir: conversation.configDir,
     proved: proof ? provedOf(proof) : "pending",
     evidence: proof?.evidence ?? null,
-    custody: kept && { bytes: kept.bytes, sha256: kept.sha256, at: iso(kept.keptMs) },
+    custody: kept && { bytes: kept.wholeBytes, sha256: kept.sha256, at: iso(kept.keptMs) },
     restored: conversation.restored,
     current: worker.conversationId === conversation.id,
     version: conversation.version,

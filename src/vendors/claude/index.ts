@@ -19,7 +19,7 @@ import { withClaudeTools } from "./mcp.ts";
 import { claudeProgram } from "./program.ts";
 import { claudeScreen } from "./screen.ts";
 import { areReadable, claudeUnrecordedBy, givenSettings, withoutSettings } from "./settings.ts";
-import { claudeSplit, listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
+import { claudeSplit, claudeTakesBack, listClaude, probeClaude, sweepsAfterDays } from "./transcripts.ts";
 
 /** Claude Code takes an id of our choice, registers each live process with its conversation, and runs hooks. */
 export const claude: Adapter = {
@@ -44,6 +44,7 @@ export const claude: Adapter = {
     sweepsAfterDays,
     unrecordedBy: claudeUnrecordedBy,
     split: claudeSplit,
+    takesBack: claudeTakesBack,
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "sessions"),

@@ -3,6 +3,7 @@ import { VENDOR_FILE_BYTES_MAX } from "../../limits/index.ts";
 import type { FoundConversation, SessionLocation, Transcript } from "../../protocol/records/conversation.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
+import type { TakesBack } from "../adapter.ts";
 import { findFile } from "../shared/find-file.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { splitReader, type Line, type OwnMarks, type TranscriptTree, type TreeEntry } from "../shared/split.ts";
@@ -88,4 +89,37 @@ function entryOf(line: Line, { prompts, runDir }: OwnMarks): TreeEntry | null {
     words: spoken ? (wordsIn(fieldsOf(line.message).content) ?? null) : null,
     own: prompts.includes(textOf(line.promptId) ?? "") || (runDir !== null && hooks.includes(`${runDir}/hook`)),
   };
+}
+
+/** Claude takes out of a transcript what its next resume does not need. */
+export const claudeTakesBack: TakesBack = {
+  read: ({ type, uuid, parentUuid, timestamp, compactMetadata, message }) => ({
+    type,
+    uuid,
+    parentUuid,
+    timestamp,
+    isBoundary: compactMetadata !== undefined,
+    isResult: isToolResult(message),
+  }),
+  judge: isUnneeded,
+};
+
+/**
+ * Tells whether nothing that is left follows an entry that is gone, and each of these was said before the last compaction (claude may
+ * be told to take such out of a long transcript), or is a part of an answer (claude takes back one that broke off, and asks again).
+ */
+function isUnneeded(gone: readonly Line[], left: readonly Line[]): boolean {
+  const parents = new Set(left.map(({ parentUuid }) => parentUuid));
+  const boundary = textOf(left.findLast(({ isBoundary }) => isBoundary === true)?.timestamp) ?? "";
+  return gone.every(({ type, uuid, timestamp, isResult }) => {
+    // Lines without an id are about the conversation, and the last one of a kind counts.
+    if (textOf(uuid) === null) return true;
+    if (parents.has(uuid)) return false;
+    return (textOf(timestamp) ?? "~") < boundary || type === "assistant" || isResult === true;
+  });
+}
+
+function isToolResult(message: unknown): boolean {
+  const { content } = fieldsOf(message);
+  return Array.isArray(content) && content.some((part) => fieldsOf(part).type === "tool_result");
 }

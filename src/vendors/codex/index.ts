@@ -27,7 +27,15 @@ import { withCodexTools } from "./mcp.ts";
 import { codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
 import { profileSettings, THREAD_STORE, threadStoreIn } from "./settings.ts";
-import { archivedBy, configDirOfFile, listCodex, probeCodex, readTurn, sessionOfFile } from "./transcripts.ts";
+import {
+  archivedBy,
+  configDirOfFile,
+  laterFiles,
+  listCodex,
+  probeCodex,
+  readTurn,
+  sessionOfFile,
+} from "./transcripts.ts";
 
 const LOCKS = "thread-writer-locks";
 
@@ -56,6 +64,7 @@ export const codex: Adapter = {
     configDirOf,
     refusals: [/^ERROR: No saved session found with ID /, /^Error: thread\/resume: .*no rollout found\b/],
     probe: probeCodex,
+    laterFiles,
     writesTo: ({ configDir }) => join(configDir, "sessions"),
     placeOf: configDirOfFile,
     showsToolResults: true,

@@ -23,12 +23,20 @@ export async function probeCodex({ id, configDir }: SessionLocation, lastSeen: s
   const known = lastSeen === null ? null : await probeFile(lastSeen, id);
   const found = known !== null && known.state !== "absent" ? known : await probeFirst(sessions, id);
   if (found.state !== "good") return found;
-  const later = await findFiles(sessions, 3, (name) => name.includes(`-${id}_`) && sessionOfFile(name) === id);
-  const bytes = later.reduce((sum, file) => sum + (statIfThere(file)?.size ?? 0), found.bytes);
+  const bytes = (await laterFiles({ id, configDir })).reduce(
+    (sum, file) => sum + (statIfThere(file)?.size ?? 0),
+    found.bytes,
+  );
   const lacks = await missingStem(configDir, found.file, id);
   if (lacks === null) return { ...found, bytes };
   const why = `the conversation ${lacks}, which it is a branch of, is gone`;
   return { state: "damaged", file: found.file, bytes, why, lacks };
+}
+
+/** Finds the files in which a conversation goes on after its user has rewound it, in the order of their times. */
+export function laterFiles({ id, configDir }: Pick<SessionLocation, "id" | "configDir">): Promise<string[]> {
+  const isIt = (name: string): boolean => name.includes(`-${id}_`) && sessionOfFile(name) === id;
+  return findFiles(join(configDir, "sessions"), 3, isIt);
 }
 
 /**

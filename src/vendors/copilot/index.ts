@@ -22,6 +22,7 @@ import { hookCommand, hookScript, START_MESSAGE_FILE } from "../shared/hook-scri
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import type { Line } from "../shared/split.ts";
 import { copilotDelivery } from "./delivery.ts";
 import { EXTENSION_TOOLS, flagVariables, userFlags, wakeExtension } from "./extension.ts";
 import { foregroundIn } from "./log.ts";
@@ -55,6 +56,10 @@ export const copilot: Adapter = {
     placeOf,
     list: (configDir, limit) =>
       listTranscripts({ folder: join(configDir, "session-state"), depth: 1, idOf: idOfFile, form: FORM }, limit),
+    takesBack: {
+      read: ({ type, id, parentId, data }) => ({ type, id, parentId, infoType: fieldsOf(data).infoType }),
+      judge: isRewound,
+    },
   },
   liveness: {
     watchDir: (configDir) => join(configDir, "session-state"),
@@ -119,6 +124,13 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
     spoken: !(textOf(line.type) ?? "").startsWith("session."),
     words: words ?? undefined,
   };
+}
+
+/** Copilot takes out what its user has rewound. Each event names the one before it, and one that tells of the rewind comes in the place. */
+function isRewound(gone: readonly Line[], left: readonly Line[]): boolean {
+  const rewinds = left.filter(({ type, infoType }) => type === "session.info" && infoType === "rewind");
+  const before = new Set([...rewinds.map(({ parentId }) => parentId), ...gone.map(({ id }) => id)]);
+  return rewinds.length > 0 && gone.every(({ parentId }) => parentId !== undefined && before.has(parentId));
 }
 
 const HOOKS = {

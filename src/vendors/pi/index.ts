@@ -12,6 +12,7 @@ import { START_MESSAGE_FILE } from "../shared/hook-script.ts";
 import { provedProgram, takesIdAndPrompt } from "../shared/identity.ts";
 import { listTranscripts, wordsIn } from "../shared/listing.ts";
 import { probeLines, type TranscriptLine, type TranscriptForm } from "../shared/transcript.ts";
+import type { Line } from "../shared/split.ts";
 import { piDelivery } from "./delivery.ts";
 import { extension, extensionFile, onHook } from "./extension.ts";
 import { withPiTools } from "./mcp.ts";
@@ -49,12 +50,17 @@ export const pi: Adapter = {
     list,
     relocation: piRelocation,
     split: piSplit,
+    takesBack: {
+      read: ({ type, id, version }) => ({ type, id, version }),
+      judge: isMigrated,
+    },
   },
   liveness: {
     watchDir: () => null,
     inspect: () => [],
     holders: () => [],
     onHook,
+    tellsItself: true,
   },
   delivery: piDelivery,
 };
@@ -154,6 +160,17 @@ function readLine(line: Readonly<Record<string, unknown>>): TranscriptLine {
     cwd: textOf(header.cwd) ?? undefined,
     words: wordsIn(userText),
   };
+}
+
+/** Pi writes a transcript of an earlier form anew when it opens that: with a later version in its first line, and every entry in it. */
+function isMigrated([before, ...gone]: readonly Line[], [after, ...left]: readonly Line[]): boolean {
+  if (before?.type !== "session" || after?.type !== "session" || before.id !== after.id) return false;
+  const ids = new Set(left.map(({ id }) => id));
+  return (
+    Number(after.version ?? 1) > Number(before.version ?? 1) &&
+    left.length >= gone.length &&
+    gone.every(({ id }) => id === undefined || ids.has(id))
+  );
 }
 
 /** Our arguments come first: behind a `--` of the user's they would be prompts. */

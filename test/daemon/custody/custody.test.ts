@@ -1,7 +1,18 @@
-import { existsSync, globSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { eventually } from "../../support/check.ts";
 import { VENDORS } from "../../support/persona-facts.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { sessionIdIn, personaInstaller } from "../../support/persona-installer.ts";
@@ -97,6 +108,63 @@ describe.each(VENDORS)("%s", (vendor) => {
     utimesSync(file, atimeMs / 1000, mtimeMs / 1000);
     expect((await persona.home.perdure(["drill", "coder"])).code).toBe(5);
     expect(await refused(persona)).toMatchObject({ code: 5, stderr: expect.stringContaining("was changed") as string });
+  });
+
+  it.each(["truncated", "replaced by an older copy"])(
+    "A1: what is %s while its worker runs, and grows longer again, is told, and refused with both ways out",
+    async (how) => {
+      const persona = installPersona(vendor);
+      const talk = await persona.begin("coder");
+      await talk.say("one");
+      const id = (await persona.untilProved("coder")).session?.id ?? "";
+      const file = persona.transcript(id) ?? "";
+      const early = readFileSync(file);
+      await talk.say("two");
+      await talk.say("three");
+      await kept(persona, id);
+      if (how === "truncated") truncateSync(file, early.length);
+      else {
+        writeFileSync(`${file}.old`, early);
+        renameSync(`${file}.old`, file);
+      }
+      for (let turn = 0; turn < 4; turn++) await talk.say(`more ${"x".repeat(400)}`);
+      await eventually("the change to be told", async () => (await persona.events("session.changed")).length > 0);
+      const [told] = await persona.events("session.changed");
+      expect(told).toMatchObject({ worker: "coder", data: { session: id, file } });
+      expect(String(told?.data.why)).toMatch(/its beginning was changed: \d+ of the lines that it had are gone/);
+      await talk.end();
+      await persona.untilEndRecorded("coder");
+
+      const drill = await persona.home.perdure(["drill", "coder"]);
+      expect(drill).toMatchObject({ code: 5, stdout: expect.stringMatching(/lines that it had are gone/) as string });
+      const { code, stderr } = await refused(persona);
+      expect(code).toBe(5);
+      expect(stderr).toMatch(/its beginning was changed: \d+ of the lines/);
+      expect(stderr).toContain("perdure adopt coder --kept");
+      expect(stderr).toContain(`--conversation ${id}`);
+      expect(await persona.home.perdure(["adopt", "coder", "--kept"])).toMatchObject({ code: 0 });
+      expect((await persona.resume("coder")).banner).toEqual({ session: id, turns: 3 });
+    },
+  );
+
+  it("A1: what is changed inside a transcript while its worker runs is refused, though it has grown since", async () => {
+    const persona = installPersona(vendor);
+    const talk = await persona.begin("coder");
+    await talk.say("one");
+    const id = (await persona.untilProved("coder")).session?.id ?? "";
+    await talk.say(`two ${"y".repeat(8_000)}`);
+    await kept(persona, id);
+    const file = persona.transcript(id) ?? "";
+    const { ino } = statSync(file);
+    // In the same file, and far from its end.
+    writeFileSync(file, readFileSync(file, "utf8").replace("one", "eno"), { flag: "r+" });
+    expect(statSync(file).ino).toBe(ino);
+    await talk.say("three");
+    await kept(persona, id);
+    await talk.end();
+    await persona.untilEndRecorded("coder");
+    expect(await refused(persona)).toMatchObject({ code: 5, stderr: expect.stringContaining("was changed") as string });
+    expect((await persona.home.perdure(["drill", "coder"])).code).toBe(5);
   });
 
   it("the operator may also take the change as it is", async () => {

@@ -59,7 +59,8 @@ import { conversationName } from "./bm-conversation-name.ts";
 import { secondProcess } from "./an-second-process.ts";
 import { unwritable } from "./ao-unwritable.ts";
 import { rewound } from "./ap-rewound.ts";
-import { gap } from "./aq-gap.ts";
+import { gap } from "./ar-gap.ts";
+import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -124,4 +125,5 @@ export const CASES: readonly Case[] = [
   unwritable,
   rewound,
   gap,
+  cutWhileItRuns,
 ];

@@ -81,13 +81,16 @@ export const codex: Traits = {
   splits: false,
   secondAsks: null,
   naming: null,
-  rewind: [
-    { keys: ["Escape"], shows: /esc again to edit/ },
-    { keys: ["Escape"], shows: /↵ rewind/ },
-    { keys: ["Enter"], shows: /Conversation reverted/ },
-    // It offers the words that were taken back.
-    { keys: ["C-u"], shows: /^› Ask Codex/m },
-  ],
+  rewind: {
+    writes: "another file",
+    steps: [
+      { keys: ["Escape"], shows: /esc again to edit/ },
+      { keys: ["Escape"], shows: /↵ rewind/ },
+      { keys: ["Enter"], shows: /Conversation reverted/ },
+      // It offers the words that were taken back.
+      { keys: ["C-u"], shows: /^› Ask Codex/m },
+    ],
+  },
   keepsUnanswered: true,
   archiving: { put: (session) => ["archive", session], back: (session) => ["unarchive", session] },
   unrecorded: {

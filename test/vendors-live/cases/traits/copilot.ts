@@ -70,6 +70,17 @@ export const copilot: Traits = {
   secondAsks: { question: /Session in use/, keys: ["Enter"] },
   slow: { inTerminal: "i j z bi bn", unhurried: "j z bi bn", quick: "a i w" },
   naming: null,
+  rewind: {
+    writes: "the same file",
+    steps: [
+      { keys: ["/rewind"], shows: /^❯ \/rewind$/m },
+      { keys: ["Enter"], shows: /Rewind to a previous point/ },
+      { keys: ["Enter"], shows: /Conversation only/ },
+      // It offers the words that were taken back, between its two lines.
+      { keys: ["Enter"], shows: /Rewound the conversation[^]*─\n❯ \w+\s*\n ?─/ },
+      { keys: ["C-u"], shows: /─\n❯\s*\n ?─/ },
+    ],
+  },
   keepsUnanswered: true,
   unrecorded: null,
   cannot: {

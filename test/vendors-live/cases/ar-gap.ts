@@ -9,7 +9,7 @@ import { TerminalWorker } from "../terminal-worker.ts";
 import type { Worker } from "../worker.ts";
 
 export const gap: Case = {
-  letter: "aq",
+  letter: "ar",
   title:
     "A: after a line that was cut off, or a moment without writing, what was said before is told to the model, or the start is refused",
   modes: ["headless", "tui"],
