@@ -1,6 +1,6 @@
 import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
 import { blockOf } from "../shared/hook-delivery.ts";
-import { wakeByFile } from "../shared/wake-file.ts";
+import { fileWake } from "../shared/wake-file.ts";
 import { isReady } from "./extension.ts";
 
 /**
@@ -9,7 +9,7 @@ import { isReady } from "./extension.ts";
  */
 export const copilotDelivery: DeliveryFacet = {
   hooks: { prompt: contextOf(true), tool: contextOf(false), stop: blockOf("block") },
-  wake: { name: "extension", isPrivileged: false, isOpen: isReady, wake: wakeByFile },
+  wake: { ...fileWake("extension"), isOpen: isReady },
   toldIn: (line) => (/^\{"type":"(?:user\.message|tool\.execution_complete)"/.test(line) ? line : ""),
 };
 
