@@ -53,13 +53,18 @@ export function sealEnvelope(letters: readonly Letter[], options: EnvelopeOption
   const told = included.filter((letter) => !(isOnlyAnnounced(letter, options) && letter.wasAnnounced));
   if (told.length === 0) return { text: "", ids: [], announced: [] };
   const text = [
-    `perdure mail for ${options.to} (${options.mark}):`,
+    `${envelopeHead(options.mark)} for ${options.to}:`,
     ...told.map((letter) => describeLetter(letter, options)),
     ...(left > 0 ? [`${left} more ${left === 1 ? "message waits" : "messages wait"}: perdure inbox`] : []),
   ].join("\n\n");
   const idsOf = (announced: boolean): string[] =>
     told.filter((letter) => isOnlyAnnounced(letter, options) === announced).map(({ id }) => id);
   return { text, ids: idsOf(false), announced: idsOf(true) };
+}
+
+/** Returns the words that every text with this mark begins with; short, so that they stand in one line of any terminal. */
+export function envelopeHead(mark: string): string {
+  return `perdure mail (${mark})`;
 }
 
 function isOnlyAnnounced({ isStranger }: Letter, { isPrivileged }: EnvelopeOptions): boolean {

@@ -93,3 +93,9 @@ export const PASTE_SETTLE_MS = SECOND_MS / 5;
 
 /** Lines that a program draws below its input. What was said is drawn the same way by some, but has the input, or a dialog, below it. */
 export const INPUT_FOOTER_LINES_MAX = 4;
+
+/** Lines of an input, with the lines above and below it: what is typed and pasted there is a few words, in a narrow terminal several lines. */
+export const INPUT_LINES_MAX = 12;
+
+/** How often it is looked whether a person has sent or cleared a line in which mail of ours stands. */
+export const STANDING_REVIEW_MS = SECOND_MS;

@@ -42,8 +42,8 @@ async function play(fixture: TmuxFixture, { bodies }: Size, seed: number): Promi
     const refused = await Promise.all(batch.map(({ body }) => isRefused(server, recorder.run, body)));
     recorder.expect(...batch.filter((_, at) => refused[at] === false).map(({ body }) => body));
     tally.refusedRaw += refused.filter(Boolean).length;
-    recorder.expect(...batch.map(({ text }) => text));
-    await Promise.all(batch.flatMap(({ text }) => [server.paste(recorder.run, text), server.paste(shell.run, text)]));
+    recorder.expect(...batch.flatMap(({ texts }) => texts));
+    await Promise.all(batch.flatMap(({ texts }) => [recorder, shell].map(({ run }) => server.paste(run, texts, "m"))));
     const { bytes, frames } = await recorder.verify();
     tally.bytes += bytes;
     tally.frames += frames;
@@ -59,7 +59,7 @@ async function play(fixture: TmuxFixture, { bodies }: Size, seed: number): Promi
 async function isRefused(server: TmuxServer, run: string, raw: string): Promise<boolean> {
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   const isHostile = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(raw);
-  const refusal = await server.paste(run, raw).then(
+  const refusal = await server.paste(run, [raw], "m").then(
     () => null,
     (error: unknown) => String(error),
   );

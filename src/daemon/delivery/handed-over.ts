@@ -92,15 +92,25 @@ export class HandedOver {
     return [...onDisk, ...told];
   }
 
-  /** Returns the pieces that failed, or that the conversation has not shown in time. */
-  lost(idleSinceMs: number | null): LostPiece[] {
+  /** Returns the piece that the agent was to be woken with, and that was not seen yet; null if there is none. */
+  unseenWake(): TakenPiece | null {
+    return this.#pieces().find(({ by }) => by === WOKEN) ?? null;
+  }
+
+  /** Gives a piece that is not seen yet its time again, from now on. */
+  waitLonger(piece: TakenPiece): void {
+    this.#unseen.set(piece.folder, { piece, sinceMs: this.#services.monotonicMs() });
+  }
+
+  /** Returns the pieces that failed, or that the conversation has not shown in time; `takesMs` is the time of the channel that wakes. */
+  lost(idleSinceMs: number | null, takesMs = PIECE_UNSEEN_IDLE_MS): LostPiece[] {
     const now = this.#services.monotonicMs();
     const isIdle = idleSinceMs !== null && now - idleSinceMs > PIECE_UNSEEN_IDLE_MS;
     return [...this.#unseen.values()].flatMap(({ piece, sinceMs }): LostPiece[] => {
       const failure = failureOf(piece);
       // One that was put into the conversation before the start may stand there although what followed has failed.
       if (failure !== null) return [{ piece, why: failure, wasHandedOver: piece.by === LAUNCH }];
-      const idleMs = (piece.by === WOKEN ? this.#facet.wake?.takesMs : null) ?? PIECE_UNSEEN_IDLE_MS;
+      const idleMs = piece.by === WOKEN ? takesMs : PIECE_UNSEEN_IDLE_MS;
       if (now - sinceMs <= (isIdle ? idleMs : PIECE_UNSEEN_MS)) return [];
       return [{ piece, why: "the conversation does not show it", wasHandedOver: true }];
     });

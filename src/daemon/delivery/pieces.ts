@@ -25,6 +25,8 @@ export interface Piece {
   transcriptBytes: number;
   /** The channel by which the program is woken with it, for people. */
   channel?: string;
+  /** The lines of the text with which the program is woken. */
+  lines?: number;
 }
 
 /** A piece that was handed to the agent; the folder in which it is on record is its receipt. */
@@ -152,8 +154,9 @@ function readPiece(folder: string): Piece | null {
   const { ids, onlyAnnounced, transcriptBytes } = fields ?? {};
   if (mark === null || !Array.isArray(ids) || typeof transcriptBytes !== "number") return null;
   const channel = textOf(fields?.channel);
+  const lines = fields?.lines;
   const piece = { mark, ids: stringsOf(ids), onlyAnnounced: stringsOf(onlyAnnounced), transcriptBytes };
-  return channel === null ? piece : { ...piece, channel };
+  return { ...piece, ...(channel === null ? {} : { channel }), ...(typeof lines === "number" ? { lines } : {}) };
 }
 
 function stringsOf(values: unknown): string[] {

@@ -32,7 +32,8 @@ export const claudeDelivery: DeliveryFacet = {
     above: /^─{20,}/,
     below: /^─{20,}/,
     empty: /^❯$/,
-    pasted: (lines) => new RegExp(`^❯ \\[Pasted text #\\d+ \\+${lines - 1} lines\\]$`),
+    prompt: /^❯ /,
+    pasted: (lines) => `\\[Pastedtext#\\d+\\+${lines - 1}lines\\]`,
   }),
   readsMentions: true,
   toldIn: (line) => {

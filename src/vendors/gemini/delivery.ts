@@ -13,7 +13,8 @@ export const geminiDelivery: DeliveryFacet = {
     above: /^▄{20,}$/,
     below: /^▀{20,}$/,
     empty: /^ [>*] {3}Type your message\b/,
-    pasted: (lines) => new RegExp(`^ [>*] \\[Pasted Text: ${lines} lines\\]$`),
+    prompt: /^ [>*] /,
+    pasted: (lines) => `\\[PastedText:${lines}lines\\]`,
   }),
   readsMentions: true,
   // What a hook says at the end of a turn is a warning first. The result of a tool is a part of what the model said.
