@@ -13,9 +13,16 @@ export const SKILL_FILE_BYTES_MAX = MIB;
 /** Characters of what a fleet's file says of a worker. */
 export const ABOUT_CHARS_MAX = 200;
 
-/** Messages, and bytes of their bodies, that go before a model in one text: what a model reads with care. The rest follows. */
+/** Messages, and bytes of them, that go before a model in one text: what a model reads with care. The rest follows. */
 export const PIECE_MESSAGES_MAX = 20;
 export const PIECE_BYTES_MAX = 32 * KIB;
+
+/**
+ * Bytes of mail in what one hook prints, where the vendor cuts it. Of a text of more than 10,000 characters claude tells its model 2 kB;
+ * codex cuts what is said at the end of a turn there, copilot what is said behind a tool; gemini keeps the last 32,000 of a tool's result
+ * with what stands behind it, and qwen's transcript does not show all of a long one. The bound is less than all of these, by the lines around the mail.
+ */
+export const HOOK_TEXT_BYTES_MAX = 9 * KIB;
 
 /** The record of one piece: its mark and the ids of its messages, with room. */
 export const PIECE_FILE_BYTES_MAX = 16 * KIB;

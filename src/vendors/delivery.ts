@@ -31,6 +31,8 @@ export interface HookDelivery {
   print(text: string): string;
   /** The text arrives as the system's or the developer's, with more authority than a user's. */
   readonly isPrivileged: boolean;
+  /** The bytes that surely reach the model; of a longer text the program tells it a part. Absent where all of it arrives. */
+  readonly bytesMax?: number;
   /** The hook prolongs the turn; without a terminal the output would no longer be the answer to the prompt that was given. */
   readonly prolongs?: true;
   /** The hook is used only without a terminal; with one, the program is woken. */

@@ -65,6 +65,7 @@ export function hostileDelivery(random: () => number, canary: string): { body: s
     isPrivileged: false,
     guardMentions: random() < 0.5,
     bytesMax: 1_000,
+    cutsLonger: false,
   });
   return { body, texts: framesOf(text, mark) };
 }

@@ -32,6 +32,7 @@ function sealed(letters: readonly Letter[], options: Partial<EnvelopeOptions> = 
     isPrivileged: false,
     guardMentions: false,
     bytesMax: 1000,
+    cutsLonger: false,
     ...options,
   });
 }
@@ -127,5 +128,31 @@ describe("several messages", () => {
     expect(ids).toEqual(["a"]);
     expect(text).toContain("2 more messages wait: perdure inbox");
     expect(sealed([letter("x".repeat(5000), { id: "a" })]).ids).toEqual(["a"]);
+  });
+});
+
+describe("a letter that is longer than what arrives of a text", () => {
+  const long = letter("x".repeat(2_000), { id: "long" });
+
+  test("is only announced, with its length, and once", () => {
+    const { text, ids, announced } = sealed([letter("hello"), long], { cutsLonger: true });
+    expect({ ids, announced }).toEqual({ ids: ["abcdefghjkmn"], announced: ["long"] });
+    expect(text).toContain(
+      "Message long from api/reviewer (codex), 2026-11-18T11:00:00.000Z. It is too long to stand here, 2000 bytes.",
+    );
+    expect(text).not.toContain("xxx");
+    expect(seal([{ ...long, wasAnnounced: true }], { cutsLonger: true })).toBe("");
+  });
+
+  test("is told whole where all of a text arrives", () => {
+    expect(sealed([long]).ids).toEqual(["long"]);
+  });
+
+  test("leaves room for no others: as many go into a text as fit with all that stands around their bodies", () => {
+    const many = Array.from({ length: 20 }, (_, at) => letter("hello", { id: `id-${at}` }));
+    const { text, ids } = sealed(many, { cutsLonger: true });
+    expect(ids.length).toBeLessThan(6);
+    expect(Buffer.byteLength(text)).toBeLessThan(1_300);
+    expect(text).toContain(`${20 - ids.length} more messages wait: perdure inbox`);
   });
 });

@@ -249,7 +249,7 @@ export class Courier {
     return {
       mark,
       ids,
-      onlyAnnounced: [],
+      onlyAnnounced: {},
       transcriptBytes: transcript === null ? 0 : (statIfThere(transcript)?.size ?? 0),
     };
   }

@@ -3,6 +3,7 @@ import { messageById, offersOfRun, uncountOffer, type Message } from "../../stor
 import type { Run } from "../../store/runs.ts";
 import { hopsOfRun, setHopsOfRun } from "../../store/wakes.ts";
 import { LAUNCH, type DeliveryFacet, type WakePlace } from "../../vendors/delivery.ts";
+import { own } from "../../util/own.ts";
 import { recordRunEvent } from "../events.ts";
 import { transition } from "../mail/transition.ts";
 import { channelOf, withdrawPiece } from "./channels.ts";
@@ -120,8 +121,9 @@ export class HandedOver {
   async giveBack({ piece, why, wasHandedOver }: LostPiece, waiting: readonly string[]): Promise<void> {
     await withdrawPiece(this.#services, this.#run, this.#facet, piece);
     const reason = `not ${channelOf(piece)}: ${why}`;
-    const ids = isNudge(piece) ? waiting : [...piece.ids, ...piece.onlyAnnounced];
-    for (const id of piece.onlyAnnounced) this.#announced.delete(id);
+    const announced = announcedIn(piece);
+    const ids = isNudge(piece) ? waiting : [...piece.ids, ...announced];
+    for (const id of announced) this.#announced.delete(id);
     await this.#services.writer.write(() => {
       const returned = this.#apply(piece.ids, "return", reason);
       // The next text must not say that the model may have seen it.
@@ -159,9 +161,9 @@ export class HandedOver {
 
   /** Leaves what the hook only announced in the mailbox. */
   #withoutAnnounced(piece: TakenPiece): TakenPiece {
-    if (this.#facet.hooks[piece.by]?.isPrivileged !== true) return { ...piece, onlyAnnounced: [] };
-    for (const id of piece.onlyAnnounced) this.#announced.add(id);
-    return { ...piece, ids: piece.ids.filter((id) => !piece.onlyAnnounced.includes(id)) };
+    const announced = announcedIn(piece);
+    for (const id of announced) this.#announced.add(id);
+    return { ...piece, ids: piece.ids.filter((id) => !announced.includes(id)) };
   }
 
   #pieces(): TakenPiece[] {
@@ -197,4 +199,9 @@ export class HandedOver {
     this.#unseen.delete(piece.folder);
     forgetPiece(piece);
   }
+}
+
+/** Returns the ids that whoever took the piece has only announced. */
+function announcedIn({ onlyAnnounced, by }: TakenPiece): readonly string[] {
+  return own(onlyAnnounced, by) ?? [];
 }

@@ -222,6 +222,38 @@ describe("mail to a claude that runs", () => {
   );
 });
 
+describe("mail that is longer than what claude tells its model of a hook's text", () => {
+  const LONG = `${"a line of a diff\n".repeat(1_000)}the end`;
+
+  it("is only announced by the hook, and stays in the mailbox", async () => {
+    const persona = installPersona("claude");
+    const talk = await persona.begin("w", ["--dangerously-skip-permissions"]);
+    await talk.say("one");
+    const id = await send(persona, "w", LONG);
+    const folder = join(persona.home.state, "runs", (await persona.show("w")).run?.id ?? "", "mail");
+    await eventually("the mail to wait for a hook", () => existsSync(join(folder, "prompt")));
+    // No turn is prolonged for an announcement.
+    expect(existsSync(join(folder, "stop"))).toBe(false);
+    await talk.say("two");
+    await eventually("the announcement", async () =>
+      (await transcript(persona)).includes("It is too long to stand here"),
+    );
+    expect(await transcript(persona)).not.toContain("a line of a diff");
+    expect((await show(persona, id)).message.state).toBe("queued");
+    await talk.end();
+  });
+
+  it("is told whole when it is woken", async () => {
+    const persona = installPersona("claude");
+    const talk = await persona.begin("w");
+    await talk.say("one");
+    const id = await send(persona, "w", LONG);
+    await untilState(persona, id, "read");
+    expect(await transcript(persona)).toContain("the end");
+    await talk.end();
+  });
+});
+
 describe("mail that waits for a hook of a claude in bypass mode", () => {
   /** Starts a worker that nobody wakes, with two messages that wait for its next hook. */
   async function twoWaiting(): Promise<{
