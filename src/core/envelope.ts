@@ -29,8 +29,10 @@ export interface EnvelopeOptions {
   isPrivileged: boolean;
   /** The program reads `@path` in the text as an order to show it the file. */
   guardMentions: boolean;
-  /** The bytes of all bodies together; what does not fit is left in the mailbox. */
+  /** The bytes of all letters together, as they are written here; what does not fit is left in the mailbox. */
   bytesMax: number;
+  /** A text that is longer reaches the model cut short: then a letter that does not fit alone is only announced. */
+  cutsLonger: boolean;
 }
 
 export interface Envelope {
@@ -47,13 +49,17 @@ export interface Envelope {
  * the mark. The text begins with words of ours, so that no body is a command of the program. Letters that do not fit are left out,
  * but never the first. Where the text arrives with authority, a stranger's letter is announced once, and its body is not there.
  */
-export function sealEnvelope(letters: readonly Letter[], options: EnvelopeOptions): Envelope {
-  const included = fitting(letters, options.bytesMax);
+export function sealEnvelope(
+  letters: readonly Letter[],
+  options: EnvelopeOptions,
+  countMax = fittingCount(letters, options),
+): Envelope {
+  const included = letters.slice(0, countMax);
   const left = letters.length - included.length;
   const told = included.filter((letter) => !(isOnlyAnnounced(letter, options) && letter.wasAnnounced));
   if (told.length === 0) return { text: "", ids: [], announced: [] };
   const text = [
-    `perdure mail for ${options.to} (${options.mark}):`,
+    `${envelopeHead(options.mark)} for ${options.to}:`,
     ...told.map((letter) => describeLetter(letter, options)),
     ...(left > 0 ? [`${left} more ${left === 1 ? "message waits" : "messages wait"}: perdure inbox`] : []),
   ].join("\n\n");
@@ -62,8 +68,17 @@ export function sealEnvelope(letters: readonly Letter[], options: EnvelopeOption
   return { text, ids: idsOf(false), announced: idsOf(true) };
 }
 
-function isOnlyAnnounced({ isStranger }: Letter, { isPrivileged }: EnvelopeOptions): boolean {
-  return isPrivileged && isStranger;
+/** Returns the words that every text with this mark begins with; short, so that they stand in one line of any terminal. */
+export function envelopeHead(mark: string): string {
+  return `perdure mail (${mark})`;
+}
+
+function isOnlyAnnounced(letter: Letter, options: EnvelopeOptions): boolean {
+  return (options.isPrivileged && letter.isStranger) || isTooLong(letter, options);
+}
+
+function isTooLong(letter: Letter, options: EnvelopeOptions): boolean {
+  return options.cutsLonger && Buffer.byteLength(describeWhole(letter, options)) > options.bytesMax;
 }
 
 /** Returns the line that makes an agent begin a turn, in which its mail is put beside the line. */
@@ -71,25 +86,28 @@ export function nudgeLine(mark: string): string {
   return `perdure: there is mail for you (${mark}). If it does not stand here, read it with: perdure inbox`;
 }
 
-function fitting(letters: readonly Letter[], bytesMax: number): Letter[] {
+/** Counts the letters that go into one text: as many as fit, and at least one. */
+export function fittingCount(letters: readonly Letter[], options: EnvelopeOptions): number {
   let bytes = 0;
-  const end = letters.findIndex(({ body }, at) => {
-    bytes += Buffer.byteLength(body);
-    return at > 0 && bytes > bytesMax;
+  const end = letters.findIndex((letter, at) => {
+    bytes += Buffer.byteLength(describeLetter(letter, options));
+    return at > 0 && bytes > options.bytesMax;
   });
-  return letters.slice(0, end === -1 ? letters.length : end);
+  return end === -1 ? letters.length : end;
 }
 
 function describeLetter(letter: Letter, options: EnvelopeOptions): string {
-  const { mark, guardMentions } = options;
+  if (!isOnlyAnnounced(letter, options)) return describeWhole(letter, options);
+  const size = isTooLong(letter, options)
+    ? ` It is too long to stand here, ${Buffer.byteLength(letter.body)} bytes.`
+    : "";
+  return `${headOf(letter)}${size} Read it with: perdure inbox`;
+}
+
+function describeWhole(letter: Letter, { mark, guardMentions }: EnvelopeOptions): string {
   const guarded = (text: string): string => (guardMentions ? text.replaceAll("@", "\\@") : text);
-  const from = `${visible(letter.from)}${letter.vendor === null ? "" : ` (${visible(letter.vendor)})`}`;
-  const again = letter.again ? ", again: an earlier run may have seen it" : "";
-  const answers = letter.replyTo === null ? "" : `, in answer to ${visible(letter.replyTo)}`;
-  const head = `Message ${letter.id} from ${from}, ${letter.sentAt}${answers}${again}.`;
-  if (isOnlyAnnounced(letter, options)) return `${head} Read it with: perdure inbox`;
   return [
-    `${head} ${standing(letter)}`,
+    `${headOf(letter)} ${standing(letter)}`,
     `[${mark}`,
     guarded(visible(letter.body)),
     `${mark}]`,
@@ -98,6 +116,13 @@ function describeLetter(letter: Letter, options: EnvelopeOptions): string {
     ),
     replyLine(letter),
   ].join("\n");
+}
+
+function headOf(letter: Letter): string {
+  const from = `${visible(letter.from)}${letter.vendor === null ? "" : ` (${visible(letter.vendor)})`}`;
+  const again = letter.again ? ", again: an earlier run may have seen it" : "";
+  const answers = letter.replyTo === null ? "" : `, in answer to ${visible(letter.replyTo)}`;
+  return `Message ${letter.id} from ${from}, ${letter.sentAt}${answers}${again}.`;
 }
 
 function standing({ isOperator }: Letter): string {

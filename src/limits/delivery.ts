@@ -13,9 +13,16 @@ export const SKILL_FILE_BYTES_MAX = MIB;
 /** Characters of what a fleet's file says of a worker. */
 export const ABOUT_CHARS_MAX = 200;
 
-/** Messages, and bytes of their bodies, that go before a model in one text: what a model reads with care. The rest follows. */
+/** Messages, and bytes of them, that go before a model in one text: what a model reads with care. The rest follows. */
 export const PIECE_MESSAGES_MAX = 20;
 export const PIECE_BYTES_MAX = 32 * KIB;
+
+/**
+ * Bytes of mail in what one hook prints, where the vendor cuts it. Of a text of more than 10,000 characters claude tells its model 2 kB;
+ * codex cuts what is said at the end of a turn there, copilot what is said behind a tool; gemini keeps the last 32,000 of a tool's result
+ * with what stands behind it, and qwen's transcript does not show all of a long one. The bound is less than all of these, by the lines around the mail.
+ */
+export const HOOK_TEXT_BYTES_MAX = 9 * KIB;
 
 /** The record of one piece: its mark and the ids of its messages, with room. */
 export const PIECE_FILE_BYTES_MAX = 16 * KIB;
@@ -93,3 +100,9 @@ export const PASTE_SETTLE_MS = SECOND_MS / 5;
 
 /** Lines that a program draws below its input. What was said is drawn the same way by some, but has the input, or a dialog, below it. */
 export const INPUT_FOOTER_LINES_MAX = 4;
+
+/** Lines of an input, with the lines above and below it: what is typed and pasted there is a few words, in a narrow terminal several lines. */
+export const INPUT_LINES_MAX = 12;
+
+/** How often it is looked whether a person has sent or cleared a line in which mail of ours stands. */
+export const STANDING_REVIEW_MS = SECOND_MS;

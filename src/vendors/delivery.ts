@@ -31,6 +31,8 @@ export interface HookDelivery {
   print(text: string): string;
   /** The text arrives as the system's or the developer's, with more authority than a user's. */
   readonly isPrivileged: boolean;
+  /** The bytes that surely reach the model; of a longer text the program tells it a part. Absent where all of it arrives. */
+  readonly bytesMax?: number;
   /** The hook prolongs the turn; without a terminal the output would no longer be the answer to the prompt that was given. */
   readonly prolongs?: true;
   /** The hook is used only without a terminal; with one, the program is woken. */
@@ -55,11 +57,30 @@ export interface WakeChannel {
   readonly queues?: true;
   /** The text is addressed to the conversation by its id: there is no need to know which one the program shows. */
   readonly isAddressed?: true;
-  /** Hands the text to the program. False: it cannot be reached this way now, and nothing was handed over. */
-  wake(text: string, at: WakePlace): Promise<boolean>;
+  /**
+   * Hands the text, in which the mark stands, to the program. False: it cannot be reached this way now, and nothing was handed over.
+   */
+  wake(text: string, at: WakePlace, mark: string): Promise<boolean>;
+  /**
+   * Looks where a text is that an idle program does not show, and finishes handing it over where only that was missing; for a channel
+   * in which it takes more than one step, between which a daemon may have died.
+   */
+  finish?(text: HandedText, at: WakePlace): Promise<TextPlace>;
   /** Takes back what the program has not begun with; only for a channel in which a text outlives the process it was meant for. */
   withdraw?(at: WakePlace): Promise<void>;
 }
+
+/** A text as the channel knows it that was given it. */
+interface HandedText {
+  mark: string;
+  lines: number;
+}
+
+/**
+ * Where such a text is: the program was never given it; it has been given it just now; it stands where a person types, beside something
+ * else; or it is in none of these places, and so on its way or gone.
+ */
+type TextPlace = "never given" | "given now" | "in the input line" | "nowhere";
 
 /** The program that is about to be started. */
 interface DepositPlace {
@@ -76,8 +97,10 @@ interface DepositPlace {
 export interface PasteForm {
   /** Tells whether it waits for input with nothing typed: with no dialog, and no line that a person has begun. */
   isEmpty(screen: string): boolean;
-  /** Tells whether a text of so many lines, and nothing else, stands where it takes input. */
-  isPasted(screen: string, lines: number): boolean;
+  /** Tells whether these words, behind them a paste of so many lines, and nothing else stand where it takes input. */
+  isPasted(screen: string, head: string, lines: number): boolean;
+  /** Tells whether the words stand there, whatever else does. */
+  hasTyped(screen: string, words: string): boolean;
 }
 
 /** The running program that is to be woken. */

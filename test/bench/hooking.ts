@@ -31,7 +31,7 @@ export async function hooks(home: Home): Promise<Row[]> {
   for (let round = 0; round < ROUNDS; round++) {
     times.node.push(timed(node));
     times.without.push(hook(home, runDir, ""));
-    layOut(runDir, SESSION, { mark: "m-1", ids: ["a"], onlyAnnounced: [], transcriptBytes: 0 }, { [WORD]: MAIL });
+    layOut(runDir, SESSION, { mark: "m-1", ids: ["a"], onlyAnnounced: {}, transcriptBytes: 0 }, { [WORD]: MAIL });
     times.with.push(hook(home, runDir, MAIL));
     // The daemon removes what hooks leave.
     for (const left of globSync([`${EVENT_PREFIX}*`, `${TAKEN_PREFIX}*`], { cwd: runDir })) {

@@ -1,4 +1,5 @@
 import { sealEnvelope, type Letter } from "../../src/core/envelope.ts";
+import { framesOf } from "../../src/daemon/delivery/paste.ts";
 import { pick, whole } from "../support/check.ts";
 
 /** Texts that would end a paste, be a key or be obeyed by a terminal, if it came through; and commands that a shell would run then. */
@@ -40,8 +41,8 @@ const PARTS = [
   "käse",
 ] as const;
 
-/** Makes the text of a delivery with a hostile body, as the daemon makes it; `canary` is the command that nobody may run. */
-export function hostileDelivery(random: () => number, canary: string): { body: string; text: string } {
+/** Makes the text of a delivery with a hostile body, as the daemon makes it and pastes it; `canary` is the command that nobody may run. */
+export function hostileDelivery(random: () => number, canary: string): { body: string; texts: string[] } {
   const body = hostileBody(random, canary);
   const letter: Letter = {
     id: "abcdefghjkmn",
@@ -64,8 +65,9 @@ export function hostileDelivery(random: () => number, canary: string): { body: s
     isPrivileged: false,
     guardMentions: random() < 0.5,
     bytesMax: 1_000,
+    cutsLonger: false,
   });
-  return { body, text };
+  return { body, texts: framesOf(text, mark) };
 }
 
 /** Several of the parts, with the command in between where a broken frame would run it. */

@@ -32,7 +32,7 @@ export const proofIsProof = campaign<Size>({
         for (let round = 0; round < each && !isOver(); round++) await worker.play(round, deal());
       });
     });
-    const { vendors, notes } = real ? await playLiveCases(28, "aa,ab") : NOBODY;
+    const { vendors, notes } = real ? await playLiveCases(28, "aa,ab", { withDatabases: false }) : NOBODY;
     const programs = { realVendors: vendors.length, realStarts: notes.length };
     return { personas: VENDORS.length, ...tally, ...programs, falseProofs: 0, carriedOn: 0 };
   },

@@ -19,7 +19,7 @@ export const intoTheConversation = campaign<Size>({
   async run({ real, ...size }, seed) {
     const figures = await playFleet(size, seeded(seed));
     await playWakeBound();
-    const { notes } = real ? await playLiveCases(29, "bq") : { notes: [] };
+    const { notes } = real ? await playLiveCases(29, "bq", { withDatabases: true }) : { notes: [] };
     return { ...figures, realVendors: notes.length, ...sums(notes), missing: 0 };
   },
 });

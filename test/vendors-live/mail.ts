@@ -7,6 +7,7 @@ import { writeFleet } from "./fleet-file.ts";
 import { PaneWorker } from "./pane-worker.ts";
 import type { LiveSetup } from "./setup.ts";
 import { TerminalWorker } from "./terminal-worker.ts";
+import type { Traits } from "./traits.ts";
 
 export interface ShownMail {
   message: MessageRecord;
@@ -28,6 +29,19 @@ export async function paneWorker(setup: LiveSetup, name: string, args: readonly 
   writeFleet(setup, setup.home.project, [name], null, args);
   await setup.home.json(["up", "--yes"]);
   return new PaneWorker(setup, name, { args });
+}
+
+/** A worker in a pane that is woken by pastes alone. */
+export async function pastedWorker(setup: LiveSetup, name: string): Promise<PaneWorker> {
+  const { args = [], env = {}, configure } = setup.traits.closesWake ?? {};
+  configure?.(setup.home.dir);
+  Object.assign(setup.home.env, env);
+  return paneWorker(setup, name, args);
+}
+
+/** Tells why nothing is pasted into a program of such traits; null if mail is. */
+export function whyNotPasted({ wokenInPane, closesWake }: Traits): string | null {
+  return wokenInPane || closesWake ? null : "it has a channel of its own";
 }
 
 /** Sends mail as the operator; returns its id. */

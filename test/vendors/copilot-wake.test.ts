@@ -87,16 +87,16 @@ describe("the extension that wakes copilot", () => {
     const place = placeOf(where, "s-1");
     await until("the extension", () => (copilot.delivery?.wake?.isOpen?.(place) ? true : null));
     expect(copilot.delivery?.wake?.isOpen?.(placeOf(where, "s-2"))).toBe(false);
-    expect(await copilot.delivery?.wake?.wake("hello", place)).toBe(true);
+    expect(await copilot.delivery?.wake?.wake("hello", place, "m")).toBe(true);
     await until("the text", () => (existsSync(sent) ? true : null));
-    expect(await copilot.delivery?.wake?.wake("for another", placeOf(where, "s-2"))).toBe(false);
+    expect(await copilot.delivery?.wake?.wake("for another", placeOf(where, "s-2"), "m")).toBe(false);
     expect(readFileSync(sent, "utf8")).toBe('{"prompt":"hello"}\n');
   });
 });
 
 test("a text that nobody takes is taken back", async () => {
   const where = places();
-  expect(await copilot.delivery?.wake?.wake("hello", placeOf(where, "s-1"))).toBe(false);
+  expect(await copilot.delivery?.wake?.wake("hello", placeOf(where, "s-1"), "m")).toBe(false);
   expect(existsSync(join(where.runDir, "wake.json"))).toBe(false);
 });
 

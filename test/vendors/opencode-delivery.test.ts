@@ -47,25 +47,25 @@ function place(): WakePlace {
 
 test("mail goes on with the agent and the model of the user's last prompt: another agent may be allowed more", async () => {
   messages = [USER, ANSWER];
-  expect(await opencode.delivery?.wake?.wake("hello", place())).toBe(true);
+  expect(await opencode.delivery?.wake?.wake("hello", place(), "m")).toBe(true);
   const body = { parts: [{ type: "text", text: "hello" }], agent: "plan", model: { providerID: "p", modelID: "m" } };
   expect(posted).toEqual([[`/session/${SESSION}/prompt_async`, body]]);
 });
 
 test("in a conversation without any prompt the program chooses", async () => {
-  expect(await opencode.delivery?.wake?.wake("hello", place())).toBe(true);
+  expect(await opencode.delivery?.wake?.wake("hello", place(), "m")).toBe(true);
   expect(posted).toEqual([[`/session/${SESSION}/prompt_async`, { parts: [{ type: "text", text: "hello" }] }]]);
 });
 
 test("a server that says no was handed nothing", async () => {
   status = 500;
-  await expect(opencode.delivery?.wake?.wake("hello", place())).rejects.toThrow("with 500");
+  await expect(opencode.delivery?.wake?.wake("hello", place(), "m")).rejects.toThrow("with 500");
 });
 
 test("a program without a server cannot be reached", async () => {
   const none = { ...place(), runDir: folder() };
   expect(opencode.delivery?.wake?.isOpen?.(none)).toBe(false);
-  expect(await opencode.delivery?.wake?.wake("hello", none)).toBe(false);
+  expect(await opencode.delivery?.wake?.wake("hello", none, "m")).toBe(false);
 });
 
 test("the conversation shows a mark, or does not", async () => {

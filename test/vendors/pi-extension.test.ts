@@ -198,7 +198,7 @@ test("a wake begins a turn, in its conversation only, and is taken once", async 
   const api = await loaded(dir);
   const place = { runDir: dir, configDir: "", cwd: "", pid: null, args: [], program: () => null, ask: never };
   const wake = (session: string): Promise<boolean> | undefined =>
-    pi.delivery?.wake?.wake("mail", { ...place, session });
+    pi.delivery?.wake?.wake("mail", { ...place, session }, "m");
   await wake("other");
   api.emit("session_start", {}, inSession("s"));
   expect(api.sent).toEqual([]);

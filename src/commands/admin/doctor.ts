@@ -22,6 +22,7 @@ import { toFleetEntry } from "../shared/fleet-entries.ts";
 import { declaredWorkersHere, findProjectHere, projectRefHere, startCommandHere } from "../shared/here.ts";
 
 import { printable } from "../shared/output.ts";
+import { undeliveredMail } from "./undelivered-mail.ts";
 import { isFolder, statIfThere } from "../../state/files.ts";
 
 interface Diagnosis {
@@ -171,7 +172,12 @@ async function checkDaemon(projectIsReadable: boolean): Promise<Diagnosis[]> {
     if (existsSync(paths.dir)) checkSafeFolder(paths.dir);
     const client = await connectToDaemon();
     const findings = [ok("state", paths.dir), ...(await daemonFindings(client))];
-    if (projectIsReadable) findings.push(...(await slugFindings(client)), ...(await workerFindings(client)));
+    if (projectIsReadable)
+      findings.push(
+        ...(await slugFindings(client)),
+        ...(await workerFindings(client)),
+        ...(await mailFindings(client)),
+      );
     client.close();
     return findings;
   } catch (thrown) {
@@ -225,6 +231,18 @@ async function workerFindings(client: Client): Promise<Diagnosis[]> {
     workers.map(({ name }) => client.call("show", { target: { project: null, name, here } })),
   );
   return details.flatMap((worker) => [workerFinding(worker), sweepFinding(worker)].filter((each) => each !== null));
+}
+
+/** Reports mail that could not be handed to an agent, and has not reached it since: the agent itself is told nothing of that. */
+async function mailFindings(client: Client): Promise<Diagnosis[]> {
+  return (await undeliveredMail(client)).map(({ worker, ids, reason }) => {
+    const what = ids.length === 1 ? `mail ${ids[0]} has` : `${ids.length} messages have`;
+    return note(
+      worker,
+      `${what} not reached its agent, ${reason}`,
+      `it is tried again by itself; perdure events ${worker}`,
+    );
+  });
 }
 
 /** Warns of a conversation that its vendor is about to delete for its age. */

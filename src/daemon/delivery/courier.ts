@@ -24,6 +24,7 @@ import { HandedOver, type LostPiece } from "./handed-over.ts";
 import { writeForms, writeLetters } from "./letters.ts";
 import { layOut, newMark, recordWake, takeBack, toolPieceOf, WOKEN, type Piece, type ToolPiece } from "./pieces.ts";
 import type { DeliveryServices } from "./services.ts";
+import { UnfinishedWake } from "./unfinished-wake.ts";
 
 /**
  * Puts the mail of one run before its model. What waits is left for the next hook; an idle agent is woken. A message counts as
@@ -36,6 +37,7 @@ export class Courier {
   readonly #runDir: string;
   readonly #headless: boolean;
   readonly #handed: HandedOver;
+  readonly #unfinished: UnfinishedWake;
   /** The mail that waits for a hook, by its mark, its ids and the conversation it was left for. */
   #waiting: { mark: string; ids: string[]; key: string } | null = null;
   /** The monotonic time since which the agent is idle; null while it is not. */
@@ -60,6 +62,7 @@ export class Courier {
     this.#run = run;
     this.#facet = facet;
     this.#handed = new HandedOver(services, run, facet);
+    this.#unfinished = new UnfinishedWake(this.#handed, services.monotonicMs);
     this.#runDir = services.runs.runDir(run.id);
     this.#headless = isHeadless(worker);
   }
@@ -168,7 +171,8 @@ export class Courier {
   async #reviewHeld(): Promise<void> {
     const worker = this.#reader();
     const queued = worker === null || this.#headless ? [] : this.#queued(worker);
-    const reason = queued.length === 0 ? null : boundReached(this.#services, this.#run.workerId, queued);
+    const bound = queued.length === 0 ? null : boundReached(this.#services, this.#run.workerId, queued);
+    const reason = this.#unfinished.standsInInput ? STANDS_IN_INPUT : bound;
     if (reason === this.heldReason) return;
     this.heldReason = reason;
     if (reason === null) return;
@@ -245,7 +249,7 @@ export class Courier {
     return {
       mark,
       ids,
-      onlyAnnounced: [],
+      onlyAnnounced: {},
       transcriptBytes: transcript === null ? 0 : (statIfThere(transcript)?.size ?? 0),
     };
   }
@@ -258,16 +262,22 @@ export class Courier {
   /** Returns in how many milliseconds the agent may be woken; null when it may not as things are. */
   #wakeInMs(worker: Worker): number | null {
     const wake = this.#wakeChannel();
-    if (wake === null || this.#headless) return null;
+    if (wake === null || this.#handed.hasUnseen || this.heldReason !== null) return null;
+    const mayTakeMs = this.#mayTakeMs(worker, wake);
+    if (mayTakeMs === null) return null;
+    return Math.max(0, Math.max(mayTakeMs, this.#wakeRestsUntilMs) - this.#services.monotonicMs());
+  }
+
+  /** Returns the monotonic time from which on the agent may be given something by the channel; null when it may not as things are. */
+  #mayTakeMs(worker: Worker, wake: WakeChannel): number | null {
+    if (this.#headless || this.#isGone || worker.holderRun === null) return null;
     const settledMs = this.#idleSinceMs === null ? null : this.#idleSinceMs + WAKE_SETTLE_MS;
-    const mayTakeMs = settledMs ?? (wake.queues === true && this.#isBusy ? 0 : null);
-    if (mayTakeMs === null || this.#handed.hasUnseen || this.heldReason !== null || this.#isGone) return null;
     // Before the conversation is proved nobody knows who would be woken, and in another worker's it would be that one's model, unless
     // the text is addressed to the conversation.
     const isProved = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true";
     const isElsewhere = this.#services.conversations.foreignConversationOf(this.#run.id) !== null;
-    if (worker.holderRun === null || ((!isProved || isElsewhere) && wake.isAddressed !== true)) return null;
-    return Math.max(0, Math.max(mayTakeMs, this.#wakeRestsUntilMs) - this.#services.monotonicMs());
+    if ((!isProved || isElsewhere) && wake.isAddressed !== true) return null;
+    return settledMs ?? (wake.queues === true && this.#isBusy ? 0 : null);
   }
 
   async #wake(worker: Worker, queued: readonly Message[]): Promise<void> {
@@ -282,14 +292,16 @@ export class Courier {
     const { text, ids } = wake.nudges
       ? { text: nudgeLine(mark), ids: [] }
       : writeLetters(this.#services, worker, queued, options);
-    const piece = recordWake(this.#runDir, conversation.vendorId, { ...this.#pieceOf(mark, ids), channel: wake.name });
+    const given = { ...this.#pieceOf(mark, ids), channel: wake.name, lines: text.split("\n").length };
+    const piece = recordWake(this.#runDir, conversation.vendorId, given);
     await this.#services.writer.write(() => {
       this.#recordTaken();
       this.#countTurn();
     });
     const place = wakePlaceOf(this.#services, this.#run, worker, conversation);
     try {
-      const reached = await wake.wake(text, place);
+      const reached = await wake.wake(text, place, mark);
+      this.#unfinished.begun();
       if (!reached) await this.#giveBack({ piece, why: "it cannot be reached this way now", wasHandedOver: false });
     } catch (error) {
       await this.#giveBack({ piece, why: String(error), wasHandedOver: true });
@@ -324,10 +336,22 @@ export class Courier {
   async #settle(): Promise<void> {
     const seen = await this.#handed.confirm(this.#handed.hasUnseen ? this.#place() : null);
     if (seen.some(({ by }) => by === WOKEN)) this.#wakeFailures = 0;
-    for (const lost of this.#handed.lost(this.#idleSinceMs)) await this.#giveBack(lost);
+    await this.#finishWake();
+    const takesMs = this.#wakeChannel()?.takesMs;
+    for (const lost of this.#handed.lost(this.#idleSinceMs, takesMs)) await this.#giveBack(lost);
     if (this.#waiting === null && (await this.#handed.dropNudge())) this.#expectsTurn = false;
     // Mail that came while the agent worked did not begin a turn of its own.
     if (await this.#handed.readAfterTurn(this.#idleSinceMs)) this.#expectsTurn = this.#handed.hasUnseen;
+  }
+
+  /** Finishes what an earlier daemon has begun, or what took the program too long. */
+  async #finishWake(): Promise<void> {
+    const [wake, place, worker] = [this.#wakeChannel(), this.#place(), this.#reader()];
+    if (!this.#unfinished.isDue(wake) || !wake || !place || !worker) return;
+    const mayTakeMs = this.#mayTakeMs(worker, wake);
+    if (mayTakeMs === null || mayTakeMs > this.#services.monotonicMs()) return;
+    const neverGiven = await this.#unfinished.finish(wake, place);
+    if (neverGiven) await this.#giveBack(neverGiven, { rests: false });
   }
 
   #place(): WakePlace | null {
@@ -336,9 +360,9 @@ export class Courier {
     return worker && conversation && wakePlaceOf(this.#services, this.#run, worker, conversation);
   }
 
-  async #giveBack(lost: LostPiece): Promise<void> {
+  async #giveBack(lost: LostPiece, { rests } = { rests: lost.piece.by === WOKEN }): Promise<void> {
     await this.#handed.giveBack(lost, this.#waiting?.ids ?? []);
-    if (lost.piece.by === WOKEN) this.#restWake();
+    if (rests) this.#restWake();
     this.#expectsTurn = false;
     this.reviewSoon(0);
   }
@@ -365,3 +389,5 @@ export class Courier {
       .catch((error: unknown) => this.#services.log(`the hops of ${this.#run.id}: ${String(error)}`));
   }
 }
+
+const STANDS_IN_INPUT = "mail waits in its input line, beside what somebody typed: send that, or clear it";

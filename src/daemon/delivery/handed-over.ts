@@ -3,6 +3,7 @@ import { messageById, offersOfRun, uncountOffer, type Message } from "../../stor
 import type { Run } from "../../store/runs.ts";
 import { hopsOfRun, setHopsOfRun } from "../../store/wakes.ts";
 import { LAUNCH, type DeliveryFacet, type WakePlace } from "../../vendors/delivery.ts";
+import { own } from "../../util/own.ts";
 import { recordRunEvent } from "../events.ts";
 import { transition } from "../mail/transition.ts";
 import { channelOf, withdrawPiece } from "./channels.ts";
@@ -92,15 +93,25 @@ export class HandedOver {
     return [...onDisk, ...told];
   }
 
-  /** Returns the pieces that failed, or that the conversation has not shown in time. */
-  lost(idleSinceMs: number | null): LostPiece[] {
+  /** Returns the piece that the agent was to be woken with, and that was not seen yet; null if there is none. */
+  unseenWake(): TakenPiece | null {
+    return this.#pieces().find(({ by }) => by === WOKEN) ?? null;
+  }
+
+  /** Gives a piece that is not seen yet its time again, from now on. */
+  waitLonger(piece: TakenPiece): void {
+    this.#unseen.set(piece.folder, { piece, sinceMs: this.#services.monotonicMs() });
+  }
+
+  /** Returns the pieces that failed, or that the conversation has not shown in time; `takesMs` is the time of the channel that wakes. */
+  lost(idleSinceMs: number | null, takesMs = PIECE_UNSEEN_IDLE_MS): LostPiece[] {
     const now = this.#services.monotonicMs();
     const isIdle = idleSinceMs !== null && now - idleSinceMs > PIECE_UNSEEN_IDLE_MS;
     return [...this.#unseen.values()].flatMap(({ piece, sinceMs }): LostPiece[] => {
       const failure = failureOf(piece);
       // One that was put into the conversation before the start may stand there although what followed has failed.
       if (failure !== null) return [{ piece, why: failure, wasHandedOver: piece.by === LAUNCH }];
-      const idleMs = (piece.by === WOKEN ? this.#facet.wake?.takesMs : null) ?? PIECE_UNSEEN_IDLE_MS;
+      const idleMs = piece.by === WOKEN ? takesMs : PIECE_UNSEEN_IDLE_MS;
       if (now - sinceMs <= (isIdle ? idleMs : PIECE_UNSEEN_MS)) return [];
       return [{ piece, why: "the conversation does not show it", wasHandedOver: true }];
     });
@@ -110,8 +121,9 @@ export class HandedOver {
   async giveBack({ piece, why, wasHandedOver }: LostPiece, waiting: readonly string[]): Promise<void> {
     await withdrawPiece(this.#services, this.#run, this.#facet, piece);
     const reason = `not ${channelOf(piece)}: ${why}`;
-    const ids = isNudge(piece) ? waiting : [...piece.ids, ...piece.onlyAnnounced];
-    for (const id of piece.onlyAnnounced) this.#announced.delete(id);
+    const announced = announcedIn(piece);
+    const ids = isNudge(piece) ? waiting : [...piece.ids, ...announced];
+    for (const id of announced) this.#announced.delete(id);
     await this.#services.writer.write(() => {
       const returned = this.#apply(piece.ids, "return", reason);
       // The next text must not say that the model may have seen it.
@@ -149,9 +161,9 @@ export class HandedOver {
 
   /** Leaves what the hook only announced in the mailbox. */
   #withoutAnnounced(piece: TakenPiece): TakenPiece {
-    if (this.#facet.hooks[piece.by]?.isPrivileged !== true) return { ...piece, onlyAnnounced: [] };
-    for (const id of piece.onlyAnnounced) this.#announced.add(id);
-    return { ...piece, ids: piece.ids.filter((id) => !piece.onlyAnnounced.includes(id)) };
+    const announced = announcedIn(piece);
+    for (const id of announced) this.#announced.add(id);
+    return { ...piece, ids: piece.ids.filter((id) => !announced.includes(id)) };
   }
 
   #pieces(): TakenPiece[] {
@@ -187,4 +199,9 @@ export class HandedOver {
     this.#unseen.delete(piece.folder);
     forgetPiece(piece);
   }
+}
+
+/** Returns the ids that whoever took the piece has only announced. */
+function announcedIn({ onlyAnnounced, by }: TakenPiece): readonly string[] {
+  return own(onlyAnnounced, by) ?? [];
 }

@@ -1,4 +1,4 @@
-import { sealEnvelope, type Envelope, type Letter } from "../../core/envelope.ts";
+import { fittingCount, sealEnvelope, type Envelope, type Letter } from "../../core/envelope.ts";
 import { PIECE_BYTES_MAX } from "../../limits/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
@@ -26,41 +26,68 @@ export function writeLetters(
   messages: readonly Message[],
   { announced, ...options }: LetterOptions,
 ): Envelope {
-  const project = projectById(services.db, worker.projectId);
-  const to = project === null ? worker.name : formatAddress(project.slug, worker.name);
-  const letters = messages.map((message) => {
-    return { ...letterOf(services, worker, message), wasAnnounced: announced.has(message.id) };
+  const letters = lettersOf(services, worker, messages, announced);
+  return sealEnvelope(letters, {
+    to: addressOf(services, worker),
+    bytesMax: PIECE_BYTES_MAX,
+    cutsLonger: false,
+    ...options,
   });
-  return sealEnvelope(letters, { to, bytesMax: PIECE_BYTES_MAX, ...options });
 }
 
 /** The text of messages in the form of each hook that may take it. */
 export interface Forms {
   ids: string[];
-  /** The ids among them that a hook with more authority than a user's only announces, or has announced before. */
-  onlyAnnounced: string[];
+  /** The ids among them that a hook only announces, or has announced before, by the hook's word. */
+  onlyAnnounced: Record<string, string[]>;
   /** The output of each hook, by the hook's word; a hook that has nothing to tell is not there. */
   forms: Record<string, string>;
 }
 
-/** Puts messages to a worker into what each of these hooks prints. */
+/** Puts messages to a worker into what each of these hooks prints: in all of them the same messages. */
 export function writeForms(
   services: Pick<BaseServices, "db">,
   worker: Worker,
   messages: readonly Message[],
   how: Pick<LetterOptions, "mark" | "announced"> & { hooks: DeliveryFacet["hooks"]; words: readonly string[] },
 ): Forms {
-  const { hooks, words, mark, announced } = how;
-  const write = (isPrivileged: boolean): Envelope =>
-    writeLetters(services, worker, messages, { mark, announced, isPrivileged, guardMentions: false });
-  const [plain, privileged] = [write(false), write(true)];
-  const forms: Record<string, string> = {};
-  for (const word of words) {
-    const hook = hooks[word];
-    const text = hook?.isPrivileged ? privileged.text : plain.text;
-    if (hook && text !== "") forms[word] = hook.print(text);
+  const letters = lettersOf(services, worker, messages, how.announced);
+  const to = addressOf(services, worker);
+  const hooks = how.words.flatMap((word) => {
+    const hook = how.hooks[word];
+    if (hook === undefined) return [];
+    const { isPrivileged, bytesMax } = hook;
+    const limits = { bytesMax: bytesMax ?? PIECE_BYTES_MAX, cutsLonger: bytesMax !== undefined };
+    return [{ word, hook, options: { to, mark: how.mark, isPrivileged, guardMentions: false, ...limits } }];
+  });
+  const count = Math.min(...hooks.map(({ options }) => fittingCount(letters, options)));
+  const ids = letters.slice(0, count).map(({ id }) => id);
+  const written: Forms = { ids, onlyAnnounced: {}, forms: {} };
+  for (const { word, hook, options } of hooks) {
+    const sealed = sealEnvelope(letters, options, count);
+    written.onlyAnnounced[word] = ids.filter((id) => !sealed.ids.includes(id));
+    // No turn is prolonged for an announcement: idle, the agent is woken, and a wake may tell it whole.
+    const isWorth = sealed.ids.length > 0 || (sealed.text !== "" && hook.prolongs !== true);
+    if (isWorth) written.forms[word] = hook.print(sealed.text);
   }
-  return { ids: plain.ids, onlyAnnounced: plain.ids.filter((id) => !privileged.ids.includes(id)), forms };
+  return written;
+}
+
+function addressOf(services: Pick<BaseServices, "db">, worker: Worker): string {
+  const project = projectById(services.db, worker.projectId);
+  return project === null ? worker.name : formatAddress(project.slug, worker.name);
+}
+
+function lettersOf(
+  services: Pick<BaseServices, "db">,
+  worker: Worker,
+  messages: readonly Message[],
+  announced: ReadonlySet<string>,
+): Letter[] {
+  return messages.map((message) => ({
+    ...letterOf(services, worker, message),
+    wasAnnounced: announced.has(message.id),
+  }));
 }
 
 function letterOf(services: Pick<BaseServices, "db">, worker: Worker, message: Message): Omit<Letter, "wasAnnounced"> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PIECE_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import { isErrno } from "../../state/files.ts";
-import { parseObject, textOf } from "../../util/fields.ts";
+import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import {
   MAIL_FAILED_FILE,
   MAIL_SESSION_FILE,
@@ -19,12 +19,14 @@ export interface Piece {
   mark: string;
   /** The ids of the messages. */
   ids: string[];
-  /** The ids among them that a hook with more authority than a user's only announces. */
-  onlyAnnounced: string[];
+  /** The ids among them that a hook only announces, by its word. */
+  onlyAnnounced: Readonly<Record<string, readonly string[]>>;
   /** The bytes of the conversation's transcript when the piece was made: the mark can only stand behind them. */
   transcriptBytes: number;
   /** The channel by which the program is woken with it, for people. */
   channel?: string;
+  /** The lines of the text with which the program is woken. */
+  lines?: number;
 }
 
 /** A piece that was handed to the agent; the folder in which it is on record is its receipt. */
@@ -149,11 +151,14 @@ function write(folder: string, piece: Piece, files: Readonly<Record<string, stri
 function readPiece(folder: string): Piece | null {
   const fields = parseObject(readIfReadable(join(folder, PIECE_FILE), PIECE_FILE_BYTES_MAX));
   const mark = textOf(fields?.mark);
-  const { ids, onlyAnnounced, transcriptBytes } = fields ?? {};
+  const { ids, transcriptBytes } = fields ?? {};
   if (mark === null || !Array.isArray(ids) || typeof transcriptBytes !== "number") return null;
   const channel = textOf(fields?.channel);
-  const piece = { mark, ids: stringsOf(ids), onlyAnnounced: stringsOf(onlyAnnounced), transcriptBytes };
-  return channel === null ? piece : { ...piece, channel };
+  const lines = fields?.lines;
+  const announced = Object.entries(fieldsOf(fields?.onlyAnnounced)).map(([word, each]) => [word, stringsOf(each)]);
+  const onlyAnnounced = Object.fromEntries(announced) as Piece["onlyAnnounced"];
+  const piece = { mark, ids: stringsOf(ids), onlyAnnounced, transcriptBytes };
+  return { ...piece, ...(channel === null ? {} : { channel }), ...(typeof lines === "number" ? { lines } : {}) };
 }
 
 function stringsOf(values: unknown): string[] {

@@ -13,10 +13,10 @@ export interface DeliveryServices extends MailServices {
 
 /** The panes of the fleet, by the runs in them. A run in a terminal of the user's has none. */
 export interface Terminals {
-  /** Returns what the run's pane shows, and whether it takes a paste; null when the run has no pane. */
-  view(run: string): Promise<{ screen: string; takesPaste: boolean } | null>;
-  /** Pastes a text in one bracketed frame; false when the run has no pane. */
-  paste(run: string, text: string): Promise<boolean>;
+  /** Returns what the run's pane shows, whether it takes a paste, and the name of the last paste; null when the run has no pane. */
+  view(run: string): Promise<{ screen: string; takesPaste: boolean; pasted: string } | null>;
+  /** Pastes texts, each in one bracketed frame, as a paste of this name; false when the run has no pane. */
+  paste(run: string, texts: readonly string[], name: string): Promise<boolean>;
   pressEnter(run: string): Promise<boolean>;
 }
 

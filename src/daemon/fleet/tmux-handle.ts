@@ -113,9 +113,9 @@ export class TmuxHandle {
     return (await this.existingServer()?.view(run)) ?? null;
   }
 
-  /** Pastes a text into the pane of a run; false when it has none. */
-  async paste(run: string, text: string): Promise<boolean> {
-    return (await this.existingServer()?.paste(run, text)) ?? false;
+  /** Pastes texts into the pane of a run, as a paste of this name; false when it has none. */
+  async paste(run: string, texts: readonly string[], name: string): Promise<boolean> {
+    return (await this.existingServer()?.paste(run, texts, name)) ?? false;
   }
 
   /** Presses Enter in the pane of a run; false when it has none. */

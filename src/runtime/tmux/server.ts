@@ -7,7 +7,7 @@ import { isRefusal, type ControlClient } from "./control-client.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxConnection } from "./connection.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
-import { pasteText, pressEnter, viewPane, type PaneView } from "./paste.ts";
+import { pasteTexts, pressEnter, viewPane, type PaneView } from "./paste.ts";
 import { literal } from "./quote.ts";
 import { checkStart, nameGroupPane, type StartRequest } from "./start-commands.ts";
 import { PaneStarter, type StartedPane } from "./pane-starter.ts";
@@ -82,9 +82,11 @@ export class TmuxServer {
     return this.#inPaneOf(run, viewPane);
   }
 
-  /** Pastes a text into the pane of a run, in one bracketed frame; false when the run has none. */
-  async paste(run: string, text: string): Promise<boolean> {
-    return (await this.#inPaneOf(run, (client, pane) => pasteText(client, pane, text).then(() => true))) ?? false;
+  /** Pastes texts into the pane of a run, each in one bracketed frame, as a paste of this name; false when the run has none. */
+  async paste(run: string, texts: readonly string[], name: string): Promise<boolean> {
+    const paste = (client: ControlClient, pane: string): Promise<true> =>
+      pasteTexts(client, pane, texts, name).then(() => true);
+    return (await this.#inPaneOf(run, paste)) ?? false;
   }
 
   /** Presses Enter in the pane of a run; false when the run has none. */

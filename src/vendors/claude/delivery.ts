@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
-import { VENDOR_FILE_BYTES_MAX, WAKE_SOCKET_MS } from "../../limits/index.ts";
+import { HOOK_TEXT_BYTES_MAX, VENDOR_FILE_BYTES_MAX, WAKE_SOCKET_MS } from "../../limits/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { DeliveryFacet, WakePlace } from "../delivery.ts";
 import { composerOf } from "../shared/composer.ts";
-import { CLAUDE_LIKE_HOOKS, contextOf } from "../shared/hook-delivery.ts";
+import { contextOf } from "../shared/hook-delivery.ts";
 import { settingsInUse } from "./settings.ts";
 
 /**
@@ -15,8 +15,12 @@ import { settingsInUse } from "./settings.ts";
  * the socket could put there: so the socket is left alone then.
  */
 export const claudeDelivery: DeliveryFacet = {
-  // A reason to go on would reach the model twice, the second time as the system's.
-  hooks: { ...CLAUDE_LIKE_HOOKS, stop: { ...contextOf("Stop", false), prolongs: true } },
+  hooks: {
+    prompt: { ...contextOf("UserPromptSubmit"), bytesMax: HOOK_TEXT_BYTES_MAX },
+    tool: { ...contextOf("PostToolUse"), bytesMax: HOOK_TEXT_BYTES_MAX },
+    // A reason to go on would reach the model twice, the second time as the system's.
+    stop: { ...contextOf("Stop", false), bytesMax: HOOK_TEXT_BYTES_MAX, prolongs: true },
+  },
   wake: {
     name: "inbox socket",
     isPrivileged: false,
@@ -32,7 +36,8 @@ export const claudeDelivery: DeliveryFacet = {
     above: /^─{20,}/,
     below: /^─{20,}/,
     empty: /^❯$/,
-    pasted: (lines) => new RegExp(`^❯ \\[Pasted text #\\d+ \\+${lines - 1} lines\\]$`),
+    prompt: /^❯ /,
+    pasted: (lines) => `\\[Pastedtext#\\d+\\+${lines - 1}lines\\]`,
   }),
   readsMentions: true,
   toldIn: (line) => {

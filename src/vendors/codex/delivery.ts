@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { PIECE_UNSEEN_QUEUED_MS } from "../../limits/index.ts";
+import { HOOK_TEXT_BYTES_MAX, PIECE_UNSEEN_QUEUED_MS } from "../../limits/index.ts";
 import { fieldsOf, parseObject, textOf } from "../../util/fields.ts";
 import type { DeliveryFacet, WakePlace } from "../delivery.ts";
-import { CLAUDE_LIKE_HOOKS } from "../shared/hook-delivery.ts";
+import { blockOf, contextOf } from "../shared/hook-delivery.ts";
 import { askAppServer, type AppServerClient } from "./app-server.ts";
 
 /**
@@ -10,7 +10,11 @@ import { askAppServer, type AppServerClient } from "./app-server.ts";
  * queue of its own, and takes what is there as its user's words. The queue is on disk and outlives the process.
  */
 export const codexDelivery: DeliveryFacet = {
-  hooks: CLAUDE_LIKE_HOOKS,
+  hooks: {
+    prompt: contextOf("UserPromptSubmit"),
+    tool: contextOf("PostToolUse"),
+    stop: { ...blockOf("block"), bytesMax: HOOK_TEXT_BYTES_MAX },
+  },
   wake: {
     name: "queue",
     isPrivileged: false,

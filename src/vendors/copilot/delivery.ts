@@ -1,6 +1,7 @@
+import { HOOK_TEXT_BYTES_MAX } from "../../limits/index.ts";
 import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
 import { blockOf } from "../shared/hook-delivery.ts";
-import { wakeByFile } from "../shared/wake-file.ts";
+import { fileWake } from "../shared/wake-file.ts";
 import { isReady } from "./extension.ts";
 
 /**
@@ -8,8 +9,12 @@ import { isReady } from "./extension.ts";
  * is woken by an extension of ours, as by a user, for as long as no extension of somebody else's would be started along with it.
  */
 export const copilotDelivery: DeliveryFacet = {
-  hooks: { prompt: contextOf(true), tool: contextOf(false), stop: blockOf("block") },
-  wake: { name: "extension", isPrivileged: false, isOpen: isReady, wake: wakeByFile },
+  hooks: {
+    prompt: contextOf(true),
+    tool: { ...contextOf(false), bytesMax: HOOK_TEXT_BYTES_MAX },
+    stop: blockOf("block"),
+  },
+  wake: { ...fileWake("extension"), isOpen: isReady },
   toldIn: (line) => (/^\{"type":"(?:user\.message|tool\.execution_complete)"/.test(line) ? line : ""),
 };
 

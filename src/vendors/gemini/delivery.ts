@@ -1,3 +1,4 @@
+import { HOOK_TEXT_BYTES_MAX } from "../../limits/index.ts";
 import { parseObject } from "../../util/fields.ts";
 import type { DeliveryFacet } from "../delivery.ts";
 import { composerOf } from "../shared/composer.ts";
@@ -8,12 +9,17 @@ import { blockOf, contextOf } from "../shared/hook-delivery.ts";
  * order. Nothing wakes it but its terminal.
  */
 export const geminiDelivery: DeliveryFacet = {
-  hooks: { prompt: contextOf("BeforeAgent", false), tool: contextOf("AfterTool", false), stop: blockOf("deny") },
+  hooks: {
+    prompt: contextOf("BeforeAgent", false),
+    tool: { ...contextOf("AfterTool", false), bytesMax: HOOK_TEXT_BYTES_MAX },
+    stop: blockOf("deny"),
+  },
   paste: composerOf({
     above: /^▄{20,}$/,
     below: /^▀{20,}$/,
     empty: /^ [>*] {3}Type your message\b/,
-    pasted: (lines) => new RegExp(`^ [>*] \\[Pasted Text: ${lines} lines\\]$`),
+    prompt: /^ [>*] /,
+    pasted: (lines) => `\\[PastedText:${lines}lines\\]`,
   }),
   readsMentions: true,
   // What a hook says at the end of a turn is a warning first. The result of a tool is a part of what the model said.

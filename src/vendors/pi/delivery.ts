@@ -1,8 +1,6 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fieldsOf, parseObject } from "../../util/fields.ts";
 import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
-import { WAKE_FILE } from "../shared/hook-script.ts";
+import { fileWake } from "../shared/wake-file.ts";
 
 const MESSAGE: HookDelivery = { print: (text) => text, isPrivileged: false };
 
@@ -10,21 +8,7 @@ const MESSAGE: HookDelivery = { print: (text) => text, isPrivileged: false };
 export const piDelivery: DeliveryFacet = {
   showsStatusLine: true,
   hooks: { prompt: MESSAGE, tool: MESSAGE, stop: { ...MESSAGE, prolongs: true } },
-  wake: {
-    name: "extension",
-    isPrivileged: false,
-    wake: (text, { runDir, session }) => {
-      const draft = join(runDir, `.${WAKE_FILE}`);
-      writeFileSync(draft, JSON.stringify({ session, text }), { mode: 0o600 });
-      renameSync(draft, join(runDir, WAKE_FILE));
-      return Promise.resolve(true);
-    },
-    // One that nobody has taken must not be left for a pi that is late.
-    withdraw: ({ runDir }) => {
-      rmSync(join(runDir, WAKE_FILE), { force: true });
-      return Promise.resolve();
-    },
-  },
+  wake: fileWake("extension"),
   toldIn: (line) => {
     const { type, message } = parseObject(line) ?? {};
     return type === "custom_message" || fieldsOf(message).role === "toolResult" ? line : "";

@@ -1,5 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HOOK_TEXT_BYTES_MAX } from "../../limits/index.ts";
 import { statIfThere } from "../../state/files.ts";
 import type { DeliveryFacet } from "../delivery.ts";
 import { contextOf } from "../shared/hook-delivery.ts";
@@ -16,7 +17,7 @@ export const INPUT_FILE = "input.jsonl";
 export const qwenDelivery: DeliveryFacet = {
   hooks: {
     prompt: contextOf("UserPromptSubmit", false),
-    tool: contextOf("PostToolUse", false),
+    tool: { ...contextOf("PostToolUse", false), bytesMax: HOOK_TEXT_BYTES_MAX },
   },
   wake: {
     name: "input file",

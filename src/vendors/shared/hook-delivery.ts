@@ -1,11 +1,4 @@
-import type { DeliveryFacet, HookDelivery } from "../delivery.ts";
-
-/** The hooks of claude, and of the vendors that took them over, by the words with which they are called here. */
-export const CLAUDE_LIKE_HOOKS: DeliveryFacet["hooks"] = {
-  prompt: contextOf("UserPromptSubmit"),
-  tool: contextOf("PostToolUse"),
-  stop: blockOf("block"),
-};
+import type { HookDelivery } from "../delivery.ts";
 
 /** Makes the form of a hook that keeps a turn from ending, with the text as the reason to go on. */
 export function blockOf(decision: "block" | "deny"): HookDelivery {

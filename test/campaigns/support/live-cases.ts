@@ -20,13 +20,15 @@ interface Result {
 
 /**
  * Plays cases of `npm run test:vendors` with the vendors' real programs, as far as those are installed; returns what they noted. A program
- * that keeps its conversations in a database takes half a minute to start on a busy machine: that one is left to the cases themselves.
+ * that keeps its conversations in a database takes half a minute to start on a busy machine: cases that start programs all the time can
+ * leave it out.
  */
 export async function playLiveCases(
   campaign: number,
   letters: string,
+  { withDatabases }: { withDatabases: boolean },
 ): Promise<{ vendors: readonly VendorName[]; notes: string[] }> {
-  const wanted = VENDOR_NAMES.filter((name) => TRAITS[name]?.database === null);
+  const wanted = VENDOR_NAMES.filter((name) => withDatabases || TRAITS[name]?.database === null);
   const installed = wanted.filter((name) => existsSync(binFolder(name)));
   const missing = wanted.filter((name) => !installed.includes(name));
   if (missing.length > 0) {

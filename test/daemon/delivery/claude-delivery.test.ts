@@ -170,6 +170,29 @@ describe("mail to a claude that runs", () => {
     await again.end();
   });
 
+  it("is a finding of doctor's for as long as it has not arrived, after it could not be handed over", async () => {
+    const persona = installPersona("claude");
+    const talk = await persona.begin("w", ["--dangerously-skip-permissions"]);
+    await talk.say("one");
+    const id = await send(persona, "w", "not yet");
+    const run = (await persona.show("w")).run?.id ?? "";
+    const folder = join(persona.home.state, "runs", run, "mail");
+    await eventually("the mail to wait for a hook", () => existsSync(folder));
+    writeFileSync(join(folder, "failed"), "the disk was full");
+    renameSync(folder, join(persona.home.state, "runs", run, "taken.prompt.1.0"));
+    const found = async (): Promise<string[]> => {
+      const { findings } = await persona.home.json<{ findings: { check: string; message: string }[] }>(["doctor"]);
+      return findings.filter(({ check }) => check === "w").map(({ message }) => message);
+    };
+    const message = `mail ${id} has not reached its agent, not by its prompt hook: the disk was full`;
+    await eventually("the finding", async () => (await found()).includes(message));
+    await eventually("the mail to wait for a hook again", () => existsSync(folder));
+    await talk.say("two");
+    await untilState(persona, id, "read");
+    expect(await found()).not.toContain(message);
+    await talk.end();
+  });
+
   it("waits with later mail for the next hook, though the next daemon finds what hooks took in the time of the last one", async () => {
     const persona = installPersona("claude");
     const talk = await persona.begin("w", ["--dangerously-skip-permissions"]);
@@ -220,6 +243,38 @@ describe("mail to a claude that runs", () => {
       await talk.end();
     },
   );
+});
+
+describe("mail that is longer than what claude tells its model of a hook's text", () => {
+  const LONG = `${"a line of a diff\n".repeat(1_000)}the end`;
+
+  it("is only announced by the hook, and stays in the mailbox", async () => {
+    const persona = installPersona("claude");
+    const talk = await persona.begin("w", ["--dangerously-skip-permissions"]);
+    await talk.say("one");
+    const id = await send(persona, "w", LONG);
+    const folder = join(persona.home.state, "runs", (await persona.show("w")).run?.id ?? "", "mail");
+    await eventually("the mail to wait for a hook", () => existsSync(join(folder, "prompt")));
+    // No turn is prolonged for an announcement.
+    expect(existsSync(join(folder, "stop"))).toBe(false);
+    await talk.say("two");
+    await eventually("the announcement", async () =>
+      (await transcript(persona)).includes("It is too long to stand here"),
+    );
+    expect(await transcript(persona)).not.toContain("a line of a diff");
+    expect((await show(persona, id)).message.state).toBe("queued");
+    await talk.end();
+  });
+
+  it("is told whole when it is woken", async () => {
+    const persona = installPersona("claude");
+    const talk = await persona.begin("w");
+    await talk.say("one");
+    const id = await send(persona, "w", LONG);
+    await untilState(persona, id, "read");
+    expect(await transcript(persona)).toContain("the end");
+    await talk.end();
+  });
 });
 
 describe("mail that waits for a hook of a claude in bypass mode", () => {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { TranscriptSearch } from "../../../src/daemon/delivery/transcript-search.ts";
 
 const MARK = "m-0123456789abcdef";
-const PIECES = [{ mark: MARK, ids: ["a"], onlyAnnounced: [], transcriptBytes: 0 }];
+const PIECES = [{ mark: MARK, ids: ["a"], onlyAnnounced: {}, transcriptBytes: 0 }];
 
 function file(text: string): string {
   const dir = mkdtempSync(join(tmpdir(), "perdure-test-"));

@@ -78,7 +78,10 @@ it("send, list, reply without an id and the context log do what the commands do"
     ["coder", true],
     ["reviewer", false],
   ]);
-  await coder.result("send", { to: "reviewer", text: "the build is red" });
+  const sent = await coder.result("send", { to: "reviewer", text: "the build is red" });
+  expect(sent).toMatchObject({
+    messages: [{ to: "api/reviewer", state: "queued", delivered: "at its next start" }],
+  });
   expect(await mail.peek("reviewer")).toMatchObject([{ from: "api/coder", body: "the build is red" }]);
   await mail.send("coder", "are you done?", { id: "q1", expectsReply: true });
   expect(await coder.result("reply", { text: "nearly" })).toMatchObject({ to: "operator", replyTo: "q1" });

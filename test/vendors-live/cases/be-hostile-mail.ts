@@ -46,7 +46,8 @@ async function whileIdle(setup: LiveSetup, worker: Worker): Promise<void> {
 async function behindTool(setup: LiveSetup, worker: Worker): Promise<void> {
   const gate = join(setup.home.dir, "gate");
   const started = join(setup.home.dir, "started");
-  const command = `touch '${started}'; while [ ! -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
+  // Without a `!`: gemini takes one that is typed quickly for its shell mode, wherever it stands.
+  const command = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
   const saying = worker.say(`three ${setup.traits.shell.call(command)}`);
   saying.catch(() => undefined); // it is awaited below
   await until("the tool", () => (existsSync(started) ? true : null));
@@ -100,7 +101,7 @@ function expectSealed(request: ModelRequest, where: string): void {
   const told = request.messages.filter(({ role }) => role !== "assistant").flatMap(({ texts }) => texts);
   const [text = "", ...more] = told.filter((each) => each.includes(end));
   assert.deepEqual(more, [], `${where}: told once`);
-  const heads = [...text.slice(0, text.indexOf(end)).matchAll(/perdure mail for \S+ \((m-[0-9a-f]{16})\):/g)];
+  const heads = [...text.slice(0, text.indexOf(end)).matchAll(/perdure mail \((m-[0-9a-f]{16})\) for \S+:/g)];
   const mark = heads.at(-1)?.[1] ?? "none";
   const [, body = "", ...rest] = text.split(new RegExp(`^\\[${mark}$|^${mark}\\]$`, "m"));
   assert.equal(rest.length, 1, `${where}: the mark ${mark} opens and closes once in ${text}`);

@@ -15,8 +15,8 @@ const FIRES = [
   { kills: ["daemon", "tmux"], when: "handed over" },
 ] as const;
 
-/** Five hundred with five vendors. */
-const MESSAGES_PER_FIRE = 17;
+/** Five hundred with seven vendors. */
+const MESSAGES_PER_FIRE = 12;
 
 /** A slow program takes its time to come back, on a busy machine. */
 const STALLED_MS = 240_000;
@@ -28,8 +28,6 @@ export const mailUnderFire: Case = {
   elsewhere: "without a terminal nobody is idle",
   // Campaign 29 plays it.
   core: false,
-  against: ({ wokenInPane }) =>
-    wokenInPane ? "a daemon that dies between its paste and Enter leaves the mail to the person in front of it" : null,
   async run(setup) {
     const worker = await paneWorker(setup, "w");
     await worker.say("hello");

@@ -49,6 +49,8 @@ import { mailUnderFire } from "./bq-mail-under-fire.ts";
 import { mailBesideTyping } from "./br-mail-beside-typing.ts";
 import { mailPasted } from "./bp-mail-pasted.ts";
 import { typedWhileWoken } from "./bt-typed-while-woken.ts";
+import { longMail } from "./bv-long-mail.ts";
+import { pastedHalfWay } from "./bu-pasted-half-way.ts";
 import { nestedGetsNone } from "./bh-nested-gets-none.ts";
 import { strangerHeld } from "./bs-stranger-held.ts";
 import { ownServerKept, ownServerOfOurName } from "./bi-own-server-kept.ts";
@@ -111,6 +113,8 @@ export const CASES: readonly Case[] = [
   mailUnderFire,
   mailBesideTyping,
   mailPasted,
+  pastedHalfWay,
+  longMail,
   typedWhileWoken,
   nestedGetsNone,
   strangerHeld,

@@ -86,7 +86,7 @@ test.each(ADDED)("what a program adds is no turn: %j", async (added) => {
   expect(model.requests[0]?.messages.flatMap(({ texts }) => texts)).toContain(added);
 });
 
-const SEALED = "perdure mail for api/w (m-0123456789abcdef):\n\nMessage x";
+const SEALED = "perdure mail (m-0123456789abcdef) for api/w:\n\nMessage x";
 
 test("mail is a turn where it came alone, and none beside a prompt", async () => {
   const wrapped = `<hook_prompt id="1">${SEALED}</hook_prompt>`;

@@ -38,7 +38,7 @@ const BEGINNINGS = [
 const PASSAGE = new RegExp(`<(${PASSAGES.join("|")})(?:\\s[^>]*)?>[\\s\\S]*?</\\1>`, "g");
 
 /** The mail that perdure has put into a text. */
-const MAIL = /perdure mail for \S+ \(m-[0-9a-f]{16}\):\n[^]*/;
+const MAIL = /perdure mail \(m-[0-9a-f]{16}\) for \S+:\n[^]*/;
 
 /** The user's words in a text; empty when nothing of it is the user's. */
 function ownText(text: string): string {

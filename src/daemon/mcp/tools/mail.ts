@@ -9,6 +9,7 @@ const RECEIPT = objectSchema({
   id: textField(),
   to: textField(),
   state: textField("`queued`: it is on disk and will be delivered."),
+  delivered: { type: ["string", "null"], description: "When it reaches that agent, as things are." },
 });
 
 export const sendTool: Tool = {
@@ -44,7 +45,9 @@ export const sendTool: Tool = {
       attach: [],
       declared: declaredNames(call),
     });
-    return { messages: messages.map(({ id, to: address, state }) => ({ id, to: address, state })) };
+    return {
+      messages: messages.map(({ id, to: address, state, outlook }) => ({ id, to: address, state, delivered: outlook })),
+    };
   },
 };
 
