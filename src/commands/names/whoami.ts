@@ -42,11 +42,15 @@ export const whoamiCommand: Command = {
     out.result(identity, () => {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
       const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
-      const durable = identity.durable ? "" : ", not durable: no mail, no lease";
+      const durable = identity.durable ? "" : identity.source === "fallback" ? OPERATOR_HERE : NOT_DURABLE;
       return printable(`${identity.address}\n${run}${supervisor}  by ${identity.source}${durable}`);
     });
   },
 };
+
+const NOT_DURABLE = ", not durable: no mail, no lease";
+/** The alias is for programs that need some name; mail knows a caller outside of any worker as the operator. */
+const OPERATOR_HERE = ", not durable: no worker, so mail knows you as the operator (perdure inbox)";
 
 /** Looks the slug up in the published index, so that no daemon is needed; an unregistered folder gets the slug it would have. */
 function slugHere(found: ReturnType<typeof findProjectHere>, config: Settings): string {
