@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Home } from "../../support/home.ts";
+import { BIN, finish, Home } from "../../support/home.ts";
 
 function newHome(): Home {
   const home = new Home();
@@ -32,6 +33,16 @@ test("start and resume run a worker again, and bring up one of perdure.toml", as
     expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining("perdure trust") });
   }
 });
+
+test.each(["run", "start", "resume"])(
+  "%s gives the program the limit of open files that its caller has",
+  async (word) => {
+    const home = newHome();
+    const script = `ulimit -S -n 777; exec "$0" ${word} coder -- sh -c "ulimit -S -n"`;
+    const child = spawn("/bin/sh", ["-c", script, BIN], { cwd: home.project, env: home.env });
+    expect(await finish(child)).toMatchObject({ code: 0, stdout: "777\n" });
+  },
+);
 
 test("a worker of perdure.toml that was never up is told so, with the command", async () => {
   const home = newHome();
