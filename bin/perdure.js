@@ -9,7 +9,7 @@
 ":" //; if [ "$perdure_n" = node ] && ! command -v node > /dev/null; then echo "perdure: no Node was installed along with it, and none is on your PATH; it needs Node 24.15 or newer." >&2; exit 7; fi
 ":" // # With PERDURE_DEBUG the stack of an internal error names the files of src.
 ":" // # Node resets ignored signals (nohup, a script's &) and raises the limit of open files; `run` puts both back.
-":" //; case $1 in run|pi-session) PERDURE_NOFILE=$(ulimit -S -n); export PERDURE_NOFILE;; esac
+":" //; case $1 in run|start|resume|pi-session) PERDURE_NOFILE=$(ulimit -S -n); export PERDURE_NOFILE;; esac
 ":" //; if [ "$PERDURE_NOFILE" ] && [ -r /proc/self/status ]; then while read -r perdure_k perdure_v; do case $perdure_k in SigIgn:) PERDURE_SIGIGN=$perdure_v; export PERDURE_SIGIGN; break;; esac; done < /proc/self/status; fi
 ":" // # Each verb is a program of its own; whatever names none (help, a mistake, --json first) is for cli.cjs.
 ":" //; perdure_p=$perdure_d/dist/verb-$1.cjs; [ -f "$perdure_p" ] || perdure_p=$perdure_d/dist/cli.cjs

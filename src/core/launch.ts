@@ -237,9 +237,9 @@ function refuseOtherConfig(
     return { ...refusal, message, hint: hintOf`omit the variable, or ${fresh}` };
   }
   const back = ownExists
-    ? `let ${path} lead to ${own} again`
+    ? `point ${path} at ${own} again`
     : hintOf`take the conversation that is there now: ${verb("adopt", name, "--vendor", vendor, "--conversation", id)}`;
-  const message = `${path} leads to ${configDir} now, but the conversation of ${address} is in ${own}${ownExists ? "" : ", which is gone"}.`;
+  const message = `${path} points to ${configDir} now, but the conversation of ${address} is in ${own}${ownExists ? "" : ", which is gone"}.`;
   return { ...refusal, message, hint: hintOf`${back}; or ${fresh}` };
 }
 
@@ -247,7 +247,7 @@ function refuseArchived({ address, name, inPane }: LaunchInput, { vendor, id }: 
   return {
     step: "refuse",
     code: "refused",
-    message: `The ${vendor} conversation ${id} of ${address} is archived, and ${vendor} does not resume it so.`,
+    message: `The ${vendor} conversation ${id} of ${address} is archived, and ${vendor} does not resume archived conversations.`,
     permanent: false,
     hint: hintOf`bring it back: ${back}; then: ${startVerb(name, inPane)}`,
   };

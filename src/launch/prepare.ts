@@ -126,7 +126,7 @@ export function resolveLaunch(
   if (!isFolder(cwd)) {
     const bound =
       session && verb("adopt", worker.name, "--vendor", session.vendor, "--conversation", session.id, "--cwd", "DIR");
-    throw new PerdureError("not-found", `The folder of ${worker.address} does not exist any more: ${cwd}`, {
+    throw new PerdureError("not-found", `The folder of ${worker.address} no longer exists: ${cwd}`, {
       hint: bound
         ? hintOf`continue elsewhere: ${bound}`
         : hintOf`start it where it should be: ${verb("run", worker.name, "--", "COMMAND")}`,

@@ -63,3 +63,6 @@ export const RECEIVE_WAIT_MS = 20 * SECOND_MS;
 
 /** How long the policy of perdure.toml is cached, which every message needs. */
 export const POLICY_CACHE_MS = SECOND_MS;
+
+/** How long `ask` and `inbox --wait` wait at most; a timer of Node takes no more than 24 days. */
+export const WAIT_HOURS_MAX = 24;

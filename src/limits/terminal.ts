@@ -1,4 +1,4 @@
-import { SECOND_MS } from "./units.ts";
+import { MIB, SECOND_MS } from "./units.ts";
 
 // The bounds of what commands show and how often they poll.
 
@@ -26,3 +26,6 @@ export const DEMO_WAIT_MS = 20 * SECOND_MS;
 
 /** The width of every page of help: that of a terminal nobody has made wider. */
 export const HELP_COLUMNS = 80;
+
+/** Bytes of its own command line that a verb looks at: the kernel takes no longer one under its usual limits. */
+export const ARGUMENTS_BYTES_MAX = 4 * MIB;

@@ -31,8 +31,7 @@ function realpathOfExisting(path: string): string {
     if (isErrno(error, "ENOTDIR")) throw inTheWay(dirname(path), "is not a folder");
     if (!isErrno(error, "ENOENT") || dirname(path) === path) throw error;
     // Nobody knows what a link that leads to nothing will lead to.
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-      throw inTheWay(path, "is a link that leads to nothing");
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw inTheWay(path, "is a dangling link");
     return realpathOfExisting(dirname(path));
   }
 }

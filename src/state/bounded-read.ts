@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from "node:fs";
 import { END_READ_BYTES, READ_CHUNK_BYTES } from "../limits/index.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -28,13 +29,28 @@ export function readIfReadable(file: string, bytesMax: number): string {
 
 /** Reads a regular file of at most so many bytes without ever waiting; null for one that does not exist. */
 export function readForeign(file: string, bytesMax: number): ForeignFile | null {
+  const read = readForeignBytes(file, bytesMax);
+  return read === null || "problem" in read ? read : { text: read.bytes.toString("utf8") };
+}
+
+/** Reads like `readForeign` a text that is passed on: one that is not UTF-8 is a problem, because it would arrive as another text. */
+export function readForeignUtf8(file: string, bytesMax: number): ForeignFile | null {
+  const read = readForeignBytes(file, bytesMax);
+  if (read === null || "problem" in read) return read;
+  return isUtf8(read.bytes) ? { text: read.bytes.toString("utf8") } : { problem: NOT_UTF8 };
+}
+
+/** The problem of a file whose bytes are not UTF-8. */
+export const NOT_UTF8 = "is not UTF-8 text";
+
+function readForeignBytes(file: string, bytesMax: number): { bytes: Buffer } | { problem: string } | null {
   const opened = openForeign(file);
   if (opened === null || "problem" in opened) return opened;
   try {
     const { size } = fstatSync(opened.fd);
     if (size > bytesMax) return { problem: `has ${size} bytes; the limit is ${bytesMax}` };
-    const text = readUpTo(opened.fd, bytesMax, size + 1);
-    return text === null ? { problem: `has more than ${bytesMax} bytes` } : { text };
+    const bytes = readBytesUpTo(opened.fd, bytesMax, size + 1);
+    return bytes === null ? { problem: `has more than ${bytesMax} bytes` } : { bytes };
   } catch (error) {
     // The kernel's own files say that they are regular, and some of them cannot be read like one.
     if (!isErrno(error, "EIO", "EINVAL", "EAGAIN", "EISDIR", "ENODEV", "EPERM", "EACCES")) throw error;
@@ -49,12 +65,17 @@ export function readForeign(file: string, bytesMax: number): ForeignFile | null 
  * read is for `firstBytes`: most files are small, are read again and again, and need no more.
  */
 export function readUpTo(fd: number, bytesMax: number, firstBytes = READ_CHUNK_BYTES): string | null {
+  return readBytesUpTo(fd, bytesMax, firstBytes)?.toString("utf8") ?? null;
+}
+
+/** Reads like `readUpTo`, and leaves the bytes as they are. */
+export function readBytesUpTo(fd: number, bytesMax: number, firstBytes = READ_CHUNK_BYTES): Buffer | null {
   const chunks: Buffer[] = [];
   let capacity = Math.min(firstBytes, READ_CHUNK_BYTES);
   for (let total = 0; total <= bytesMax;) {
     const chunk = Buffer.allocUnsafe(Math.min(capacity, bytesMax + 1 - total));
     const length = readSync(fd, chunk);
-    if (length === 0) return Buffer.concat(chunks, total).toString("utf8");
+    if (length === 0) return Buffer.concat(chunks, total);
     chunks.push(chunk.subarray(0, length));
     total += length;
     // A read that was not filled is nearly always the last one, and only its end is still to be seen.

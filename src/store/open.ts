@@ -142,9 +142,13 @@ function missingStoreError(file: string): PerdureError {
 /** The workers live on without a store, and an empty one would give their names away. */
 function forgottenRunsError(file: string, live: LiveRuns): PerdureError {
   const runs = [...live.keys()].join(", ");
-  return new PerdureError("damaged", `The store is missing: ${file} does not exist, but workers of it run: ${runs}.`, {
-    hint: hintOf`put the state folder back, or restore a backup: ${verb("daemon", "start", "--restore", "FILE")}; or stop them: ${howToStop(live)}`,
-  });
+  return new PerdureError(
+    "damaged",
+    `The store is missing: ${file} does not exist, but these workers of it are running: ${runs}.`,
+    {
+      hint: hintOf`put the state folder back, or restore a backup: ${verb("daemon", "start", "--restore", "FILE")}; or stop them: ${howToStop(live)}`,
+    },
+  );
 }
 
 function movedError(file: string, to: string): PerdureError {
@@ -159,7 +163,7 @@ function movedError(file: string, to: string): PerdureError {
 }
 
 function rescuedError(rescuedFile: string): PerdureError {
-  const message = `The store was removed while the daemon was running. All it held was saved as ${rescuedFile}.`;
+  const message = `The store was removed while the daemon was running. Its contents were saved as ${rescuedFile}.`;
   return new PerdureError("damaged", message, {
     hint: hintOf`${verb("daemon", "start", "--restore", rescuedFile)}; or start empty: ${verb("daemon", "start", "--new-store")}`,
   });

@@ -147,7 +147,9 @@ export class Writer {
       job.fail(
         job === error.job
           ? error
-          : new PerdureError("unavailable", "The change was undone because of another one.", { hint: "try again" }),
+          : new PerdureError("unavailable", "The change was rolled back together with another one.", {
+              hint: "try again",
+            }),
       );
     }
   }

@@ -26,7 +26,7 @@ async function isHeldBy(worker: Worker, pids: number[], command: string): Promis
     const found = await look(worker.name);
     return found?.attention?.startsWith("wrapper gone") ? found : null;
   });
-  expect(summary.attention).toContain(`${command} lives on`);
+  expect(summary.attention).toContain(`${command} still runs`);
   const { code, stderr } = await home.perdure(["run", worker.name, "--", "true"]);
   expect(code).toBe(4);
   // One of them is named; which one is the kernel's order.

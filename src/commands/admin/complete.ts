@@ -3,7 +3,7 @@ import { isPerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import type { Completes } from "../shared/command.ts";
-import type { HelpTable, VerbHelp } from "../shared/help-page.ts";
+import type { HelpTable, HelpTopic, VerbHelp } from "../shared/help-page.ts";
 import { declaredWorkersHere, findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 
 /** A word that may stand in place of the one that is being typed. */
@@ -19,9 +19,13 @@ type ShellsOwn = ":files" | ":folders" | ":commands";
  * Lists what could stand in place of the last word, which is being typed, for `perdure __complete`: a word a line, with what it means
  * behind a tab.
  */
-export async function complete(words: readonly string[], table: HelpTable): Promise<string[]> {
+export async function complete(
+  words: readonly string[],
+  table: HelpTable,
+  topics: readonly HelpTopic[],
+): Promise<string[]> {
   const typed = words.at(-1) ?? "";
-  const found = await candidatesFor(words.slice(0, -1), typed, table);
+  const found = await candidatesFor(words.slice(0, -1), typed, table, topics);
   if (typeof found === "string") return [found];
   return found
     .filter(({ word }) => word.startsWith(typed === "=" ? "" : typed))
@@ -32,12 +36,17 @@ async function candidatesFor(
   before: readonly string[],
   typed: string,
   { groups }: HelpTable,
+  topics: readonly HelpTopic[],
 ): Promise<readonly Candidate[] | ShellsOwn> {
   const verbs = groups.flatMap((group) => group.verbs);
   const [verb, ...args] = before;
   const verbCandidates = verbs.map((each) => ({ word: each.verb, about: each.summary }));
   if (verb === undefined) return typed.startsWith("-") ? GLOBAL_OPTIONS : [...verbCandidates, HELP];
-  if (verb === "help") return args.length === 0 ? verbCandidates : [];
+  if (verb === "help") {
+    return args.length === 0
+      ? [...verbCandidates, ...topics.map(({ topic, title }) => ({ word: topic, about: title }))]
+      : [];
+  }
   const help = verbs.find((each) => each.verb === verb);
   if (help === undefined) return [];
   if (args.includes("--")) return afterDashes(help, args.at(-1) === "--");

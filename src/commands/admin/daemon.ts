@@ -24,7 +24,7 @@ const ACTIONS: Readonly<Record<string, (invocation: Invocation) => Promise<numbe
 export const daemon: Command = {
   summary: "start, stop or inspect the daemon, or install it as a service",
   usage: "start | stop | status | install | uninstall [options]",
-  details: "The daemon starts by itself when needed and exits when nothing needs it; workers live on without it.",
+  details: "The daemon starts by itself when needed and exits when nothing needs it; workers keep running without it.",
   subcommands: {
     start: "start it, unless it runs",
     stop: "stop it; workers keep running",
@@ -88,7 +88,7 @@ function refuseWhileRunning(pid: number | null): void {
 async function stop({ out }: Invocation): Promise<void> {
   const pid = await stopDaemon();
   if (pid === null) return out.result({ running: false, stopped: false }, () => "not running");
-  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers live on`);
+  out.result({ running: false, stopped: true, pid }, () => `stopped: pid ${pid}; workers keep running`);
 }
 
 async function status({ out }: Invocation): Promise<number> {
@@ -111,7 +111,7 @@ function refuseUnreachable(): void {
   if (pid === null) return;
   const message = `The daemon (pid ${pid}) is running, but does not answer at ${statePaths(process.env).socket}.`;
   throw new PerdureError("unavailable", message, {
-    hint: "try again in a second; else perdure daemon stop (workers live on)",
+    hint: "try again in a second; else perdure daemon stop (workers keep running)",
   });
 }
 

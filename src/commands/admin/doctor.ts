@@ -193,7 +193,11 @@ async function daemonFindings(client: Client): Promise<Diagnosis[]> {
     ...namespaceFindings(status),
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)
-      : note("daemon", `runs perdure ${status.version}; this is ${VERSION}`, "perdure daemon stop (workers live on)"),
+      : note(
+          "daemon",
+          `runs perdure ${status.version}; this is ${VERSION}`,
+          "perdure daemon stop (workers keep running)",
+        ),
     check.ok
       ? ok("store", `schema ${status.store.schema}, integrity checked in ${check.tookMs} ms`)
       : bad("store", `damaged: ${check.problems.join("; ")}`, "perdure daemon stop, then restore a backup"),

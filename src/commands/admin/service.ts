@@ -24,8 +24,10 @@ export async function install({ out }: Invocation): Promise<number> {
   // systemd opens the log itself, so its folder must exist; and the service cannot serve beside another daemon.
   makeSafeFolder(statePaths(process.env).dir);
   makeSafeFolder(dirname(statePaths(process.env).log));
-  await stopDaemon();
-  const failed = systemctl(["daemon-reload"]) ?? systemctl(["enable", "--now", UNIT]);
+  // A daemon that runs is only stopped for a systemd that answers.
+  const unanswered = systemctl(["daemon-reload"]) ?? systemctl(["enable", UNIT]);
+  if (unanswered === null) await stopDaemon();
+  const failed = unanswered ?? systemctl(["start", UNIT]);
   const linger = `loginctl enable-linger ${userInfo().username}`;
   out.result({ file, enabled: failed === null, linger }, () => {
     return failed === null
@@ -46,7 +48,7 @@ export async function uninstall({ out }: Invocation): Promise<void> {
   const failed = systemctl(["disable", "--now", UNIT]);
   rmSync(file);
   systemctl(["daemon-reload"]);
-  out.result({ file, removed: true }, () => `removed: ${printable(file)}; workers live on`);
+  out.result({ file, removed: true }, () => `removed: ${printable(file)}; workers keep running`);
   if (failed !== null) out.note(`systemctl failed: ${printable(failed)}`);
 }
 

@@ -46,8 +46,9 @@ export const skill: Command = {
     const changed = real.filter((each) => (what === "install" ? install(each, isSkill) : remove(each, root)));
     const names = changed.map((each) => relative(process.cwd(), each) || each);
     out.result({ [what === "install" ? "installed" : "removed"]: names }, () => {
-      if (names.length === 0) return what === "install" ? "It is there already." : "It is nowhere.";
-      return names.map((name) => `${name}: ${what === "install" ? "told" : "as before"}`).join("\n");
+      if (names.length === 0)
+        return what === "install" ? "The instructions were already there." : "There was nothing to remove.";
+      return names.map((name) => `${name}: ${what === "install" ? "written" : "taken out"}`).join("\n");
     });
   },
 };
@@ -78,7 +79,7 @@ function assertOwnFile(file: string, root: string): void {
   const isInside = real.startsWith(`${realpathSync(root)}/`);
   if (!isDangling && (isInside || !file.startsWith(`${root}/`))) return;
   const where = isDangling ? "nowhere" : `out of the project, to ${real}`;
-  throw new PerdureError("refused", `${file} leads ${where}: it is left as it is.`, {
+  throw new PerdureError("refused", `${file} leads ${where}: it was not changed.`, {
     hint: ["remove the link, or name another file: ", verb("skill", "install", "FILE")],
   });
 }

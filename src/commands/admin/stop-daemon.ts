@@ -93,6 +93,6 @@ async function waitForExit({ pid, hasExited }: Stopping): Promise<void> {
     await sleep(10);
   }
   throw new PerdureError("timed-out", `The daemon (pid ${pid}) has not exited yet.`, {
-    hint: `it may be suspended: kill -CONT ${pid}; or end it: kill -KILL ${pid} (workers live on)`,
+    hint: `it may be suspended: kill -CONT ${pid}; or end it: kill -KILL ${pid} (workers keep running)`,
   });
 }

@@ -39,7 +39,7 @@ export async function contextRecover({ values, out }: Invocation): Promise<void>
       age(anchor.modifiedAt),
       relativeTo(process.cwd(), anchor.path),
     ]);
-    return rows.length > 0 ? table(["WORKER", "GEN", "ENDED", "AGE", "CONTEXT"], rows, out.paint.dim) : "";
+    return rows.length > 0 ? table(["WORKER", "RUN", "ENDED", "AGE", "CONTEXT"], rows, out.paint.dim) : "";
   });
   if (anchors.orphaned.length === 0) out.note("Nothing to recover.");
   if (anchors.foreign.length > 0)

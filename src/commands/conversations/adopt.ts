@@ -69,7 +69,7 @@ async function list({ values, out }: Invocation): Promise<void> {
     ]);
     return rows.length === 0
       ? ""
-      : table(["CONVERSATION", "VENDOR", "LAST USED", "BEGAN IN", "USE", "LAST WORDS"], rows, out.paint.dim);
+      : table(["CONVERSATION", "VENDOR", "LAST USED", "FOLDER", "USE", "LAST WORDS"], rows, out.paint.dim);
   });
   const elsewhere = everywhere.length - here.length;
   const where = values.all === true ? "was found" : "began in this project";
@@ -146,7 +146,7 @@ async function resolveConversation(
   if (only && another === undefined) return { vendor: only.vendor, session: only.id, cwd: only.cwd };
   if (only && another) {
     throw new PerdureError("usage", `${idPart} matches ${matches.length} conversations.`, {
-      hint: `give more of it: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
+      hint: `give more of the id: ${only.id} (${only.vendor}), ${another.id} (${another.vendor})`,
     });
   }
   if (typeof values.vendor === "string") return { vendor: values.vendor, session: piece, cwd: null };

@@ -35,7 +35,7 @@ export const drill: Command = {
     } else
       out.note(
         result.broken === 0
-          ? "All of them could be resumed."
+          ? "All workers could be resumed."
           : `${result.broken} of ${result.count} could not be resumed.`,
       );
     return result.broken === 0 ? 0 : exitCodeOf("refused");

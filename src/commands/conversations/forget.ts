@@ -11,6 +11,6 @@ export const forget: Command = {
 
   async run({ words, out }) {
     const gone = await callDaemon("forget", { here: projectRefHere(), project: projectOfRun(), name: words[0] ?? "" });
-    out.result(gone, () => `${gone.name} is forgotten; the conversations stay as they are`);
+    out.result(gone, () => `${gone.name} is no longer saved; its conversations are untouched`);
   },
 };

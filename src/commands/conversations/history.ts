@@ -38,15 +38,25 @@ export const history: Command = {
 };
 
 function runTable(runs: RunRecord[], paint: Paint, { long, columns }: { long: boolean; columns: number }): string {
+  const begun = firstRuns(runs);
   const rows = runs.map((run): (string | Cell)[] => [
     String(run.generation),
     ...(long ? [run.id, run.startedAt, run.endedAt ?? "-"] : [run.startedAt.replace(/\.\d+Z$/, "Z"), lasted(run)]),
     run.exit === null ? "-" : String(run.exit),
     { text: run.reason ?? "running", paint: run.reason === null ? paint.green : paint.dim },
-    conversationsOf(run, long) || "-",
+    conversationsOf(run, begun, long) || "-",
   ]);
-  const times = long ? ["RUN", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
-  return table(["GEN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
+  const times = long ? ["ID", "STARTED", "ENDED"] : ["STARTED", "LASTED"];
+  return table(["RUN", ...times, "EXIT", "REASON", "CONVERSATION"], rows, paint.dim, columns);
+}
+
+/** Maps each conversation to the number of the first listed run that was in it. */
+function firstRuns(runs: readonly RunRecord[]): Map<string, number> {
+  const begun = new Map<string, number>();
+  for (const { generation, sessions } of runs) {
+    for (const { id } of sessions) begun.set(id, Math.min(generation, begun.get(id) ?? generation));
+  }
+  return begun;
 }
 
 function lasted({ startedAt, endedAt }: RunRecord): string {
@@ -55,13 +65,19 @@ function lasted({ startedAt, endedAt }: RunRecord): string {
 
 /**
  * Lists the conversations of a run: `resumed …3f2a ✓; rotated to …77c0 ✓`, or with the evidence:
- * `resumed …3f2a (proved: SessionStart hook (resume))`.
+ * `resumed …3f2a (verified: SessionStart hook (resume))`.
  */
-function conversationsOf({ sessions, displacedBy }: RunRecord, long: boolean): string {
+function conversationsOf(
+  { generation, sessions, displacedBy }: RunRecord,
+  begun: ReadonlyMap<string, number>,
+  long: boolean,
+): string {
   const entries = sessions.map(({ id, began, proved, evidence }) => {
-    const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "WRONG"}: ${evidence}`;
+    const proof = proved === "pending" ? "not verified yet" : `${proved ? "verified" : "WRONG"}: ${evidence}`;
     const mark = proved === "pending" ? "?" : proved ? "✓" : "✗ WRONG";
-    return `${BEGAN[began]} ${shortId(id)} ${long ? `(${proof})` : mark}`;
+    // Nothing was said in it before, so the vendor begins it once more, under its id.
+    const isAgain = began === "new" && (begun.get(id) ?? generation) < generation;
+    return `${isAgain ? "begun again" : BEGAN[began]} ${shortId(id)} ${long ? `(${proof})` : mark}`;
   });
   return [...(displacedBy ? [`displaced by ${displacedBy}`] : []), ...entries].join("; ");
 }
@@ -85,12 +101,19 @@ function conversationTable(sessions: SessionRecord[], paint: Paint, columns: num
     { text: session.current ? "●" : "", paint: paint.green },
     { text: session.id, paint: session.current ? paint.bold : paint.dim },
     session.vendor,
-    session.provenance,
+    SET_BY[session.provenance] ?? session.vendor,
     predecessor(session),
-    { text: String(session.proved), paint: session.proved === false ? paint.red : paint.dim },
+    { text: verified(session), paint: session.proved === false ? paint.red : paint.dim },
     session.custody ? `${size(session.custody.bytes)}, ${age(session.custody.at)} ago` : "-",
     session.launchCwd,
   ]);
-  const header = ["", "CONVERSATION", "VENDOR", "ID WAS", "AFTER", "PROVED", "COPY KEPT", "BEGAN IN"];
+  const header = ["", "CONVERSATION", "VENDOR", "SET BY", "AFTER", "VERIFIED", "COPY KEPT", "FOLDER"];
   return table(header, rows, paint.dim, columns);
+}
+
+/** Who chose the conversation, by how its id is known; a vendor that mints ids is named itself. */
+const SET_BY: Readonly<Record<string, string>> = { assigned: "perdure", rotated: "its program", adopted: "adopt" };
+
+function verified({ proved }: SessionRecord): string {
+  return proved === "pending" ? "not yet" : proved ? "yes" : "no";
 }

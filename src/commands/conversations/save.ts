@@ -4,18 +4,30 @@ import { projectOfRun, projectRefHere } from "../shared/here.ts";
 
 export const save: Command = {
   summary: "save which conversation every worker is in, under one name",
-  usage: "[NAME]",
+  usage: "[NAME] [--follow]",
   details: [
-    "The saved session becomes the active one: it follows the workers to other conversations (`/clear`, --fresh) until",
-    "another one is saved. Without NAME the active saved session is written again, as the workers are now.",
+    "A saved session is a snapshot: `perdure up --resume NAME` brings every worker back to where it was. With --follow it",
+    "is kept current instead, as `perdure up --session NAME` does. Without NAME the saved session that is kept current is",
+    "written again, as the workers are now.",
   ].join("\n"),
-  examples: ["perdure save friday", "perdure saved"],
+  examples: ["perdure save friday", "perdure save friday --follow", "perdure up --resume friday"],
+  options: {
+    follow: {
+      about: "keep it current: it follows the workers to other conversations (/clear, --fresh) until another one does",
+    },
+  },
   completes: ["saved"],
   words: [0, 1],
 
-  async run({ words, out }) {
-    const saved = await callDaemon("save", { here: projectRefHere(), project: projectOfRun(), name: words[0] ?? null });
-    const count = saved.workers.length;
-    out.result(saved, () => `${saved.name}: ${count} worker${count === 1 ? "" : "s"}, followed from now on`);
+  async run({ words: [name = null], values, out }) {
+    const follow = values.follow === true;
+    const saved = await callDaemon("save", { here: projectRefHere(), project: projectOfRun(), name, follow });
+    const workers = saved.workers.length === 1 ? "1 worker" : `${saved.workers.length} workers`;
+    out.result(saved, () => `${saved.name}: ${workers}, ${saved.active ? "kept current" : "a snapshot of now"}`);
+    out.note(
+      saved.active
+        ? "  It follows the workers to other conversations until another saved session does."
+        : `  To go back to it: perdure up --resume ${saved.name}; to keep it current: perdure save ${saved.name} --follow`,
+    );
   },
 };

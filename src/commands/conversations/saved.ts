@@ -6,7 +6,8 @@ import { age, shortId, table, type Cell } from "../shared/table.ts";
 export const saved: Command = {
   summary: "list the saved sessions of this project",
   usage: "",
-  details: "The active one follows its workers from conversation to conversation; the others stay as they were.",
+  details:
+    "The active one is kept current, from conversation to conversation; the others are snapshots, and stay as they were.",
   examples: ["perdure saved", "perdure saved --json"],
   words: [0, 0],
 

@@ -39,7 +39,7 @@ export function survivedTable(survivors: readonly Survivor[], paint: Paint): str
       mail === null ? { text: "-", paint: paint.dim } : checkMark(mail === "read", mail, paint),
     ];
   });
-  return table(["NAME", "ADDRESS", "CONVERSATION", "GEN", "REMEMBERS", "MAIL"], rows, paint.dim);
+  return table(["NAME", "ADDRESS", "CONVERSATION", "RUN", "REMEMBERS", "MAIL"], rows, paint.dim);
 }
 
 function checkMark(ok: boolean, text: string, paint: Paint): Cell {

@@ -86,12 +86,12 @@ function line({ outcome, reason, ...item }: DownItem, out: Output): string {
 function summary(items: readonly DownItem[]): string {
   const count = (outcome: DownItem["outcome"]): number => items.filter((item) => item.outcome === outcome).length;
   if (items.length === 0) return "nothing was up";
-  const [stopped, killed, already] = [count("stopped"), count("killed"), count("stopped already")];
+  const [stopped, killed, already] = [count("stopped"), count("killed"), count("already stopped")];
   const failed = count("failed");
   return [
     `${stopped + killed} stopped`,
     ...(killed > 0 ? [`${killed} of them killed`] : []),
-    ...(already > 0 ? [`${already} stopped already`] : []),
+    ...(already > 0 ? [`${already} already stopped`] : []),
     ...(failed > 0 ? [`${failed} could not be stopped`] : []),
   ].join(", ");
 }

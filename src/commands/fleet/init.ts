@@ -30,7 +30,7 @@ export const init: Command = {
       writeFileSync(file, fleetTemplate(found.base, vendors), { flag: "wx" });
     } catch (error) {
       if (!isErrno(error, "EEXIST")) throw error;
-      throw new PerdureError("conflict", `${file} exists already; it was not changed.`, { hint: `edit ${file}` });
+      throw new PerdureError("conflict", `${file} already exists; it was not changed.`, { hint: `edit ${file}` });
     }
     out.result({ file, project: found.base, vendors }, () => printable(`wrote ${file}`));
     out.note(

@@ -20,7 +20,7 @@ export const trust: Command = {
     const fleet = await requireFleet(found);
     await ensureTrust(fleet, projectRefHere(found), values.yes === true, out);
     out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
-      return printable(`${fleet.file} is trusted as it is now`);
+      return printable(`${fleet.file} is now trusted`);
     });
   },
 };

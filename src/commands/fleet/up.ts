@@ -78,7 +78,7 @@ async function refuseMoved(here: ProjectRef): Promise<void> {
   if (moved === undefined) return;
   const { name, why, command } = movedAttention(moved);
   throw new PerdureError("refused", `Project ${name}: ${why}.`, {
-    hint: `${moved.absorbed ? "to bring them here" : "if it was moved here"}: ${command}; or begin anew here: perdure up --fresh`,
+    hint: `${moved.absorbed ? "to bring them here" : "if it was moved here"}: ${command}; or start over here: perdure up --fresh`,
   });
 }
 
@@ -175,7 +175,7 @@ function line({ name, outcome, session, generation, reason, ...item }: UpItem, w
   }
   if (outcome === "running") {
     const more = [reason, hint && `→ ${hint}`].filter((part) => part !== null).map((part) => ` ${printable(part)}`);
-    return `  ${head}  ${out.paint.dim(`· running already${more.join("")}`)}`;
+    return `  ${head}  ${out.paint.dim(`· already running${more.join("")}`)}`;
   }
   const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
   const restored = session?.restored ? ", restored from perdure's copy" : "";
@@ -194,8 +194,8 @@ async function runningOutsideFile(fleet: Fleet, here: ProjectRef): Promise<strin
 }
 
 function summary({ started, running, refused, session }: UpResult, out: Output): string {
-  const parts = [`${started + running} up`, `${started} started`, `${running} running already`];
+  const parts = [`${started + running} up`, `${started} started`, `${running} already running`];
   const failed = refused === 0 ? [] : [out.paint.red(`${refused} refused`)];
-  const saved = session === null ? "" : `  (saved session ${session})`;
+  const saved = session === null ? "" : `  (saved session ${session}, kept current)`;
   return `${[...parts, ...failed].join(", ")}${saved}`;
 }

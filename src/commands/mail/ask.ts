@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connectToDaemon } from "../../client/connect.ts";
-import { ASK_WAIT_MS, EXTRA_WAIT_MS, RECONNECT_MS } from "../../limits/index.ts";
+import { ASK_WAIT_MS, EXTRA_WAIT_MS, RECONNECT_MS, WAIT_HOURS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { parseRecipient } from "../../protocol/names.ts";
@@ -32,7 +32,7 @@ export const askCommand: Command = {
   async run({ words, values, out }) {
     const found = findProjectHere();
     const names = (words[0] ?? "").split(",");
-    const waitMs = duration("--timeout", values.timeout) ?? ASK_WAIT_MS;
+    const waitMs = duration("--timeout", values.timeout, WAIT_HOURS_MAX) ?? ASK_WAIT_MS;
     const body = messageBody(words[1], values, "ask");
     const base = messageIdOption(values) ?? randomUUID().slice(0, 13);
     const declared = declaredWorkersHere(found).map(({ name }) => name);
@@ -59,9 +59,9 @@ export const askCommand: Command = {
     });
     const outcomes = await Promise.allSettled(asked);
     const answers = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-    const failed = outcomes.find((each) => each.status === "rejected");
+    const failed = failureOf(names, outcomes);
     // Replies that arrived are shown even when another worker's failed.
-    if (failed && answers.length === 0) throw failed.reason;
+    if (failed !== null && answers.length === 0) throw failed;
     const [only] = answers;
     out.result(answers.length === 1 && only ? only : { answers }, () =>
       answers
@@ -72,9 +72,27 @@ export const askCommand: Command = {
       common.nested,
       answers.map(({ reply }) => reply.id),
     );
-    if (failed) throw failed.reason;
+    if (failed !== null) throw failed;
   },
 };
+
+/** Returns what went wrong, with every name where it was more than one question; null if all were answered. */
+function failureOf(names: readonly string[], outcomes: readonly PromiseSettledResult<unknown>[]): unknown {
+  const failed = outcomes.flatMap((each, at) => {
+    return each.status === "rejected" ? [{ name: names[at] ?? "", reason: each.reason as unknown }] : [];
+  });
+  const [first] = failed;
+  if (first === undefined) return null;
+  const reasons = failed.flatMap(({ name, reason }) => (isPerdureError(reason) ? [{ name, reason }] : []));
+  if (names.length === 1 || reasons.length < failed.length) return first.reason;
+  const [{ reason } = { reason: first.reason as PerdureError }] = reasons;
+  const lines = reasons.map(({ name, reason: { message } }) => `  ${name}: ${message}`);
+  return new PerdureError(
+    reason.code,
+    [`${failed.length} of ${names.length} questions were not answered.`, ...lines].join("\n"),
+    { hint: reason.next, details: { faults: reasons.map((each) => ({ name: each.name, ...each.reason.toJSON() })) } },
+  );
+}
 
 /** Acknowledges replies after they were shown. An unacknowledged reply arrives in the inbox as well, so a failure is harmless. */
 async function acknowledge(nested: boolean, ids: string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { connectToDaemon } from "../../client/connect.ts";
-import { EXTRA_WAIT_MS, LIST_ROWS_MAX, OFFERS_PER_CALL } from "../../limits/index.ts";
+import { EXTRA_WAIT_MS, LIST_ROWS_MAX, OFFERS_PER_CALL, WAIT_HOURS_MAX } from "../../limits/index.ts";
 import type { MessageRecord } from "../../protocol/records/mail.ts";
 import type { Command } from "../shared/command.ts";
 import { targetOf } from "../shared/here.ts";
@@ -47,7 +47,7 @@ export const inbox: Command = {
     }
 
     async function takeMail(most: number): Promise<MessageRecord[]> {
-      const waitMs = duration("--wait", values.wait) ?? 0;
+      const waitMs = duration("--wait", values.wait, WAIT_HOURS_MAX) ?? 0;
       const max = Math.min(most, OFFERS_PER_CALL);
       // An empty list has messages that an earlier call of this run could not show offered again, first. The operator has
       // no run, so there an offered message may be on another terminal.

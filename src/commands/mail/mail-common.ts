@@ -1,12 +1,13 @@
+import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
-import { MESSAGE_BYTES_MAX } from "../../limits/index.ts";
+import { ARGUMENTS_BYTES_MAX, ATTACHMENTS_MAX, MESSAGE_BYTES_MAX } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { checkMessageBytes, MESSAGE_ID, type MessageRecord } from "../../protocol/records/mail.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isNested } from "../../launch/nesting.ts";
 import { processTable } from "../../runtime/process/index.ts";
-import { readForeign, readUpTo } from "../../state/bounded-read.ts";
+import { NOT_UTF8, readBytesUpTo, readForeignUtf8 } from "../../state/bounded-read.ts";
 import type { Invocation } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
 import { printable, type Paint } from "../shared/output.ts";
@@ -33,7 +34,7 @@ export function messageIdOption(values: Invocation["values"], option = "id"): st
 
 /** Returns the id of a message, or its beginning, that an argument names. */
 export function messageIdArgument(verb: string, id: string): string {
-  return checkMessageId(`${verb}: ID`, id, "perdure inbox --all lists messages with their ids");
+  return checkMessageId(`${verb}: ID`, id, "perdure mail --state all lists messages with their ids");
 }
 
 function checkMessageId(what: string, id: string, hint: string): string {
@@ -44,37 +45,61 @@ function checkMessageId(what: string, id: string, hint: string): string {
 
 /** Returns the text of a message: the argument, standard input for `-`, or the file of --file. */
 export function messageBody(argument: string | undefined, values: Invocation["values"], verb: string): string {
+  if (typeof values.file === "string" && argument !== undefined) {
+    throw new PerdureError("usage", `${verb}: TEXT and --file cannot be combined.`, {
+      hint: "give the text one way; a file that goes along with it: --attach FILE",
+    });
+  }
   const text = typeof values.file === "string" ? fileText(values.file) : argument === "-" ? stdinText() : argument;
   if (text === undefined || text === "") {
     throw new PerdureError("usage", `${verb}: the text is missing.`, {
       hint: `perdure ${verb} … TEXT, or - for standard input, or --file FILE`,
     });
   }
+  if (text === argument) checkArgument(text, verb);
   checkMessageBytes(text);
   return text;
 }
 
+/** Refuses an argument that Node has decoded with losses: its text would not be the one that was typed. */
+function checkArgument(text: string, verb: string): void {
+  if (!text.includes("\ufffd")) return; // what stands in place of what cannot be decoded
+  const found = readForeignUtf8("/proc/self/cmdline", ARGUMENTS_BYTES_MAX);
+  if (found !== null && "problem" in found) {
+    throw new PerdureError("usage", `${verb}: TEXT is not UTF-8 text.`, { hint: NOT_UTF8_HINT });
+  }
+}
+
+const NOT_UTF8_HINT = "convert it first (iconv -t UTF-8), or send it as it is: --attach FILE";
+
 function fileText(file: string): string {
-  const found = readForeign(file, MESSAGE_BYTES_MAX);
+  const found = readForeignUtf8(file, MESSAGE_BYTES_MAX);
   if (found !== null && "text" in found) return found.text;
   const problem = found?.problem ?? "cannot be read: it does not exist";
   throw new PerdureError(found === null ? "not-found" : "usage", `${file} ${problem}.`, {
-    hint: `ls -l ${file}; a long file goes with --attach FILE, a pipe is read as -`,
+    hint:
+      problem === NOT_UTF8 ? NOT_UTF8_HINT : `ls -l ${file}; a long file goes with --attach FILE, a pipe is read as -`,
   });
 }
 
 /** Reads standard input without process.stdin, which would change the flags of a shared terminal. */
 function stdinText(): string {
-  const text = readUpTo(0, MESSAGE_BYTES_MAX);
-  if (text !== null) return text;
+  const bytes = readBytesUpTo(0, MESSAGE_BYTES_MAX);
+  if (bytes !== null && isUtf8(bytes)) return bytes.toString("utf8");
+  if (bytes !== null) throw new PerdureError("usage", "Standard input is not UTF-8 text.", { hint: NOT_UTF8_HINT });
   throw new PerdureError("usage", `The message has more than ${MESSAGE_BYTES_MAX} bytes, which is the limit.`, {
     hint: "send it as a file: --attach FILE",
   });
 }
 
 export function attachmentPaths(values: Invocation["values"]): string[] {
-  const files: unknown = values.attach;
-  return (Array.isArray(files) ? files : []).map((file: unknown) => resolve(String(file)));
+  const files: unknown[] = Array.isArray(values.attach) ? values.attach : [];
+  if (files.length > ATTACHMENTS_MAX) {
+    throw new PerdureError("usage", `--attach was given ${files.length} times; the limit is ${ATTACHMENTS_MAX}.`, {
+      hint: "put the files into one archive, or send the path of their folder",
+    });
+  }
+  return files.map((file: unknown) => resolve(String(file)));
 }
 
 /** Formats a message for people, with its state if asked for. */

@@ -55,8 +55,8 @@ async function list({ values, out }: Pick<Invocation, "values" | "out">): Promis
   out.result({ messages: items }, () =>
     items.length === 0 ? "" : table(header, items.map(row), out.paint.dim, out.columns),
   );
-  if (items.length === 0) out.note(`No mail is ${states.join(", ")}.`);
-  if (items.length === limit) out.note(`The newest ${limit}; more with --limit.`);
+  if (items.length === 0) out.note(states.length === MAIL_STATES.length ? "No mail." : `No mail is ${either(states)}.`);
+  if (items.length === limit) out.note(`Showing the newest ${limit}; --limit shows more.`);
 }
 
 function row({ id, state, from, to, createdAt, body }: MessageRecord): string[] {
@@ -69,8 +69,12 @@ function statesOf(text: string): readonly MailState[] {
     const state = MAIL_STATES.find((each) => each === word);
     if (state) return state;
     const [near] = nearest(word, MAIL_STATES);
-    throw new PerdureError("usage", `--state: ${JSON.stringify(word)} is no state of a message.`, {
+    throw new PerdureError("usage", `--state: ${JSON.stringify(word)} is not a state of a message.`, {
       hint: near ? `--state ${near}` : `--state ${MAIL_STATES.join(",")}`,
     });
   });
+}
+
+function either(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }

@@ -13,6 +13,6 @@ export const pause: Command = {
 
   async run({ words, values, out }) {
     const result = await callDaemon("pause", { target: targetOf(words[0] ?? ""), on: values.off !== true });
-    out.result(result, () => `${result.address}: mail ${result.paused ? "waits" : "is delivered"}`);
+    out.result(result, () => `${result.address}: delivery ${result.paused ? "paused" : "resumed"}`);
   },
 };

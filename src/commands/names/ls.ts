@@ -34,6 +34,8 @@ export const ls: Command = {
     );
     for (const project of result.moved ?? []) out.note(movedNote(project));
     if (workers.length === 0 && result.moved === undefined)
-      out.note("No workers here yet. A fleet: perdure init, perdure up. One alone: perdure run NAME -- COMMAND");
+      out.note(
+        "No workers here yet. For a fleet: perdure init && perdure up. For one agent: perdure run NAME -- COMMAND",
+      );
   },
 };

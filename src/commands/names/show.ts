@@ -22,7 +22,7 @@ export const show: Command = {
 };
 
 function conversationLine({ id, name, provenance, proved, evidence }: SessionRecord): string {
-  const proof = proved === "pending" ? "not proved yet" : `${proved ? "proved" : "wrong"}: ${evidence}`;
+  const proof = proved === "pending" ? "not verified yet" : `${proved ? "verified" : "wrong"}: ${evidence}`;
   const called = name ? `, called ${JSON.stringify(name)}` : "";
   return `${id}${called}, ${provenance}; ${proof}`;
 }
@@ -51,7 +51,7 @@ function describe(worker: WorkerDetail): string {
     ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
     ["former names", worker.formerNames.join(", ") || null],
     ["uid", worker.uid ?? null],
-    ["since", worker.createdAt],
+    ["created", worker.createdAt],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== null);
   return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(14)}${printable(value)}`)].join("\n");

@@ -49,7 +49,7 @@ export const whoamiCommand: Command = {
       const run = identity.run ? `  run ${identity.run}, generation ${identity.generation}\n` : "";
       const supervisor = identity.supervisor ? `  a nested agent of ${identity.supervisor}\n` : "";
       const lost = identity.displaced ? "  taken over: the name is no longer this run's\n" : "";
-      const durable = identity.durable ? "" : ", not durable: no mail, no lease";
+      const durable = identity.durable ? "" : identity.source === "fallback" ? OPERATOR_HERE : NOT_DURABLE;
       return printable(`${identity.address}\n${run}${lost}${supervisor}  by ${identity.source}${durable}`);
     });
   },
@@ -63,6 +63,9 @@ function sinceStartOf(run: string): SinceStart {
     displaced: existsSync(join(folder, DISPLACED_FILE)),
   };
 }
+const NOT_DURABLE = ", not durable: no mail, no lease";
+/** The alias is for programs that need some name; mail knows a caller outside of any worker as the operator. */
+const OPERATOR_HERE = ", not durable: no worker, so mail knows you as the operator (perdure inbox)";
 
 /** Looks the slug up in the published index, so that no daemon is needed; an unregistered folder gets the slug it would have. */
 function slugHere(found: ReturnType<typeof findProjectHere>, config: Settings): string {

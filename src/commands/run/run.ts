@@ -123,7 +123,7 @@ async function commandToRun(
   }
   if (rest === null) return storedCommand(stored);
   if (rest.length === 0) {
-    throw new PerdureError("usage", "Nothing follows --.", { hint: `perdure run ${name} -- COMMAND` });
+    throw new PerdureError("usage", "There is no command after --.", { hint: `perdure run ${name} -- COMMAND` });
   }
   return { command: [...rest], vendor: matchVendor(rest, cwd) };
 }

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { Environment } from "../../util/environment.ts";
 import { isErrno } from "../../state/files.ts";
-import type { PerdureError } from "../../protocol/errors.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 
 /** A verb's output: results on stdout, notes and errors on stderr; with `--json` one document on stdout. */
 export interface Output {
@@ -38,7 +38,8 @@ export function createOutput(json: boolean, env: Environment): Output {
       if (!json) write(2, withNewline(text));
     },
     error: (error) => {
-      if (json) return write(1, jsonDocument({ error: error.toJSON() }));
+      // Where standard output takes nothing, the error is told to people after all.
+      if (json && error.details?.outputFailed !== true && wrote(1, jsonDocument({ error: error.toJSON() }))) return;
       const paint = createPaint(usesColour(2));
       const hint = error.hint === null ? "" : `\n  ${paint.dim("→")} ${printable(error.hint)}`;
       write(2, `${paint.red("perdure:")} ${printable(error.message)}${hint}\n`);
@@ -93,12 +94,35 @@ export function write(fd: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
-      if (isErrno(error, "EPIPE") && fd === 2) return; // nobody reads the notes; the command continues
+      if (isErrno(error, "EAGAIN")) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+        continue;
+      }
+      if (fd === 2) return; // nobody reads the notes; the command continues
       if (isErrno(error, "EPIPE")) process.exit(0); // the reader (head, less) has closed the pipe
-      if (!isErrno(error, "EAGAIN")) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      throw outputError(error);
     }
   }
+}
+
+function wrote(fd: number, text: string): boolean {
+  try {
+    write(fd, text);
+    return true;
+  } catch (error) {
+    if (isPerdureError(error)) return false;
+    throw error;
+  }
+}
+
+/** Makes the error that stdout takes nothing. The verb may have done its work, so the error must not say to try again. */
+function outputError(error: unknown): PerdureError {
+  const reason = error instanceof Error ? error.message.replace(/, write$/, "") : String(error);
+  return new PerdureError("internal", `Standard output could not be written (${reason}); nothing is undone for that.`, {
+    hint: "perdure events --limit 5 shows what was done",
+    details: { outputFailed: true },
+    cause: error,
+  });
 }
 
 function createPaint(on: boolean): Paint {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { DIST } from "../../state/paths.ts";
 import type { HelpTable, HelpTopic } from "./help-page.ts";
 
-/** Returns the program of a verb, or of the bare `perdure`; null for a word that is no verb. */
-export function verbProgram(verb: string | undefined): string | null {
-  if (verb === undefined) return join(DIST, "bare.cjs");
+/** Returns the program of a verb, or, for no word, of the bare `perdure`; null for a word that is no verb. */
+export function verbProgram(verb: string | null): string | null {
+  if (verb === null) return null;
+  if (verb === "") return join(DIST, "bare.cjs");
   const file = join(DIST, `verb-${verb}.cjs`);
   return /^[a-z][a-z-]*$/.test(verb) && existsSync(file) ? file : null;
 }

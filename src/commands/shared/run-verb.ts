@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { asPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { asPerdureError, isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { nearest } from "../../protocol/names.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 import type { Command, Invocation } from "./command.ts";
 import { withConfigWarning } from "./config-warning.ts";
 import { verbHelp } from "./help-page.ts";
@@ -46,8 +47,26 @@ async function invoke(
     out.result(...verbHelp(verb, command));
     return 0;
   }
-  const code = await withConfigWarning(command).run({ ...parse(verb, command, args, rest), out });
-  return code ?? 0;
+  try {
+    const code = await withConfigWarning(command).run({ ...parse(verb, command, args, rest), out });
+    return code ?? 0;
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    throw typeof error.details?.unknown === "string" ? await startDeclared(error) : withTypedVerb(verb, error);
+  }
+}
+
+/** A worker that the daemon does not know may be one of perdure.toml that was never up: then the next step is `up`. */
+async function startDeclared(error: PerdureError): Promise<PerdureError> {
+  const { declaredHint } = await import("./declared-hint.ts");
+  return declaredHint(error);
+}
+
+/** Names the verb that was typed where the daemon, which knows the call only, refuses it to a worker. */
+function withTypedVerb(verb: string, error: PerdureError): PerdureError {
+  if (typeof error.details?.operatorOnly !== "string") return error;
+  const message = `${verb}: only the operator may do that, and ${error.details.operatorOnly} is a worker.`;
+  return new PerdureError(error.code, message, { hint: error.next, details: error.details, cause: error });
 }
 
 function parse(verb: string, command: Command, args: string[], rest: string[] | null): Omit<Invocation, "out"> {
@@ -55,10 +74,25 @@ function parse(verb: string, command: Command, args: string[], rest: string[] | 
   const { values, positionals } = parseOptions(verb, command, args);
   const [least, most] = command.words;
   if (positionals.length < least) throw usage(verb, `${argumentName(command, positionals.length)} is missing`, command);
-  if (positionals.length > most) throw usage(verb, unexpected(command, positionals[most] ?? ""), command);
+  if (positionals.length > most) {
+    const hint = quotedForm(verb, command, positionals, most);
+    throw usage(verb, unexpected(command, positionals[most] ?? ""), command, hint);
+  }
   const empty = positionals.indexOf("");
   if (empty >= 0) throw usage(verb, `${argumentName(command, empty)} is empty ("")`, command);
   return { values, words: positionals, rest };
+}
+
+/** Returns the command line with its text as one argument; null for a verb that takes none. */
+function quotedForm(
+  verb: string,
+  { usage: line, words: [, most] }: Command,
+  words: string[],
+  at: number,
+): string | null {
+  if (!/\bTEXT\b/.test(line) || most < 2) return null;
+  const quoted = shellWords(["perdure", verb, ...words.slice(0, at - 1), words.slice(at - 1).join(" ")]);
+  return `${quoted}   (a text of several words is quoted)`;
 }
 
 function unexpected(command: Command, argument: string): string {
@@ -118,8 +152,8 @@ function resolveAliases({ aliases = {} }: Command, values: Invocation["values"])
   return { ...values, ...Object.fromEntries(resolved) };
 }
 
-function usage(verb: string, problem: string, command: Command): PerdureError {
+function usage(verb: string, problem: string, command: Command, hint: string | null = null): PerdureError {
   return new PerdureError("usage", `${verb === "" ? "" : `${verb}: `}${problem}${problem.endsWith("?") ? "" : "."}`, {
-    hint: `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
+    hint: hint ?? `perdure ${verb} ${command.usage}   (more: perdure ${verb} --help)`.replace(/ {2,}/g, "  "),
   });
 }

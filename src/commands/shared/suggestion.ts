@@ -26,13 +26,19 @@ export function suggestCommand({
   const stillDown = down.filter((name) => !workers.some((worker) => worker.name === name && isStarting(worker)));
   if (stillDown.length > 0) return { command: "perdure up", why: downText(stillDown, fleetSize) };
   const inPane = workers.find(({ mode, run }) => mode === "tmux" && run !== null);
-  if (inPane) return { command: `perdure attach ${inPane.name}`, why: "go to its terminal; Ctrl-b d leaves it again" };
-  if (workers.some(isStarting)) return { command: "perdure ls --watch", why: "see them come up" };
+  if (inPane)
+    return { command: `perdure attach ${inPane.name}`, why: `go to its terminal; ${leavingKeys()} leaves it again` };
+  if (workers.some(isStarting)) return { command: "perdure ls --watch", why: "watch them start" };
   const stopped = workers.find(({ run }) => run === null);
   if (stopped) return { command: `perdure run ${stopped.name}`, why: "start it again, in its own conversation" };
   const [running] = workers;
   if (running) return { command: `perdure show ${running.name}`, why: "everything about it" };
   return { command: "perdure init", why: "write a fleet file; or one agent alone: perdure run NAME -- COMMAND" };
+}
+
+/** Inside a tmux of one's own with the usual prefix, the first Ctrl-b and a d would leave that one. */
+function leavingKeys(): string {
+  return process.env.TMUX ? "Ctrl-b Ctrl-b d" : "Ctrl-b d";
 }
 
 function isStarting({ state }: WorkerSummary): boolean {

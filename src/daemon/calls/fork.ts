@@ -30,7 +30,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
   await assertForkable(services, address, stem);
   return services.writer.write(() => {
     if (workerByName(services.db, project.id, nameKey(to))) {
-      throw new PerdureError("conflict", `${formatAddress(project.slug, to)} exists already.`, {
+      throw new PerdureError("conflict", `${formatAddress(project.slug, to)} already exists.`, {
         hint: "choose another name",
       });
     }

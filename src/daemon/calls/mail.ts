@@ -61,7 +61,7 @@ export async function redeliverCall(
     const message = findMessage(services, params.id);
     const worker = message.toWorker === null ? null : workerById(services.db, message.toWorker);
     if (worker?.retiredMs != null) {
-      throw new PerdureError("conflict", `${message.id} cannot be redelivered: ${worker.name} was retired.`, {
+      throw new PerdureError("conflict", `${message.id} cannot be redelivered, because ${worker.name} was retired.`, {
         hint: "send it again to the worker that should read it",
       });
     }

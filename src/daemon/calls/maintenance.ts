@@ -46,7 +46,7 @@ export async function backupCall(
   { services }: CallContext,
 ): Promise<CallResults["backup"]> {
   if (existsSync(file)) {
-    throw new PerdureError("conflict", `${file} exists already; a backup never overwrites.`, {
+    throw new PerdureError("conflict", `${file} already exists; a backup never overwrites.`, {
       hint: "choose another file",
     });
   }

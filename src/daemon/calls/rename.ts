@@ -75,7 +75,7 @@ function assertNameFree(services: Services, { project, worker }: FoundWorker, na
   const key = nameKey(name);
   const other = workerByName(services.db, project.id, key);
   if (other && other.id !== worker.id) {
-    throw new PerdureError("conflict", `${formatAddress(project.slug, other.name)} exists already.`, {
+    throw new PerdureError("conflict", `${formatAddress(project.slug, other.name)} already exists.`, {
       hint: "choose another name",
     });
   }
@@ -127,10 +127,10 @@ function retireWorkerNow(services: Services, { target }: CallParams<"retire">): 
   if (run) services.runs.recordEnd(run);
   retireWorker(services.db, worker.id, services.now());
   clearDesired(services.db, worker.id);
-  deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
+  const dead = deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
   releaseConversations(services.db, worker.id, services.now());
   dropSavedOfWorker(services.db, worker.id);
   deleteTombstonesOfWorker(services.db, worker.id);
   recordEvent(services, "worker.retired", { projectId: project.id, workerId: worker.id });
-  return { address };
+  return { address, dead };
 }

@@ -21,7 +21,7 @@ import { projectOf } from "../names/lookup.ts";
 import { describeSaved, findOrCreateSaved, unknownSavedError } from "../saved/saved.ts";
 import type { CallContext } from "./context.ts";
 
-/** Saves the conversation of every worker under one name, which follows the workers until another one is saved. */
+/** Saves the conversation of every worker under one name; if asked for, that name follows the workers until another one does. */
 export async function saveCall(params: CallParams<"save">, { services }: CallContext): Promise<CallResults["save"]> {
   const name = params.name === null ? null : checkName(params.name, "name for a saved session");
   return services.writer.write(() => {
@@ -36,7 +36,7 @@ export async function saveCall(params: CallParams<"save">, { services }: CallCon
     dropSavedConversations(services.db, saved.id);
     for (const worker of workers) setSavedConversation(services.db, saved.id, worker.id, worker.conversationId);
     touchSaved(services.db, saved.id, services.now());
-    setActiveSaved(services.db, project.id, saved.id);
+    if (params.follow ?? true) setActiveSaved(services.db, project.id, saved.id);
     recordEvent(services, "saved.written", { projectId: project.id }, { name: saved.name, workers: workers.length });
     return describeSaved(services, project, savedByName(services.db, project.id, saved.nameKey) ?? saved);
   });

@@ -70,8 +70,8 @@ function wrongConversation(services: ConversationServices, run: Run, evidence: s
   const worker = workerById(services.db, run.workerId);
   const conversation = conversationOfRun(services.db, run.id);
   const address = worker && formatAddress(projectById(services.db, worker.projectId)?.slug ?? "", worker.name);
-  const expected = `${address} was to be in ${conversation?.vendor} conversation ${conversation?.vendorId}`;
-  const said = `perdure: ${expected}, and was not: ${evidence}. → ${commandText(verb("history", worker?.name ?? "NAME"))}`;
+  const expected = `${address} should have been in ${conversation?.vendor} conversation ${conversation?.vendorId}`;
+  const said = `perdure: ${expected}, but was not: ${evidence}. → ${commandText(verb("history", worker?.name ?? "NAME"))}`;
   return said.replaceAll(/\p{C}/gu, "?");
 }
 

@@ -11,7 +11,7 @@ type Issue = z.core.$ZodIssue;
 /** The calls by their old names, which clients still send. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map(Object.entries(WIRE_NAMES).map(([call, word]) => [word, call]));
 
-const OTHER_VERSION = hintOf`the daemon may have another version: ${verb("daemon", "stop")} (workers live on), then try again`;
+const OTHER_VERSION = hintOf`the daemon may have another version: ${verb("daemon", "stop")} (workers keep running), then try again`;
 
 /** Returns the call of this name, new or old. */
 export function callNamed(word: unknown): CallName {

@@ -52,7 +52,7 @@ async function bringDown(
   if (run && services.runs.isElsewhere(run)) throw await fenceElsewhere(services, worker, run, how.by);
   const killed = run && (await stopFleetRun(services, run, how));
   await logFailure(services, address, clearPane(services, services.fleet.tmux, worker.id));
-  const outcome = killed === null ? "stopped already" : killed ? "killed" : "stopped";
+  const outcome = killed === null ? "already stopped" : killed ? "killed" : "stopped";
   return { address, name: worker.name, outcome, run: run?.id ?? null, reason: null };
 }
 

@@ -52,7 +52,7 @@ function renamedHint(name: string, { details }: PerdureError): Hint | null {
   if (typeof address !== "string") return null;
   const { name: now } = parseAddress(address);
   const [back, anew] = [verb("rename", now, name), verb("retire", name)];
-  return hintOf`call it ${now} in perdure.toml, too, or give its old name back: ${back}; a new worker of that name: ${anew}`;
+  return hintOf`call it ${now} in perdure.toml as well, or give it its old name back: ${back}; a new worker of that name: ${anew}`;
 }
 
 /**

@@ -37,13 +37,13 @@ function noteOutdated(services: LaunchServices, id: number, entry: FleetEntry, f
     if (LAUNCH_KEYS.every((key) => isDeepStrictEqual(now[key], worker[key]))) return {};
   } catch (error) {
     if (!isPerdureError(error)) throw error;
-    const reason = `and cannot be started with what perdure.toml says now: ${error.message}`;
+    const reason = `and cannot be started as perdure.toml describes it now: ${error.message}`;
     return { reason, ...hinted(error.next) };
   }
   const bound = boundConversation(services.db, worker);
   const freshOption = fresh || (bound !== null && bound.vendor !== (vendor?.name ?? null)) ? ["--fresh"] : [];
   return {
-    reason: "with what perdure.toml said before",
+    reason: "as perdure.toml described it before",
     ...hinted(hintOf`${verb("stop", name)} && ${verb("up", name, ...freshOption)}`),
   };
 }

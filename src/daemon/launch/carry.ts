@@ -112,7 +112,7 @@ function planArchive(
     try {
       await writeFile(aside, text, { mode: 0o600 });
       const { code, stderr } = await ask(archive.takeIn(aside));
-      if (code !== 0) throw new Error(`${vendor} did not take it in: ${stderr.trim().split("\n").at(-1) ?? ""}`);
+      if (code !== 0) throw new Error(`${vendor} could not import it: ${stderr.trim().split("\n").at(-1) ?? ""}`);
       return file;
     } finally {
       await rm(aside, { force: true });
@@ -134,7 +134,7 @@ async function planFile(
   if (target === file && placement.firstLine === firstLine) return { kind: "there" };
   const copy = { source: file, target, skipped: firstLine, firstLine: placement.firstLine };
   if ((await isCopyWithFirstLine(copy)) === false) {
-    return { kind: "impossible", why: `${target} is there already, and differs from ${file}` };
+    return { kind: "impossible", why: `${target} already exists, and differs from ${file}` };
   }
   const unwritable = unwritableAt(dirname(target));
   if (unwritable) return { kind: "unwritable", unwritable };

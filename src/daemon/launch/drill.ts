@@ -189,9 +189,11 @@ function conversationDetail(transcript: Transcript, copy: CustodyCopy | null, re
 
 /** Compares a transcript with its copy. A database may have changed anywhere; a file whose beginning was changed is refused before. */
 function comparedWith({ wholeBytes: bytes, sha256 }: CustodyCopy, transcript: GoodTranscript): string {
-  if (transcript.printed !== undefined && transcript.printed !== sha256) return "changed since the copy";
+  if (transcript.printed !== undefined && transcript.printed !== sha256) return "changed since it was copied";
   const isWhole = transcript.printed !== undefined || transcript.bytes <= bytes;
-  return isWhole ? `as in the copy (sha256 ${sha256.slice(0, 12)}…)` : `of which the copy has the first ${bytes}`;
+  return isWhole
+    ? `the same as perdure's copy (sha256 ${sha256.slice(0, 12)}…)`
+    : `of which the copy has the first ${bytes}`;
 }
 
 /** A refusal that nobody overheard may have had any reason, a missing login for one, so the next start may do better. */

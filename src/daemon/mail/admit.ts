@@ -93,7 +93,9 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
 
 function assertRoom(before: MailboxCount, bytes: number, to: string, reader: string | null): void {
   if (before.messages < MAILBOX_MESSAGES_MAX && before.bytes + bytes <= MAILBOX_BYTES_MAX) return;
-  throw new PerdureError("full", `The mailbox of ${to} is full: ${before.messages} messages, ${before.bytes} bytes.`, {
+  const has = `${before.messages} messages, ${before.bytes} bytes`;
+  const limits = `${MAILBOX_MESSAGES_MAX} messages or ${MAILBOX_BYTES_MAX} bytes`;
+  throw new PerdureError("full", `The mailbox of ${to} is full: it has ${has}; the limit is ${limits}.`, {
     hint: reader
       ? hintOf`the worker has to read them: ${verb("run", reader)}, ${verb("inbox", reader)}`
       : verb("inbox"),
@@ -121,7 +123,7 @@ function waitCycleError(services: MailServices, ask: string, from: number | null
   const askMessage = messageById(services.db, ask);
   return new PerdureError(
     "conflict",
-    `${waitingName} is waiting for an answer to ${ask}, so both of you would wait for ever.`,
+    `${waitingName} is waiting for an answer to ${ask}, so both of you would wait forever.`,
     {
       hint: hintOf`answer first: ${verb("reply", ask, "TEXT")}; or send without waiting: ${verb("send", to, "TEXT")}`,
       details: { ask, body: askMessage?.body },
@@ -133,7 +135,7 @@ function supersede(services: MailServices, sender: Sender, { project, worker }: 
   const old = messageById(services.db, id);
   const isOwn = old !== null && isSentBy(sender, old) && old.toWorker === (worker?.id ?? null);
   if (!isOwn || old.projectId !== project.id) {
-    throw new PerdureError("not-found", `You have sent no message ${id} to this reader.`, {
+    throw new PerdureError("not-found", `You sent no message ${id} to this recipient.`, {
       hint: verb("mail", "ID"),
     });
   }

@@ -79,7 +79,7 @@ async function waitForReply(
     }
     if ((await change.outcome) === "timed-out") {
       throw new PerdureError("timed-out", `No answer to ${id} in ${waitMs / 1000} s.`, {
-        hint: hintOf`it may still come, to your inbox: ${verb("mail", id)}`,
+        hint: hintOf`it may still arrive in your inbox: ${verb("mail", id)}`,
         details: { id },
       });
     }

@@ -51,10 +51,10 @@ export function findMessage(services: Pick<BaseServices, "db">, idOrStart: strin
   if (only && !another) return only;
   if (only && another) {
     throw new PerdureError("usage", `${idOrStart} is the beginning of several message ids.`, {
-      hint: `give more of it: ${only.id}, ${another.id}`,
+      hint: `give more of the id: ${only.id}, ${another.id}`,
     });
   }
   throw new PerdureError("not-found", `There is no message ${JSON.stringify(idOrStart)}.`, {
-    hint: hintOf`it may be too old to be kept; ${verb("inbox", "--all")} lists the messages`,
+    hint: hintOf`it may be too old to be kept; ${verb("mail", "--state", "all")} lists the messages`,
   });
 }

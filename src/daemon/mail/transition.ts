@@ -68,15 +68,21 @@ function updateCounters(
   if (change !== 0) services.db.mailboxCounters.add(project, to, change, change * Buffer.byteLength(body));
 }
 
-/** Marks the messages to a worker that was retired as dead. */
-export function deadLetterAll(services: TransitionServices, projectId: number, workerId: number, reason: string): void {
-  for (;;) {
+/** Marks the messages to a worker that was retired as dead, and returns how many they were. */
+export function deadLetterAll(
+  services: TransitionServices,
+  projectId: number,
+  workerId: number,
+  reason: string,
+): number {
+  for (let dead = 0; ;) {
     const remaining = [
       ...messagesOnTheWay(services.db, projectId, workerId, LIST_ROWS_MAX),
       // Messages that were read, but will never be answered.
       ...unansweredMessages(services.db, projectId, workerId, LIST_ROWS_MAX).filter(({ state }) => state === "read"),
     ];
-    if (remaining.length === 0) return;
+    if (remaining.length === 0) return dead;
+    dead += remaining.length;
     for (const message of remaining) transition(services, message, "die", { run: null, reason });
   }
 }

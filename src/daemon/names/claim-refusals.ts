@@ -30,7 +30,7 @@ export function heldError(
   const address = formatAddress(project.slug, worker.name);
   const since = new Date(run?.startedMs ?? 0).toISOString();
   const pid = processes[0]?.pid ?? run?.pid;
-  const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} lives on)` : "";
+  const survivor = run && pid !== run.pid ? ` (its wrapper is gone; ${processes[0]?.command} still runs)` : "";
   const state = because === "held" ? "is held" : "is being taken over; it is still held";
   const elsewhere = run && processes.some((each) => isOnlyRecorded(services.processes, each)) ? placeOf(run) : null;
   const [where, unseen] =
@@ -78,7 +78,7 @@ export function assertSeen({ processes, host }: LaunchServices, { namespace }: C
   const [theirs, ours] = [namespace, processes.namespace()].map((each) => each.split(" ")[0]);
   const message = `Names cannot be claimed from here: the daemon runs in another pid namespace (${ours} of ${host}) than this process (${theirs}), and could not see it end.`;
   throw new PerdureError("refused", message, {
-    hint: hintOf`claim there, or stop that daemon first (${verb("daemon", "stop")}; workers live on), or use another state folder (PERDURE_HOME)`,
+    hint: hintOf`claim there, or stop that daemon first (${verb("daemon", "stop")}; workers keep running), or use another state folder (PERDURE_HOME)`,
     details: { namespace: ours, host },
   });
 }
@@ -105,7 +105,7 @@ export function assertSizes(params: CallParams<"claim">): void {
 /** Refuses an agent that would choose between the two sides of a conversation: only a person can tell which of them counts. */
 export function assertMayAccept({ accept, target }: CallParams<"claim">, actor: Actor): void {
   if (accept !== true || actor.kind === "operator") return;
-  throw new PerdureError("refused", "Only the operator takes another side of a conversation.", {
+  throw new PerdureError("refused", "Only the operator can choose the other side of a conversation.", {
     hint: hintOf`outside of any worker: ${verb("run", target.name, "--accept")}`,
   });
 }

@@ -45,7 +45,7 @@ export function assertNotLeftBehind(
     hint: hintOf`${joinHints(
       said.map(({ way }) => way),
       "; or ",
-    )}; or begin anew here: ${start}`,
+    )}; or start over here: ${start}`,
     details: { movedFrom: partings.map(({ project: { slug, root } }) => ({ slug, root })) },
   });
 }

@@ -149,6 +149,7 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
   if (project === null) {
     throw new PerdureError("not-found", `This project has no workers yet (${target.here.root}).`, {
       hint: movedHint(services, target.name) ?? verb("run", target.name, "--", "COMMAND"),
+      details: { unknown: target.name },
     });
   }
   const key = nameKey(target.name);
@@ -193,6 +194,7 @@ function unknownWorkerError(services: ChangeServices, project: Project, name: st
   );
   return new PerdureError("not-found", `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`, {
     hint: movedHint(services, name) ?? (near.length > 0 ? `did you mean ${near.join(" or ")}?` : verb("ls")),
+    details: { unknown: name },
   });
 }
 

@@ -44,7 +44,7 @@ interface MergeOptions {
 function assertNoWorkers({ slug, root }: Project, other: Project, workers: readonly Worker[]): void {
   if (workers.length === 0) return;
   const names = workers.map(({ name }) => name);
-  const message = `This folder already is project ${other.slug}, with workers of its own (${names.join(", ")}), and not known to be the repository of ${slug} (${root}).`;
+  const message = `This folder is already project ${other.slug}, with workers of its own (${names.join(", ")}), and not known to be the repository of ${slug} (${root}).`;
   throw new PerdureError("conflict", message, {
     hint: hintOf`go to where ${slug} was moved; or give the workers here up first: ${joinHints(
       names.map((name) => verb("retire", name)),
@@ -61,7 +61,7 @@ function assertNoneRuns(services: LaunchServices, { slug }: Project, workers: re
   });
   if (live.length === 0) return;
   const names = live.map(({ name }) => name);
-  throw new PerdureError("held", `This folder already is project ${slug}, and ${names.join(", ")} of it runs.`, {
+  throw new PerdureError("held", `This folder is already project ${slug}, and ${names.join(", ")} of it runs.`, {
     hint: joinHints(
       names.map((name) => verb("stop", name)),
       "; ",
@@ -87,7 +87,7 @@ function assertNothingLost(services: LaunchServices, moved: Project, other: Proj
   ];
   throw new PerdureError(
     "conflict",
-    `This folder already is project ${other.slug}, which has the same names as ${moved.slug}: ${what.join("; ")}.`,
+    `This folder is already project ${other.slug}, which has the same names as ${moved.slug}: ${what.join("; ")}.`,
     {
       hint: hintOf`${joinHints(ways, "; ")}; then: ${verb("project", "move", moved.slug)}`,
       details: { workers: names },

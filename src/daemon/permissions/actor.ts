@@ -1,7 +1,7 @@
 import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { verb } from "../../protocol/hint.ts";
+import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { projectById } from "../../store/projects.ts";
@@ -37,9 +37,10 @@ export function authorise(services: PermissionServices, actor: Actor, call: Call
   if (agentsMay === false) {
     throw new PerdureError(
       "refused",
-      `${actor.address} is a worker, and only the operator may do that (the call is ${call}).`,
+      `Only the operator may do that, and ${actor.address} is a worker (the call is ${call}).`,
       {
-        hint: "ask the operator to run the command",
+        hint: hintOf`ask the operator to run it: ${verb("send", "operator", "TEXT")}`,
+        details: { operatorOnly: actor.address },
       },
     );
   }

@@ -157,7 +157,7 @@ function assertNoneRuns(services: FleetServices, workers: readonly Worker[], nam
   const running = workers.filter((worker) => isRunning(services, worker)).map((worker) => worker.name);
   if (running.length === 0) return;
   throw new PerdureError("refused", `Already running in another saved session than ${name}: ${running.join(", ")}.`, {
-    hint: hintOf`${verb("down")}, then this again`,
+    hint: hintOf`${verb("down")}, then try again`,
   });
 }
 
@@ -170,7 +170,7 @@ function activateSaved(services: FleetServices, project: Project, saved: SavedSe
 
 function startedMeanwhileError({ name }: Worker): PerdureError {
   return new PerdureError("conflict", `${name} was started meanwhile, in another conversation.`, {
-    hint: hintOf`${verb("stop", name)}, then this again`,
+    hint: hintOf`${verb("stop", name)}, then try again`,
   });
 }
 

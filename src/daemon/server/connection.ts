@@ -117,7 +117,7 @@ export class Connection {
   keepOpen(id: number): void {
     if (this.#openCalls.size >= LEASES_PER_CONNECTION_MAX) {
       throw new PerdureError("unavailable", `Limit of ${LEASES_PER_CONNECTION_MAX} leases on one connection reached.`, {
-        hint: "connect once more for further leases",
+        hint: "open another connection for more leases",
       });
     }
     this.#openCalls.add(id);
@@ -193,7 +193,7 @@ function versionMismatch(clientProtocol: number, clientVersion: string): Perdure
     {
       hint: isClientOlder
         ? "upgrade this perdure"
-        : hintOf`restart the daemon: ${verb("daemon", "stop")} (workers live on)`,
+        : hintOf`restart the daemon: ${verb("daemon", "stop")} (workers keep running)`,
     },
   );
 }

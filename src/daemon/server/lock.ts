@@ -26,7 +26,7 @@ export async function lockOrYield(file: string, socket: string): Promise<Lock | 
     if (await isAnswering(socket)) return null;
     if (waited > DAEMON_LOCK_WAIT_MS) {
       throw new PerdureError("unavailable", `Another daemon holds ${file} but does not answer.`, {
-        hint: hintOf`${verb("daemon", "stop")} (workers live on), then try again`,
+        hint: hintOf`${verb("daemon", "stop")} (workers keep running), then try again`,
       });
     }
     await sleep(DAEMON_LOCK_POLL_MS);
@@ -51,9 +51,9 @@ export async function waitForPredecessor(paths: StatePaths): Promise<void> {
     const [other] = othersOf(paths);
     if (other === undefined) return;
     if (waited > DAEMON_LOCK_WAIT_MS) {
-      const message = `Another daemon (pid ${other.pid}) has the store of ${paths.dir} open, and does not leave.`;
+      const message = `Another daemon (pid ${other.pid}) has the store of ${paths.dir} open, and does not exit.`;
       throw new PerdureError("unavailable", message, {
-        hint: hintOf`${verb("daemon", "stop")} (workers live on), then try again`,
+        hint: hintOf`${verb("daemon", "stop")} (workers keep running), then try again`,
       });
     }
     await sleep(SERVICE_LOCK_POLL_MS / 10);

@@ -110,7 +110,7 @@ function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[
   const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
   if (processes.every(({ pid }) => pid !== run.pid))
-    return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} lives on`;
+    return `wrapper gone, ${processes.map(({ command }) => command).join(", ")} still runs`;
   const reason = services.conversations.reasonOf(run.id);
   if (reason === null) return services.couriers.heldReasonOf(run.id);
   return services.conversations.wordsOf(run.id) ?? WAITS_FOR[reason];

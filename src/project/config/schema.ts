@@ -119,5 +119,5 @@ function keyed<Keyed extends z.core.$ZodType>(record: Keyed): z.ZodMiniPipe<z.Zo
 
 function hintFor(key: string, known: string[]): string {
   const [best] = nearest(key, known);
-  return best ? `did you mean ${best}?` : `known here: ${known.join(", ")}`;
+  return best ? `did you mean ${best}?` : `known keys: ${known.join(", ")}`;
 }

@@ -96,7 +96,13 @@ export const fleetCalls = {
   },
   /** Saves the fleet's conversations under a name; without one, under the active name once more. */
   save: {
-    params: z.strictObject({ here: projectRef, project: z.nullable(name), name: z.nullable(name) }),
+    params: z.strictObject({
+      here: projectRef,
+      project: z.nullable(name),
+      name: z.nullable(name),
+      /** Whether it follows the workers from now on, as it does for a client of before, which does not say. */
+      follow: z.optional(z.boolean()),
+    }),
     result: typeOnly<SavedRecord>(),
     agentsMay: false,
     changes: true,

@@ -37,7 +37,8 @@ export const nameCalls = {
   },
   retire: {
     params: z.strictObject({ target }),
-    result: typeOnly<{ address: string }>(),
+    /** `dead` counts the messages that will not be read any more; a daemon of before does not tell. */
+    result: typeOnly<{ address: string; dead?: number }>(),
     agentsMay: false,
     changes: true,
   },

@@ -4,7 +4,9 @@ import {
   FIRST_PROMPT_CHARS_MAX,
   LIST_ROWS_MAX,
   MESSAGE_BYTES_MAX,
+  HOUR_MS,
   NAME_CHARS_MAX,
+  WAIT_HOURS_MAX,
 } from "../../limits/index.ts";
 import { MESSAGE_ID } from "../records/mail.ts";
 import { SESSION_ID } from "../records/conversation.ts";
@@ -24,7 +26,7 @@ export const sessionId = text(200).check(z.regex(SESSION_ID));
 export const token = z.string().check(z.minLength(32), z.maxLength(128));
 export const messageId = text(128).check(z.regex(MESSAGE_ID));
 export const body = z.string().check(z.maxLength(2 * MESSAGE_BYTES_MAX));
-export const waitMs = whole(0, 24 * 3_600_000);
+export const waitMs = whole(0, WAIT_HOURS_MAX * HOUR_MS);
 export const killAfterMs = whole(0, 600_000);
 export const attachedFiles = z.array(path).check(z.maxLength(ATTACHMENTS_MAX));
 

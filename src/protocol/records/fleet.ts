@@ -25,7 +25,7 @@ export interface UpResult {
 export interface DownItem extends Partial<Hinted> {
   address: string;
   name: string;
-  outcome: "stopped" | "killed" | "stopped already" | "failed";
+  outcome: "stopped" | "killed" | "already stopped" | "failed";
   run: string | null;
   /** The reason why it could not be stopped. */
   reason: string | null;

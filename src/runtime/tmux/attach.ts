@@ -44,7 +44,7 @@ export function attachPlan(request: AttachRequest): AttachPlan {
   const keys = outerSocket === null ? [] : nestedPrefixOption(request);
   const attach = [file, "-u", "-S", socket, ...keys, ...showPane(request, "attach-session")];
   if (where === "here")
-    return { argv: attach, unset: NESTING_VARIABLES, notice: outerSocket === null ? null : nestedNotice(worker) };
+    return { argv: attach, unset: NESTING_VARIABLES, notice: outerSocket === null ? null : nestedNotice(request) };
   const inner = `exec ${anyShellWords(["env", ...NESTING_VARIABLES.flatMap((name) => ["-u", name]), ...attach])}`;
   const open =
     where === "popup"
@@ -66,9 +66,12 @@ function nestedPrefixOption({ outerPrefix, where }: AttachRequest): string[] {
   return ["set-option", "-g", NESTED_PREFIX_OPTION, outerPrefix === "C-b" && where !== "popup" ? "on" : "off", ";"];
 }
 
-function nestedNotice(worker: string): string {
+function nestedNotice({ worker, outerPrefix }: AttachRequest): string {
   return [
-    "You are inside your own tmux, and the worker's tmux opens within it: press the prefix twice to reach the inner one (twice, then d, to detach).",
+    "You are inside your own tmux, and the worker's tmux opens within it.",
+    outerPrefix == null || outerPrefix === "C-b"
+      ? "Yours takes the first Ctrl-b: Ctrl-b Ctrl-b d comes back here, and Ctrl-b d would detach your own."
+      : "Ctrl-b d comes back here.",
     `To open it separately: ${commandText(verb("attach", worker, "--popup"))}, or --window.`,
   ].join("\n");
 }

@@ -13,7 +13,7 @@ export interface Tmux {
 export function findTmux(path: string | undefined): Tmux {
   const found = findProgram("tmux", path, "/");
   if ("missing" in found) {
-    throw new PerdureError("unavailable", "tmux is not installed, and fleets run in it.", {
+    throw new PerdureError("unavailable", "tmux is not installed; fleets need it.", {
       hint: `install it: ${installCommand()}`,
       retryable: false,
     });

@@ -38,7 +38,7 @@ export const scriptedPersona: Persona = {
     if (values.version) throw new PersonaRefusal(VERSION, 0);
     const { resume, fork, "session-id": id } = values;
     if (resume !== undefined && id !== undefined) throw usage("--resume and --session-id exclude each other");
-    if (positionals.length > 1) throw usage("the prompt is one word: quote it");
+    if (positionals.length > 1) throw usage("the prompt is one argument: quote it");
     const home = homeOf(env);
     const inbox = values.print ? undefined : env[INBOX_VARIABLE];
     return {
@@ -103,7 +103,7 @@ function conversationsIn(folder: string, stem: string | null): ConversationStore
     mint: uuid,
     begin(id, cwd): OpenConversation {
       const file = fileOf(id);
-      if (existsSync(file)) throw new PersonaRefusal(`Session ${id} exists already; --resume ${id} goes on with it.`);
+      if (existsSync(file)) throw new PersonaRefusal(`Session ${id} already exists; --resume ${id} goes on with it.`);
       // Only the first one is the branch: `/new` begins with nothing.
       const turns = branch === null ? [] : read(branch).turns;
       branch = null;

@@ -45,7 +45,7 @@ const OURS = "perdure-";
 /** Talks to the app-server, which takes a text by its stdin: `codex queue` would show it on its command line. */
 async function askQueue<T>(place: WakePlace, ask: (server: AppServerClient) => Promise<T>): Promise<T> {
   const program = place.program();
-  if (program === null) throw new Error("the program is not found any more");
+  if (program === null) throw new Error("the program can no longer be found");
   return askAppServer({ ...program, args: [] }, `use the queue of ${place.session}`, ask);
 }
 

@@ -39,7 +39,7 @@ export const codexScreen: ScreenFacet = {
   dialogs: DIALOGS,
   blockedExit: BLOCKED_EXIT,
   remedies: [
-    [/Missing environment variable: `([^`]+)`/, "set $1, then: bring it down and up again"],
+    [/Missing environment variable: `([^`]+)`/, "set $1, then bring it down and up again"],
     [/(?:401 Unauthorized|could not be refreshed)/, "codex login"],
   ],
   title,

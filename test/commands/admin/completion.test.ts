@@ -69,6 +69,7 @@ describe.each(Object.keys(SHELLS))("completions in %s", (shell) => {
     expect(await offers(shell, ["perdure", "context", "re"])).toEqual(["recover"]);
     expect(await offers(shell, ["perdure", "ls", "--a"])).toEqual(["--all"]);
     expect(await offers(shell, ["perdure", "ls", "--json", "--a"])).toEqual(["--all"]);
+    expect(await offers(shell, ["perdure", "help", "up"])).toEqual(["up", "upgrade"]);
   });
 
   it("offer what the value of an option is, and arguments behind it", async () => {
@@ -126,7 +127,7 @@ it("a saved session is offered where one is wanted", async () => {
   const persona = installPersona("scripted");
   await persona.begin("coder");
   await persona.untilProved("coder");
-  await persona.home.perdure(["save", "friday"]);
+  await persona.home.perdure(["save", "friday", "--follow"]);
   for (const words of [
     ["up", "--session", ""],
     ["up", "--resume=fr"],

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { Home } from "../../support/home.ts";
@@ -34,6 +34,20 @@ it.skipIf(lacksSystemd)("daemon install writes a unit that systemd takes, and un
   expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0 });
   expect(existsSync(unit)).toBe(false);
   expect(await home.perdure(["daemon", "uninstall"])).toMatchObject({ code: 0, stdout: "not installed\n" });
+});
+
+it("daemon install leaves the daemon that runs alone where systemd does not answer", async () => {
+  const home = homeWith("state");
+  const bin = join(home.dir, "bin");
+  mkdirSync(bin);
+  const script = '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "Failed to connect to bus" >&2\nexit 1\n';
+  writeFileSync(join(bin, "systemctl"), script, { mode: 0o755 });
+  home.env.PATH = `${bin}:${home.env.PATH}`;
+  const running = await home.json<{ pid: number }>(["daemon", "start"]);
+  const { code, stderr } = await home.perdure(["daemon", "install"]);
+  expect(code).toBe(7);
+  expect(stderr).toContain("Failed to connect to bus");
+  expect(await home.json(["daemon", "status"])).toMatchObject({ pid: running.pid });
 });
 
 if (lacksSystemd) console.log("skipped: daemon install, because there is no systemd-analyze here");

@@ -2,14 +2,14 @@ import { conflict, row, usage, type BadInput } from "./row.ts";
 
 /** Command lines that are well formed, but conflict with the state of things. */
 export const conflictRows: BadInput[] = [
-  conflict("rename coder sleeper", /^api\/sleeper exists already\.$/, /another name/),
+  conflict("rename coder sleeper", /^api\/sleeper already exists\.$/, /another name/),
   conflict("rename coder maker", /^maker is the old name of api\/builder/, /perdure retire maker/),
   row("retire sleeper", 4, "held", /^api\/sleeper is running: run .*, pid \d+\.$/, /perdure stop (api\/)?sleeper/),
   conflict("project move lib", /^Project lib is still at .*; it was not moved\.$/, /move or remove/),
   conflict("project move api", /^Project api is already here/, /nothing to do/),
-  conflict("init", /configured\/perdure\.toml exists already; it was not changed\.$/, /edit/, { cwd: "configured" }),
-  conflict("backup ../taken.db", /taken\.db exists already; a backup never overwrites\.$/, /another file/),
-  conflict("backup .", /exists already/, /another file/),
+  conflict("init", /configured\/perdure\.toml already exists; it was not changed\.$/, /edit/, { cwd: "configured" }),
+  conflict("backup ../taken.db", /taken\.db already exists; a backup never overwrites\.$/, /another file/),
+  conflict("backup .", /already exists/, /another file/),
   row("backup nowhere/x.db", 7, "unavailable", /^The backup to .*nowhere\/x\.db failed/, /folder/),
 ];
 
@@ -22,7 +22,7 @@ const inConfig = (cwd: string, message: RegExp, hint: RegExp): BadInput[] =>
 export const environmentRows: BadInput[] = [
   ...inConfig("syntax", /^perdure\.toml:2: .*\.$/, /edit perdure\.toml/),
   ...inConfig("unknown-key", /^perdure\.toml:5: unknown key "defaults\.restrt"\.$/, /did you mean restart\?/),
-  usage("whoami", /^perdure\.toml:2: unknown key "constructor"\.$/, /known here/, { cwd: "strange-key" }),
+  usage("whoami", /^perdure\.toml:2: unknown key "constructor"\.$/, /known keys/, { cwd: "strange-key" }),
   usage("whoami", /^perdure\.toml:2: "two words" is not a name/, /try two-words/, { cwd: "bad-name" }),
   usage(
     "project",

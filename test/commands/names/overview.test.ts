@@ -30,7 +30,7 @@ test("bare perdure shows the saved session, the workers, the operator's mail and
   await home.perdure(["run", "coder", "--vendor", "scripted"]);
   await home.until("coder", ({ state }) => state === "stopped");
   expect(await home.json<Overview>([])).toMatchObject({ needs: [], saved: null, next: "perdure run coder" });
-  await home.perdure(["save", "friday"]);
+  await home.perdure(["save", "friday", "--follow"]);
   await home.perdure(["send", "operator", "look at this"]);
   const seen = await home.json<Overview>([]);
   expect(seen).toMatchObject({ saved: "friday", unread: 1, next: "perdure inbox" });

@@ -58,7 +58,7 @@ test("a stored command whose folder or program is gone costs no generation, and 
   rmSync(inside, { recursive: true });
   expect(await home.perdure(["run", "coder"])).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining("does not exist any more") as string,
+    stderr: expect.stringContaining("no longer exists") as string,
   });
 
   const script = join(home.project, "script");

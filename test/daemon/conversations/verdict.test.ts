@@ -30,7 +30,7 @@ function headless(persona: InstalledPersona, prompt: string, options: object = {
 
 /** The lines on stderr that are the wrapper's last words. */
 function verdictLines({ stderr }: Finished): string[] {
-  return stderr.split("\n").filter((line) => line.includes("was to be in"));
+  return stderr.split("\n").filter((line) => line.includes("should have been in"));
 }
 
 /** Tells whether the wrapper of the only run went to wait for the daemon. */
@@ -48,7 +48,9 @@ describe.each(VENDORS)("A2: a headless %s", (vendor) => {
     const [line = "", another] = verdictLines(ended);
     const { session } = await persona.show("w");
     expect(another).toBeUndefined();
-    expect(line).toContain(`api/w was to be in ${vendor} conversation ${session?.id}, and was not: ended well and`);
+    expect(line).toContain(
+      `api/w should have been in ${vendor} conversation ${session?.id}, but was not: ended well and`,
+    );
     expect(line).toContain("→ perdure history w");
     const { runs } = await persona.history("w");
     expect(runs[0]).toMatchObject({ exit: 0, reason: "exited", sessions: [{ proved: false }] });

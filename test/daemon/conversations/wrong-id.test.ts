@@ -55,7 +55,7 @@ describe.each(VENDORS)("%s in a wrong conversation", (vendor) => {
 
     const stopped = await persona.home.perdure(["run", "coder"], misled(persona, "/sleep 60000"));
     expect(stopped.code).not.toBe(0);
-    expect(stopped.stderr).toContain(`${vendor} conversation ${session?.id}, and was not: `);
+    expect(stopped.stderr).toContain(`${vendor} conversation ${session?.id}, but was not: `);
     const worker = await persona.until("coder", "to be stopped", ({ run }) => run === null);
     expect(worker.session).toMatchObject({ id: session?.id, proved: false });
     expect(worker.lastRun?.displacedBy).toContain("another conversation");

@@ -132,7 +132,7 @@ it("up leaves running workers alone when the fleet file changed, and says who st
   const again = "perdure stop a && perdure up a";
   for (let twice = 0; twice < 2; twice += 1) {
     expect(await told()).toMatchObject({
-      a: { outcome: "running", reason: "with what perdure.toml said before", hint: again },
+      a: { outcome: "running", reason: "as perdure.toml described it before", hint: again },
       b: { outcome: "running", hint: "perdure stop b && perdure up b" },
     });
   }

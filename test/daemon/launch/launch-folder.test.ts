@@ -91,7 +91,7 @@ describe("a worktree that was removed", () => {
     const id = await withoutTree(persona);
     const refused = await persona.home.perdure(["run", "coder"]);
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain("does not exist any more");
+    expect(refused.stderr).toContain("no longer exists");
     const hint = /perdure (adopt coder --vendor claude --conversation \S+ --cwd )DIR/.exec(refused.stderr)?.[1] ?? "";
     await persona.home.perdure([...hint.trim().split(" "), persona.home.project]);
     const { banner } = await persona.resume("coder");

@@ -68,7 +68,7 @@ test("with the wrapper alone killed the name is still held, by whoever lives on"
   const { error } = await home.json<{ error: ErrorBody }>(["run", "coder", "--", "true"]);
 
   expect(error.code).toBe("held");
-  expect(error.message).toMatch(/its wrapper is gone; sleep lives on/);
+  expect(error.message).toMatch(/its wrapper is gone; sleep still runs/);
   const [survivor] = home.processesOf(worker.run?.id ?? "");
   expect(error.details).toMatchObject({ run: worker.run?.id, pid: survivor?.pid });
   const { attention } = await home.until("coder", () => true);
@@ -82,7 +82,7 @@ test("a program that ignores HUP and a double-forked one keep the name after the
 
   const { code, stderr } = await home.perdure(["run", "coder", "--", "true"]);
 
-  expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("lives on") as string });
+  expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("still runs") as string });
   expect(await home.json(["takeover", "coder"])).toMatchObject({ address: "api/coder" });
   expect(await home.perdure(["run", "coder", "--", "true"])).toMatchObject({ code: 0 });
 });

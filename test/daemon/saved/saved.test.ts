@@ -31,7 +31,7 @@ it("a saved session follows a /clear, another one takes over, and the files say 
   const first = (await persona.untilProved("coder")).session?.id ?? "";
   const other = (await persona.untilProved("planner")).session?.id ?? "";
 
-  expect(await persona.home.perdure(["save", "friday"])).toMatchObject({ code: 0 });
+  expect(await persona.home.perdure(["save", "friday", "--follow"])).toMatchObject({ code: 0 });
   const second = sessionIdIn(await coder.say("/clear"));
   await persona.until("coder", "to have rotated", ({ session }) => session?.id === second);
   const [friday] = await saved(persona);
@@ -54,7 +54,7 @@ it("a saved session follows a /clear, another one takes over, and the files say 
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
-  expect(await persona.home.perdure(["save", "saturday"])).toMatchObject({ code: 0 });
+  expect(await persona.home.perdure(["save", "saturday", "--follow"])).toMatchObject({ code: 0 });
   const third = sessionIdIn(await coder.say("/clear"));
   await persona.until("coder", "to have rotated", ({ session }) => session?.id === third);
   expect((await saved(persona)).map((each) => [each.name, each.active, sessionsIn(each).coder])).toEqual([
@@ -75,7 +75,7 @@ it("a renamed worker's file goes along, a retired one's goes away, and its entri
   const records = withRecords(persona, "records");
   await (await persona.begin("coder")).end();
   await (await persona.begin("planner")).end();
-  await persona.home.perdure(["save", "friday"]);
+  await persona.home.perdure(["save", "friday", "--follow"]);
   await persona.home.perdure(["rename", "coder", "builder"]);
   await eventually("the new name's file", () => existsSync(join(records, "builder.session.json")));
   expect(existsSync(join(records, "coder.session.json"))).toBe(false);
@@ -94,7 +94,7 @@ it.each(["../outside", "link/out", "/tmp", "nest"])(
     symlinkSync(persona.home.dir, join(persona.home.project, "nest", "sessions"));
     writeFileSync(join(persona.home.project, "perdure.toml"), `[records]\ndir = ${JSON.stringify(dir)}\n`);
     await (await persona.begin("coder")).end();
-    await persona.home.perdure(["save", "friday"]);
+    await persona.home.perdure(["save", "friday", "--follow"]);
     await persona.home.perdure(["daemon", "stop"]);
     for (const place of ["outside", "out", "api/link/out"])
       expect(existsSync(join(persona.home.dir, place, "coder.session.json"))).toBe(false);
@@ -104,9 +104,32 @@ it.each(["../outside", "link/out", "/tmp", "nest"])(
   },
 );
 
+it("a name is a snapshot unless it is to follow, and the command says which", async () => {
+  const persona = installPersona("scripted");
+  const coder = await persona.begin("coder");
+  await coder.say("one");
+  const first = (await persona.untilProved("coder")).session?.id ?? "";
+  const snapshot = await persona.home.perdure(["save", "monday"]);
+  expect(snapshot.stdout).toBe("monday: 1 worker, a snapshot of now\n");
+  expect(snapshot.stderr).toContain("perdure save monday --follow");
+  const followed = await persona.home.perdure(["save", "friday", "--follow"]);
+  expect(followed.stdout).toBe("friday: 1 worker, kept current\n");
+  const second = sessionIdIn(await coder.say("/clear"));
+  await persona.until("coder", "to have rotated", ({ session }) => session?.id === second);
+  // A snapshot leaves the one that is kept current as it is.
+  await persona.home.perdure(["save", "tuesday"]);
+  expect((await saved(persona)).map((each) => [each.name, each.active, sessionsIn(each).coder])).toEqual([
+    ["friday", true, second],
+    ["monday", false, first],
+    ["tuesday", false, second],
+  ]);
+  // Without a name the one that is kept current is meant.
+  expect((await persona.home.perdure(["save"])).stdout).toBe("friday: 1 worker, kept current\n");
+});
+
 it("nothing to save is said, and a bad name is refused", async () => {
   const persona = installPersona("scripted");
-  expect(await persona.home.perdure(["save", "friday"])).toMatchObject({ code: 3 });
+  expect(await persona.home.perdure(["save", "friday", "--follow"])).toMatchObject({ code: 3 });
   await (await persona.begin("coder")).end();
   expect(await persona.home.perdure(["save"])).toMatchObject({ code: 2 });
   expect(await persona.home.perdure(["save", "../x"])).toMatchObject({ code: 2 });

@@ -100,7 +100,7 @@ test("a takeover that a killed daemon left half done is finished by the next one
   await expect.poll(() => home.json(["history", "coder"])).toMatchObject({ runs: [{ reason: "displaced" }] });
 }, 30_000);
 
-test("stop is graceful: workers live on, streams end, socket and daemon.json are gone", async () => {
+test("stop is graceful: workers keep running, streams end, socket and daemon.json are gone", async () => {
   const home = newHome();
   const { worker } = await home.start("coder", ["sleep", "600"]);
   const stream = home.spawn(["events", "-f", "--json"]);

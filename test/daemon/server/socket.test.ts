@@ -19,7 +19,7 @@ const place = (): object => ({ identity: home.project, root: home.project, base:
 
 test.each([
   [0, "upgrade this perdure"],
-  [99, "restart the daemon: perdure daemon stop (workers live on)"],
+  [99, "restart the daemon: perdure daemon stop (workers keep running)"],
 ])("a client of protocol %i gets one clear line and is let go", async (protocol, hint) => {
   const client = await RawClient.open(socket);
   client.send({ protocol, version: "0.0.1", token: null });

@@ -65,7 +65,7 @@ const WRONG: [what: string, text: string, line: number, message: RegExp, hint: R
   ["an unknown key in an inline table", '\n[workers]\na = { vendr = "x" }\n', 3, /"workers\.a\.vendr"/, /vendor/],
   ["an unknown dotted key", '\ncontext.dri = ".ai"\n', 2, /"context\.dri"/, /dir/],
   ["an unknown table", "\n[polciy]\n", 2, /"polciy"/, /policy/],
-  ["a key of every object", "toString = 1\n", 1, /unknown key "toString"/, /known here/],
+  ["a key of every object", "toString = 1\n", 1, /unknown key "toString"/, /known keys/],
   ["a bad worker name", '\n[workers."two words"]\n', 2, /is not a name/, /try two-words/],
   ["a reserved name", '\nname = "all"\n', 2, /reserved/, /try all-1/],
   ["a name that is a number", "name = 7\n", 1, /name must be a name in quotes, not 7/, /edit/],

@@ -27,7 +27,11 @@ test("attach inside our own server only switches the client, and nests nothing",
 test("attach inside the user's own tmux warns of the nesting, with the ways around it", () => {
   const plan = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0" });
   expect(plan.unset).toEqual(["TMUX", "TMUX_PANE"]);
-  expect(plan.notice).toMatch(/prefix twice.*--popup.*--window/s);
+  expect(plan.notice).toMatch(
+    /Ctrl-b Ctrl-b d comes back here, and Ctrl-b d would detach your own.*--popup.*--window/s,
+  );
+  const other = attachPlan({ ...AT, insideTmux: "/tmp/tmux-0/default,123,0", outerPrefix: "C-a" });
+  expect(other.notice).toMatch(/\nCtrl-b d comes back here\.\n/);
   expect(attachPlan(AT).notice).toBeNull();
 });
 

@@ -113,8 +113,8 @@ const TRANSCRIPTS = {
 };
 
 test.each([
-  [["--session-id", "taken"], 1, "taken exists already"],
-  [["--session-id", "empty"], 1, "empty exists already"],
+  [["--session-id", "taken"], 1, "taken already exists"],
+  [["--session-id", "empty"], 1, "empty already exists"],
   [["--session-id", "../up"], 1, "cannot be a session's id"],
   [["--resume", "unknown"], 1, "no session unknown"],
   [["--resume", "empty"], 1, "its file is empty"],

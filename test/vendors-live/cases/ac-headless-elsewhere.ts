@@ -56,5 +56,5 @@ function run(setup: LiveSetup, text: string): Promise<Finished> {
 }
 
 function linesOf({ stderr }: Finished): string[] {
-  return stderr.split("\n").filter((line) => line.includes("was to be in"));
+  return stderr.split("\n").filter((line) => line.includes("should have been in"));
 }

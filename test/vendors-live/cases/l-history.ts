@@ -100,6 +100,6 @@ function byText(a: string, b: string): number {
 async function expectText(setup: LiveSetup, worker: Worker, second: string): Promise<void> {
   const { stdout } = await setup.perdure(["history", worker.name, "--long"]);
   assert.ok(stdout.includes(second), stdout);
-  assert.match(stdout, /resumed …\S+ \(proved: .+\)/);
-  assert.doesNotMatch(stdout, /not proved yet|WRONG/);
+  assert.match(stdout, /resumed …\S+ \(verified: .+\)/);
+  assert.doesNotMatch(stdout, /not verified yet|WRONG/);
 }
