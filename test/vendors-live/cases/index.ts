@@ -59,6 +59,7 @@ import { conversationName } from "./bm-conversation-name.ts";
 import { secondProcess } from "./an-second-process.ts";
 import { unwritable } from "./ao-unwritable.ts";
 import { rewound } from "./ap-rewound.ts";
+import { firstFleet } from "./ca-first-fleet.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -122,4 +123,5 @@ export const CASES: readonly Case[] = [
   secondProcess,
   unwritable,
   rewound,
+  firstFleet,
 ];
