@@ -70,8 +70,9 @@ async function fleetPicture(home: Home, pane: Pane, tmux: Tmux): Promise<void> {
   await home.until("docs", seldom);
   await states(["reviewer", "blocked"]);
   await pane.line("clear; perdure");
-  await pane.shows(/→ perdure/);
-  const lines = await captured(pane, tmux);
+  await pane.shows(/Needs you[^]*q quit/);
+  const lines = (await captured(pane, tmux)).filter((line, at, all) => line !== "" || all[at - 1] !== "");
+  await pane.keys("q");
   save("ls.svg", "perdure: seven agents, their states, and who needs you", [`${PROMPT} perdure`, ...lines]);
 }
 

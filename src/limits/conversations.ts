@@ -86,3 +86,6 @@ export const SAVED_PER_PROJECT_MAX = 1_000;
 
 /** Days before a vendor's own clean-up at which `doctor` warns about it. */
 export const SWEEP_WARNING_DAYS = 7;
+
+/** Characters of what was said last that are kept, and searched for secrets before the beginning is shown: what is shown ends well before. */
+export const SAID_CHARS_MAX = 1_000;

@@ -29,3 +29,22 @@ export const HELP_COLUMNS = 80;
 
 /** Bytes of its own command line that a verb looks at: the kernel takes no longer one under its usual limits. */
 export const ARGUMENTS_BYTES_MAX = 4 * MIB;
+/** Columns of a table that are left for what a worker is doing, before other columns are left out for it. */
+export const DOING_COLUMNS_MIN = 24;
+
+/** Columns of a branch or a folder in a table: the longest that people give them, and not their whole path. */
+export const PLACE_COLUMNS_MAX = 28;
+
+/** Columns of a terminal below which a state is shown by its sign alone. */
+export const STATE_COLUMNS_MIN = 44;
+export const SIGN_COLUMNS_MIN = 10;
+
+/** Rows of a terminal below which a list has no heading and no empty lines. */
+export const ROOMY_ROWS_MIN = 10;
+
+/** Lines of a worker's terminal that the list of workers shows when it is asked for them: more than most terminals have. */
+export const PEEK_LINES = 200;
+
+/** How often `adopt --live` looks whether a process has ended, and after how long it asks the daemon again all the same. */
+export const PROCESS_END_POLL_MS = 250;
+export const ADOPT_RETRY_MS = 10 * SECOND_MS;

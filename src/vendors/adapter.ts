@@ -226,6 +226,8 @@ export interface WrittenTurn {
   outward: Outward;
   /** The time by the wall clock at which it was written. */
   atMs: number;
+  /** The agent's last words in it, where the line tells them. */
+  said?: string | undefined;
 }
 
 /** The purpose of the arguments of one start. */

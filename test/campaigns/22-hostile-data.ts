@@ -10,6 +10,8 @@ export interface Listing {
   args: string[];
   cwd: string;
   shows: boolean | "as talk";
+  /** With --json it is a stream that ends only when somebody ends it. */
+  endless?: true;
 }
 
 /** Hostile data in every place that takes some; returns all the verbs that print data. */
@@ -72,6 +74,7 @@ function listings(
   return [
     here(true),
     here(false, "ls", "--all"),
+    { ...here(true, "ls", "--watch"), endless: true },
     here(true, "show", "coder"),
     here(true, "show", "talker"),
     here(false, "history", "coder"),

@@ -114,7 +114,7 @@ async function type(shell: Pane, { line, answer, keys, folder }: PageCommand): P
     await shell.line(answer);
   }
   if (keys !== null) {
-    await shell.shows(/history: \d+ turns|^> ?$/m);
+    await shell.shows(/history: \d+ turns|^> ?$|q quit|q none/m);
     await shell.keys(...keys);
   }
   return codeAfter(shell, asked);

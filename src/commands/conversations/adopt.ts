@@ -1,26 +1,22 @@
-import { existsSync } from "node:fs";
-import { resolve, sep } from "node:path";
-import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { recordedEnvironment } from "../../launch/environment.ts";
-import { realPath } from "../../state/paths.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
-import { printable } from "../shared/output.ts";
-import { callDaemon, listFromDaemon } from "../shared/call.ts";
+import { adoptFound, conversationsFor, isInside } from "../shared/adoption.ts";
+import { callDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { findProjectHere, projectRefHere, targetOf, startCommandHere } from "../shared/here.ts";
+import { findProjectHere, targetOf, startCommandHere } from "../shared/here.ts";
+import { hasKeys, printable, type Output } from "../shared/output.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
-import { isFolder } from "../../state/files.ts";
 
 export const adopt: Command = {
   summary: "give an existing conversation to a worker; alone, list them",
   usage: "[NAME] [options]",
   details: [
-    "Alone it lists the conversations of every installed vendor that began in this project. With NAME and --conversation",
-    "it binds the worker to one of them, which `perdure run NAME`, or `perdure up`, then resumes: one that you began by",
+    "Alone it lists the conversations of every installed vendor that began in this project; at a terminal you pick from them,",
+    "several at once, and give each a name. With NAME and --conversation it binds the worker to one of them,",
+    "which `perdure run NAME`, or `perdure up`, then resumes: one that you began by",
     "hand, or what is left of the worker's own after a loss. The worker's earlier conversation stays in its history. The",
     "vendor's config dir is that of the environment.",
     "",
@@ -37,6 +33,7 @@ export const adopt: Command = {
       completes: VENDOR_PROGRAMS.map(({ vendor }) => vendor),
     },
     cwd: { value: "DIR", about: "the folder it began in, if it is not listed", completes: "folder" },
+    live: { about: "wait until the process that has the conversation open ends" },
     kept: { about: "go back to perdure's copy of the worker's own conversation" },
     all: { short: "a", about: "alone: list conversations that began anywhere" },
   },
@@ -51,26 +48,14 @@ export const adopt: Command = {
   },
 };
 
+/** Lists what can be adopted; at a terminal a person picks from it, several at once. */
 async function list({ values, out }: Invocation): Promise<void> {
   const found = findProjectHere();
-  const everywhere = await listConversations(found, values);
+  const everywhere = await conversationsFor(found, vendorOf(values));
   const here = values.all === true ? everywhere : everywhere.filter(({ cwd }) => isInside(found, cwd));
-  out.result({ conversations: here }, () => {
-    const rows = here.map((each): (string | Cell)[] => [
-      { text: each.id, paint: out.paint.bold },
-      each.vendor,
-      `${age(each.at)} ago`,
-      each.cwd ?? "-",
-      {
-        text: each.worker ?? (each.openIn === null ? "free" : `open in pid ${each.openIn}`),
-        paint: usePaint(each, out.paint),
-      },
-      { text: each.words ?? "", paint: out.paint.dim },
-    ]);
-    return rows.length === 0
-      ? ""
-      : table(["CONVERSATION", "VENDOR", "LAST USED", "FOLDER", "USE", "LAST WORDS"], rows, out.paint.dim);
-  });
+  const free = here.filter(({ worker }) => worker === null);
+  if (hasKeys(out) && free.length > 0) return pickAndAdopt(found, free, values, out);
+  out.result({ conversations: here }, () => tableOf(here, out));
   const elsewhere = everywhere.length - here.length;
   const where = values.all === true ? "was found" : "began in this project";
   if (here.length === 0) out.note(`No conversation of an installed vendor ${where}.`);
@@ -78,30 +63,44 @@ async function list({ values, out }: Invocation): Promise<void> {
   if (here.length > 0) out.note("→ perdure adopt NAME --conversation ID");
 }
 
+function tableOf(conversations: readonly FoundRecord[], { paint }: Output): string {
+  const rows = conversations.map((each): (string | Cell)[] => [
+    { text: each.id, paint: paint.bold },
+    each.vendor,
+    `${age(each.at)} ago`,
+    each.cwd ?? "-",
+    {
+      text: each.worker ?? (each.openIn === null ? "free" : `open in pid ${each.openIn}`),
+      paint: usePaint(each, paint),
+    },
+    { text: each.words ?? "", paint: paint.dim },
+  ]);
+  if (rows.length === 0) return "";
+  return table(["CONVERSATION", "VENDOR", "LAST USED", "FOLDER", "USE", "LAST WORDS"], rows, paint.dim);
+}
+
 function usePaint({ worker, openIn }: FoundRecord, paint: Invocation["out"]["paint"]): (text: string) => string {
   if (worker !== null) return paint.dim;
   return openIn === null ? paint.green : paint.yellow;
 }
 
-async function listConversations(found: FoundProject, values: Invocation["values"]): Promise<FoundRecord[]> {
-  const vendor = typeof values.vendor === "string" ? values.vendor : null;
-  const { items } = await listFromDaemon("findConversations", {
-    vendor,
-    cwd: process.cwd(),
-    environment: environmentOf(found),
-  });
-  return items;
-}
-
-function environmentOf(found: FoundProject): Record<string, string> {
-  return recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
-}
-
-/** Says whether a folder lies in the project's root or in the working tree of the current folder. */
-function isInside(found: FoundProject, cwd: string | null): boolean {
-  if (cwd === null) return false;
-  const real = realPath(cwd);
-  return [found.root, found.here].some((folder) => real === folder || real.startsWith(`${folder}${sep}`));
+/** Asks for the name of each conversation that is picked. One that is open is waited for last, with --live. */
+async function pickAndAdopt(
+  found: FoundProject,
+  free: readonly FoundRecord[],
+  values: Invocation["values"],
+  out: Output,
+): Promise<void> {
+  const { pickConversations } = await import("../shared/pick-conversations.ts");
+  const picked = await pickConversations(found, free, out);
+  if (picked.length === 0) return out.note("Nothing was adopted.");
+  const live = values.live === true;
+  const ordered = picked.toSorted((a, b) => Number(a.openIn !== null) - Number(b.openIn !== null));
+  for (const { name, id, vendor, cwd } of ordered) {
+    const adopted = await adoptFound(found, { name, vendor, session: id, cwd, live }, out);
+    out.note(`${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
+  }
+  out.note(picked.map(({ name }) => `→ ${startCommandHere(found, name)}`).join("\n"));
 }
 
 async function bind(name: string, { values, out }: Invocation): Promise<void> {
@@ -111,16 +110,16 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
       hint: `perdure adopt lists them; then: perdure adopt ${name} --conversation ID`,
     });
   }
-  const { vendor, session, cwd: launchCwd } = await resolveConversation(found, values.conversation, values);
-  const defaultCwd = launchCwd !== null && existsSync(launchCwd) ? launchCwd : ".";
-  const cwd = resolve(typeof values.cwd === "string" ? values.cwd : defaultCwd);
-  if (!isFolder(cwd)) {
-    throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is the folder it began in" });
-  }
-  const target = targetOf(name, projectRefHere(found));
-  const adopted = await callDaemon("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
+  const resolved = await resolveConversation(found, values.conversation, values);
+  const cwd = typeof values.cwd === "string" ? values.cwd : resolved.cwd;
+  const live = values.live === true;
+  const adopted = await adoptFound(found, { ...resolved, name, cwd, live, mustExist: values.cwd !== undefined }, out);
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
   out.note(`→ ${startCommandHere(found, name)}`);
+}
+
+function vendorOf(values: Invocation["values"]): string | null {
+  return typeof values.vendor === "string" ? values.vendor : null;
 }
 
 interface ConversationRef {
@@ -138,7 +137,7 @@ async function resolveConversation(
   const piece = idPart.replace(/^…/, "");
   if (piece === "")
     throw new PerdureError("usage", "adopt: --conversation is empty.", { hint: "perdure adopt lists them" });
-  const matches = (await listConversations(found, values)).filter(
+  const matches = (await conversationsFor(found, vendorOf(values))).filter(
     ({ id }) => id.startsWith(piece) || id.endsWith(piece),
   );
   const exact = matches.filter(({ id }) => id === piece);

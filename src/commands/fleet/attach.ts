@@ -2,31 +2,38 @@ import { spawnSync } from "node:child_process";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { attachPlan } from "../../runtime/tmux/attach.ts";
-import { callDaemon } from "../shared/call.ts";
-import type { Command } from "../shared/command.ts";
-import { targetOf } from "../shared/here.ts";
-import { isTerminal } from "../shared/output.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
+import { attentionItems } from "../shared/attention-list.ts";
+import { callDaemon, listFromDaemon } from "../shared/call.ts";
+import type { Command, Invocation } from "../shared/command.ts";
+import { projectOfRun, projectRefHere, targetOf } from "../shared/here.ts";
+import { hasKeys, isTerminal, type Output } from "../shared/output.ts";
+import { runHere } from "../shared/run-verb-child.ts";
+import { inOrderOfNames } from "../shared/worker-table.ts";
 
 export const attach: Command = {
   summary: "go to a worker's terminal",
-  usage: "NAME [--popup | --window]",
+  usage: "[NAME] [--popup | --window]",
   details: [
+    "Without a NAME it goes to the worker that needs you, or to the only one; where there are several, you pick.",
     "Ctrl-b d leaves the terminal again; the worker keeps running. The other workers of the project are the other windows.",
     "Inside a tmux of your own the terminal is nested, and the first Ctrl-b goes to the outer one: Ctrl-b Ctrl-b d leaves.",
   ].join("\n"),
-  examples: ["perdure attach coder", "perdure attach coder --popup"],
+  examples: ["perdure attach", "perdure attach coder", "perdure attach coder --popup"],
   options: {
     popup: { about: "inside a tmux of your own: show it in a popup there" },
     window: { about: "inside a tmux of your own: show it in a window of its own there" },
   },
   completes: ["worker"],
-  words: [1, 1],
+  words: [0, 1],
 
   async run({ words, values, out }) {
-    const pane = await callDaemon("findPane", { target: targetOf(words[0] ?? "") });
+    const name = words[0] ?? (await chooseWorker());
+    if (name === null) return pickAndAttach(values, out);
+    const pane = await callDaemon("findPane", { target: targetOf(name) });
     if (out.json) return out.result(pane, () => "");
     if (!isTerminal(0)) {
-      throw new PerdureError("usage", "attach needs a terminal.", { hint: `perdure logs ${words[0]}` });
+      throw new PerdureError("usage", "attach needs a terminal.", { hint: `perdure logs ${name}` });
     }
     const { tmux: file, socket, session, pane: id, address } = pane;
     const where = values.popup === true ? "popup" : values.window === true ? "window" : "here";
@@ -42,6 +49,45 @@ export const attach: Command = {
     process.execve(file, plan.argv, Object.fromEntries(env));
   },
 };
+
+/** Returns whom to go to: who needs somebody, else the only one; null where a person has to say. */
+async function chooseWorker(): Promise<string | null> {
+  const workers = await workersInPanes();
+  const [first, another] = workers;
+  if (first === undefined) {
+    throw new PerdureError("not-found", "No worker is up.", {
+      hint: "perdure up; or a new one: perdure up NAME -- COMMAND",
+    });
+  }
+  const needs = new Set(attentionItems(workers, true).map(({ name }) => name));
+  const needy = workers.find(({ address }) => needs.has(address));
+  return (needy ?? (another === undefined ? first : null))?.address ?? null;
+}
+
+/** Lets a person pick, and attaches in a program of its own: this one has read keys, and its input is no longer as it was found. */
+async function pickAndAttach(values: Invocation["values"], out: Output): Promise<number> {
+  const workers = await workersInPanes();
+  const names = workers.map(({ address }) => address);
+  if (!hasKeys(out))
+    throw new PerdureError("usage", "attach: NAME is missing.", { hint: `up are ${names.join(", ")}` });
+  const { pickOne } = await import("../shared/picker.ts");
+  const rows = workers.map((worker) => [worker.address, worker.state, worker.words ?? ""]);
+  const name = names[(await pickOne({ title: "Attach to", rows }, out)) ?? -1];
+  if (name === undefined) return 0;
+  const where = ["popup", "window"].filter((option) => values[option] === true).map((option) => `--${option}`);
+  return (await runHere(["attach", name, ...where], { errors: "shown" })).code;
+}
+
+/** Lists the workers that have a terminal to go to: those of this project, else of all. */
+async function workersInPanes(): Promise<WorkerSummary[]> {
+  const params = { here: projectRefHere(), project: projectOfRun() };
+  for (const all of [false, true]) {
+    const { items } = await listFromDaemon("ls", { ...params, all });
+    const inPanes = items.filter(({ mode, run }) => mode === "tmux" && run !== null);
+    if (inPanes.length > 0) return inOrderOfNames(inPanes);
+  }
+  return [];
+}
 
 /** Returns the prefix key of the surrounding tmux; null if that tmux does not answer. */
 function outerPrefixKey(tmux: string): string | null {

@@ -5,7 +5,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { shownHint } from "../../protocol/hint.ts";
 import type { DownItem } from "../../protocol/records/fleet.ts";
 import type { DeclaredWorker } from "../../project/fleet/names.ts";
-import { exitCodeOf } from "../../protocol/errors.ts";
+import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
 import { noteMoved } from "../shared/moved-note.ts";
 import type { Command } from "../shared/command.ts";
@@ -15,19 +15,23 @@ import { printable, type Output } from "../shared/output.ts";
 
 export const down: Command = {
   summary: "stop the fleet: every worker that was brought up here",
-  usage: "[WORKER…] [--kill-after SECONDS]",
+  usage: "[WORKER… | --all] [--kill-after SECONDS]",
   details: [
     "Each worker gets TERM, later KILL. Only processes that carry the worker's run are signalled. Names, conversations and",
     "mail stay: `perdure up` brings the workers back. The name of an entry with a `count` stands for all of its workers,",
     "as in `up`.",
   ].join("\n"),
-  examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30"],
-  options: { "kill-after": { value: "SECONDS", about: "how long to wait between TERM and KILL (5)" } },
+  examples: ["perdure down", "perdure down coder-1", "perdure down --kill-after 30", "perdure down --all"],
+  options: {
+    "kill-after": { value: "SECONDS", about: "how long to wait between TERM and KILL (5)" },
+    all: { short: "a", about: "the fleets of every project" },
+  },
   completes: ["worker"],
   words: [0, 500],
 
   async run({ words, values, out }) {
     const seconds = wholeNumber("--kill-after", values["kill-after"], { least: 0, most: 600 });
+    if (values.all === true) return bringEverythingDown(words, seconds, out);
     return bringDown(words, seconds, out);
   },
 };
@@ -45,8 +49,7 @@ export async function bringDown(names: readonly string[], seconds: number | null
       here,
       project,
       targets: names.length === 0 ? null : named.map((name) => targetOf(name, here)),
-      by: `operator ${userInfo().username}`,
-      killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
+      ...stopOptions(seconds),
     };
     const items: DownItem[] = [];
     const width = Math.max(0, ...(params.targets ?? workers).map(({ name }) => name.length));
@@ -60,6 +63,44 @@ export async function bringDown(names: readonly string[], seconds: number | null
   } finally {
     client.close();
   }
+}
+
+/** Stops every worker that was brought up, in all projects. */
+async function bringEverythingDown(names: readonly string[], seconds: number | null, out: Output): Promise<number> {
+  if (names.length > 0) {
+    throw new PerdureError("usage", "down: --all takes no names.", { hint: "perdure down --all" });
+  }
+  const here = projectRefHere();
+  const client = await connectToDaemon();
+  try {
+    const { items: workers } = await client.collect("ls", { here, project: null, all: true });
+    const width = Math.max(0, ...workers.map(({ address }) => address.length));
+    const items: DownItem[] = [];
+    const show = (item: DownItem): void => {
+      items.push(item);
+      out.note(`  ${out.paint.bold(item.address.padEnd(width))}  ${line(item, out)}`);
+    };
+    const results = [];
+    for (const project of new Set(workers.map((worker) => worker.project))) {
+      results.push(await client.stream("down", { here, project, targets: null, ...stopOptions(seconds) }, show));
+    }
+    const [stopped, failed] = [sum(results.map((each) => each.stopped)), sum(results.map((each) => each.failed))];
+    out.result({ workers: items, stopped, failed, count: items.length }, () => summary(items));
+    return failed > 0 ? exitCodeOf("timed-out") : 0;
+  } finally {
+    client.close();
+  }
+}
+
+function stopOptions(seconds: number | null): Pick<CallParams<"down">, "by" | "killAfterMs"> {
+  return {
+    by: `operator ${userInfo().username}`,
+    killAfterMs: seconds === null ? TAKEOVER_TERM_WAIT_MS : seconds * 1000,
+  };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** Takes the name of an entry of the fleet file for the workers that it made, as `up` does. */

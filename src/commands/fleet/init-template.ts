@@ -1,7 +1,20 @@
-/** Writes a perdure.toml that can be used as it is, with the other settings commented out: every `# key = …` and `# [table]` is valid TOML. */
-export function fleetTemplate(project: string, vendors: readonly string[]): string {
+import { entryLines } from "../../project/fleet/add-entry.ts";
+
+/**
+ * Writes a perdure.toml that can be used as it is, with the other settings commented out: every `# key = …` and `# [table]` is valid
+ * TOML. `adopted` are workers of conversations that are there already; `planner` and `coder` are left out if there are only those.
+ */
+export function fleetTemplate(
+  project: string,
+  vendors: readonly string[],
+  adopted: readonly { name: string; vendor: string }[] = [],
+): string {
   // The built-in agent is always installed, so the file can be used as it is.
-  const [first = "scripted", second = first, third = second] = vendors;
+  const [first = adopted[0]?.vendor ?? "scripted", second = first, third = second] = vendors;
+  const tables = [
+    ...(vendors.length > 0 || adopted.length === 0 ? [newWorkers(second)] : []),
+    ...adopted.map(({ name, vendor }) => `${entryLines(name, { vendor }).join("\n")}\n`),
+  ];
   return `# perdure.toml: the names of this project, and the fleet that \`perdure up\` starts. Everything is optional.
 # Commented lines are examples: remove the # to use them.
 project = ${JSON.stringify(project)}
@@ -13,19 +26,7 @@ vendor = ${JSON.stringify(first)}${" ".repeat(Math.max(1, 21 - first.length))}# 
 restart = "on-failure"          # never, on-failure or always
 # env = { LOG = "info" }          # never printed, but this file is in git: keep secrets in your own environment
 
-[workers.planner]
-# args = ["--model", "NAME"]      # more arguments for its program, at every start
-# prompt = "prompts/planner.md"   # the first turn of a new conversation; {{name}} {{project}} {{peers}} {{root}}
-# cwd = "docs"                    # a folder of the project
-
-[workers.coder]
-vendor = ${JSON.stringify(second)}
-# count = 2                       # coder-1 and coder-2
-# worktree = true                 # a git worktree and branch of its own for each, beside the project
-# copy = [".env"]                 # files that git ignores and a new worktree needs
-# group = "pair"                  # side by side in one tmux window; perdure send --group pair "…"
-# env = { LOG = "debug" }
-
+${tables.join("\n")}
 # [workers.reviewer]
 # vendor = ${JSON.stringify(third)}
 # restart = "never"
@@ -54,6 +55,23 @@ vendor = ${JSON.stringify(second)}
 # [policy]
 # agents_may = ["send", "ask", "reply", "inbox"]
 # environment = ["AWS_PROFILE"]   # variables recorded for later starts, besides the usual ones
+`;
+}
+
+/** Writes the two workers of a new fleet. */
+function newWorkers(second: string): string {
+  return `[workers.planner]
+# args = ["--model", "NAME"]      # more arguments for its program, at every start
+# prompt = "prompts/planner.md"   # the first turn of a new conversation; {{name}} {{project}} {{peers}} {{root}}
+# cwd = "docs"                    # a folder of the project
+
+[workers.coder]
+vendor = ${JSON.stringify(second)}
+# count = 2                       # coder-1 and coder-2
+# worktree = true                 # a git worktree and branch of its own for each, beside the project
+# copy = [".env"]                 # files that git ignores and a new worktree needs
+# group = "pair"                  # side by side in one tmux window; perdure send --group pair "…"
+# env = { LOG = "debug" }
 `;
 }
 

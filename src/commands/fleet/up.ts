@@ -1,33 +1,42 @@
-import { checkCwd } from "../../project/fleet/cwd.ts";
-import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
-import { makeWorktree } from "../../project/worktree/make.ts";
-import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
-import { hinted, shownHint } from "../../protocol/hint.ts";
-import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
-import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import type { FoundProject } from "../../project/find.ts";
+import type { Fleet } from "../../project/fleet/read.ts";
+import type { CallParams, ProjectRef } from "../../protocol/calls/index.ts";
+import type { UpResult } from "../../protocol/records/fleet.ts";
+import { exitCodeOf, PerdureError } from "../../protocol/errors.ts";
 import { nameKey } from "../../protocol/names.ts";
-import { daemonClient, listFromDaemon } from "../shared/call.ts";
+import { listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { selectWorkers, toFleetEntry, requireFleet, trustedContent } from "../shared/fleet-entries.ts";
+import { selectWorkers, requireFleet } from "../shared/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { shortId } from "../shared/table.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
+import { adapterNames } from "../../vendors/index.ts";
+import { bringUpWorkers } from "./bring-up.ts";
 
 export const up: Command = {
   summary: "start the fleet of perdure.toml in tmux, or what is missing of it",
-  usage: "[WORKER…] [options]",
+  usage: "[WORKER…] [options] | NAME [--vendor V] [-- COMMAND…]",
   details: [
     "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
     "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`. It",
     "needs tmux.",
     "",
+    "With a COMMAND, or a vendor, it adds the worker NAME to the end of perdure.toml, which is made where there is none, and",
+    "starts it. The file has to be trusted as it is. Where it cannot be changed, the lines are printed.",
+    "",
     "A saved session is one name for the conversations of all workers (perdure save). With --session a new name takes over",
     "the present conversations, unless they belong to another saved session; then it begins with new ones. With --resume",
     "either every worker comes back to its conversation, or none is started and the reasons are listed.",
   ].join("\n"),
-  examples: ["perdure up", "perdure up coder", "perdure up --session friday", "perdure up --resume friday"],
+  examples: [
+    "perdure up",
+    "perdure up coder",
+    "perdure up coder -- claude --model opus",
+    "perdure up --session friday",
+    "perdure up --resume friday",
+    "perdure up --all",
+  ],
   options: {
     session: { value: "S", about: "start in the saved session S, and keep it current", completes: "saved" },
     resume: { value: "S", about: "bring every worker back to its conversation in S", completes: "saved" },
@@ -38,38 +47,52 @@ export const up: Command = {
       completes: "worker",
     },
     fresh: { about: "begin new conversations everywhere; the old ones stay in `perdure history`" },
+    vendor: { value: "V", about: "add a worker of that vendor; its arguments follow `--`", completes: adapterNames() },
+    all: { short: "a", about: "start the fleets of every project whose perdure.toml is trusted" },
     yes: { short: "y", about: "agree to what perdure.toml runs, without being asked (perdure trust)" },
   },
   completes: ["worker"],
   words: [0, 500],
+  takesRest: true,
 
   // read the file → check trust → make worktrees → the daemon claims, plans and starts → print one line per worker
-  async run({ words, values, out }) {
+  async run({ words, values, rest, out }) {
+    if (values.all === true) return (await import("./up-all.ts")).upEverywhere(words, values, rest, out);
     const found = findProjectHere();
     const here = projectRefHere(found);
-    const fleet = await requireFleet(found);
+    const fleet = await fleetFor(found, { words, values, rest, out });
     const workers = selectWorkers(fleet, words);
     const options = savedSessionOptions(values, words, fleet);
     if (!options.fresh) await refuseMoved(here);
     await ensureTrust(fleet, here, values.yes === true, out);
-    const inPanes = workers.filter(({ mode }) => mode === "tmux");
-    if (inPanes.length === 0 && workers.length > 0) throw onlyTurns(workers, fleet);
-    for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
-      out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
-    }
-    const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
     // Listed before the start, while the machine is not yet busy starting agents.
     const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
-    const { items, result } = await bringUp(
-      { here, ...trustedContent(fleet), workers: entries, ...options },
-      refused,
-      out,
-    );
+    const { items, result } = await bringUpWorkers({ fleet, here, workers, ...options }, out);
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
     out.result({ workers: items, ...result }, () => summary(result, out));
     return result.refused > 0 ? exitCodeOf("refused") : 0;
   },
 };
+
+/** Reads the project's fleet; with a command, or a vendor for one, of a fleet that has one more worker. */
+async function fleetFor(found: FoundProject, { words, values, rest, out }: Invocation): Promise<Fleet> {
+  const vendor = typeof values.vendor === "string" ? values.vendor : null;
+  if (rest === null && vendor === null) return requireFleet(found);
+  const [name, another] = words;
+  const wanted = rest === null ? "--vendor" : "--";
+  if (name === undefined) throw usage(`${wanted} needs a NAME for the new worker.`, "perdure up coder -- claude");
+  if (another !== undefined)
+    throw usage(`${wanted} starts one worker, not ${words.length}.`, `perdure up ${name} -- …`);
+  if (["session", "resume", "allow-fresh"].some((option) => values[option] !== undefined)) {
+    throw usage(
+      `a saved session and a new worker cannot be combined.`,
+      `perdure up ${name} -- …, then perdure up --session S`,
+    );
+  }
+  if (values.fresh !== true) await refuseMoved(projectRefHere(found));
+  const { fleetWithWorker } = await import("./add-worker.ts");
+  return fleetWithWorker(found, { name, rest, vendor }, { yes: values.yes === true, out });
+}
 
 /** Refuses before the file is trusted anew: whoever has moved a repository wants its workers, not new ones. */
 async function refuseMoved(here: ProjectRef): Promise<void> {
@@ -102,88 +125,9 @@ function savedSessionOptions(values: Invocation["values"], words: readonly strin
   return { session, resume, allowFresh, fresh };
 }
 
-function onlyTurns(workers: readonly FleetWorker[], { file }: Fleet): PerdureError {
-  const names = workers.map(({ name }) => name).join(", ");
-  return new PerdureError("refused", `Nothing was started: mode = "turn" is not built yet (${names}).`, {
-    hint: `leave the mode out in ${file} to run ${workers.length === 1 ? "it" : "them"} in tmux`,
-  });
-}
-
 function usage(message: string, hint: string): PerdureError {
   return new PerdureError("usage", `up: ${message}`, { hint });
 }
-
-interface PreparedWorkers {
-  entries: FleetEntry[];
-  /** Workers that cannot be started, with the reason; the others are started. */
-  refused: UpItem[];
-}
-
-/** Prepares the worktree and folder of each worker; a problem of one worker refuses only that worker. */
-async function prepareWorkers(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<PreparedWorkers> {
-  const prepared: PreparedWorkers = { entries: [], refused: [] };
-  for (const worker of workers) {
-    try {
-      await prepareWorktree(fleet, worker, out);
-      checkCwd(fleet, worker);
-      prepared.entries.push(toFleetEntry(worker, fleet));
-    } catch (error) {
-      if (!isPerdureError(error)) throw error;
-      prepared.refused.push(refusedHere(worker, error));
-    }
-  }
-  return prepared;
-}
-
-async function prepareWorktree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
-  const made = worktree && (await makeWorktree(root, worktree));
-  if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
-}
-
-function refusedHere({ name }: FleetWorker, { message, next }: PerdureError): UpItem {
-  const noRun = { run: null, generation: 0, session: null };
-  return { address: name, name, outcome: "refused", ...noRun, reason: message, ...hinted(next) };
-}
-
-async function bringUp(
-  params: CallParams<"up">,
-  refused: readonly UpItem[],
-  out: Output,
-): Promise<{ items: UpItem[]; result: UpResult }> {
-  const items: UpItem[] = [];
-  const width = Math.max(0, ...[...params.workers, ...refused].map(({ name }) => name.length));
-  const show = (item: UpItem): void => {
-    items.push(item);
-    out.note(line(item, width, out));
-  };
-  // A saved session is entered as a whole or not at all.
-  const whole = params.session !== null || params.resume !== null;
-  const [first] = refused;
-  if (whole && first)
-    throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.next ?? first.hint });
-  refused.forEach(show);
-  const result = await (await daemonClient()).stream("up", params, show);
-  return { items, result: { ...result, refused: result.refused + refused.length } };
-}
-
-function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {
-  const head = out.paint.bold(name.padEnd(width));
-  const hint = shownHint(item);
-  const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
-  if (outcome === "refused") {
-    return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;
-  }
-  if (outcome === "running") {
-    const more = [reason, hint && `→ ${hint}`].filter((part) => part !== null).map((part) => ` ${printable(part)}`);
-    return `  ${head}  ${out.paint.dim(`· already running${more.join("")}`)}`;
-  }
-  const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
-  const restored = session?.restored ? ", restored from perdure's copy" : "";
-  const note = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
-  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;
-}
-
-const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
 
 /** Lists running workers that the file no longer declares; they are reported, never stopped unasked. */
 async function runningOutsideFile(fleet: Fleet, here: ProjectRef): Promise<string[]> {

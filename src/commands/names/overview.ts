@@ -2,8 +2,9 @@ import { connectToDaemon, type Client } from "../../client/connect.ts";
 import { UNREAD_COUNT_MAX } from "../../limits/index.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { readFleet, type FleetWorker } from "../../project/fleet/read.ts";
-import type { ProjectRef } from "../../protocol/calls/index.ts";
+import type { CallParams, ProjectRef } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import type { MovedProject, ProjectSummary } from "../../protocol/records/admin.ts";
 import { OPERATOR } from "../../protocol/records/mail.ts";
 import { nameKey } from "../../protocol/names.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
@@ -12,8 +13,9 @@ import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts
 import { attentionItems, attentionText, type AttentionItem } from "../shared/attention-list.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { suggestCommand } from "../shared/suggestion.ts";
-import { printable } from "../shared/output.ts";
+import { hasKeys, isTerminal, printable, type Output } from "../shared/output.ts";
 import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
+import type { BoardSurroundings } from "./board.ts";
 
 export const overview: Command = {
   summary: "show where you are and what needs you",
@@ -24,48 +26,97 @@ export const overview: Command = {
 
   async run({ out }) {
     const found = findProjectHere();
-    const here = projectRefHere(found);
+    const params = { here: projectRefHere(found), project: projectOfRun(), all: false };
     const client = await connectToDaemon();
     try {
-      const [project, { items: workers, result }] = await Promise.all([
-        client.call("showProject", { here }),
-        client.collect("ls", { here, project: projectOfRun(), all: false }),
-      ]);
-      const moved = result.moved ?? [];
-      const [saved, mail] = project.registered
-        ? await Promise.all([activeSavedSession(client, here), unreadOperatorMail(client, here)])
-        : [null, 0];
-      const fleet = readFleetHere(found);
-      const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
-      const needs = [
-        ...moved.map(movedAttention),
-        ...fleet.attention,
-        ...attentionItems(workers),
-        ...mailAttention(mail),
-      ];
-      const next = suggestCommand({
-        attention: needs,
-        workers,
-        down: down.map(({ name }) => name),
-        fleetSize: fleet.workers.length,
-      });
-      out.result({ project, saved, workers, needs, unread: mail, next: next.command }, () => {
-        const { paint, columns } = out;
-        const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
-        return [
-          `${paint.bold(project.slug)}  ${paint.dim(printable(withTilde(project.root)))}${session}`,
-          workerTable(inOrderOfNames(workers), paint, { columns }),
-          attentionText(needs, paint, columns),
-          `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
-        ]
-          .filter(Boolean)
-          .join("\n\n");
-      });
+      const { items: workers, result } = await client.collect("ls", params);
+      const view = await viewOf(client, found, workers, result.moved ?? []);
+      const everywhere = isTerminal(1) && !out.json && view.isEmpty ? await listEverywhere(client, params) : [];
+      if (hasKeys(out) && workers.length + everywhere.length > 0) {
+        const { openBoard } = await import("./board.ts");
+        const all = everywhere.length > 0;
+        const surroundings = async (now: Client, listed: readonly WorkerSummary[]): Promise<BoardSurroundings> =>
+          surroundingsOf(await viewOf(now, found, listed, []));
+        const own = { root: found.root, surroundings };
+        return await openBoard({ params: { ...params, all }, addresses: all, ...(all ? { root: null } : own) }, out);
+      }
+      const { project, saved, needs, unread, next } = view;
+      out.result({ project, saved, workers, needs, unread, next: next.command }, () =>
+        pageOf(view, everywhere.length > 0 ? everywhere : workers, everywhere.length > 0, out),
+      );
+      return 0;
     } finally {
       client.close();
     }
   },
 };
+
+/** Everything that is shown of a project beside its workers. */
+interface ProjectView {
+  project: ProjectSummary;
+  saved: string | null;
+  needs: AttentionItem[];
+  unread: number;
+  next: ReturnType<typeof suggestCommand>;
+  /** Nothing of perdure is here: no worker, no fleet file, no project. */
+  isEmpty: boolean;
+}
+
+async function viewOf(
+  client: Client,
+  found: FoundProject,
+  workers: readonly WorkerSummary[],
+  moved: readonly MovedProject[],
+): Promise<ProjectView> {
+  const here = projectRefHere(found);
+  const project = await client.call("showProject", { here });
+  const [saved, unread] = project.registered
+    ? await Promise.all([activeSavedSession(client, here), unreadOperatorMail(client, here)])
+    : [null, 0];
+  const fleet = readFleetHere(found);
+  const down = fleet.workers.filter(({ name, mode }) => mode === "tmux" && !isUp(name, workers));
+  const needs = [
+    ...moved.map(movedAttention),
+    ...fleet.attention,
+    ...attentionItems(workers),
+    ...mailAttention(unread),
+  ];
+  const next = suggestCommand({
+    attention: needs,
+    workers,
+    down: down.map(({ name }) => name),
+    fleetSize: fleet.workers.length,
+  });
+  const isEmpty = !project.registered && workers.length + fleet.workers.length + needs.length === 0;
+  return { project, saved, needs, unread, next, isEmpty };
+}
+
+async function listEverywhere(client: Client, params: CallParams<"ls">): Promise<WorkerSummary[]> {
+  return (await client.collect("ls", { ...params, all: true })).items;
+}
+
+function surroundingsOf({ project, saved, needs, next }: ProjectView): BoardSurroundings {
+  const session = saved === null ? "" : `  saved session ${saved}`;
+  const why = next.why === "" ? "" : `   ${next.why}`;
+  return { title: `${project.slug}  ${withTilde(project.root)}${session}`, needs, next: `${next.command}${why}` };
+}
+
+function pageOf(
+  { project, saved, needs, next }: ProjectView,
+  workers: readonly WorkerSummary[],
+  addresses: boolean,
+  { paint, columns }: Output,
+): string {
+  const session = saved === null ? "" : paint.dim(`  saved session ${paint.cyan(saved)}`);
+  return [
+    `${paint.bold(project.slug)}  ${paint.dim(printable(withTilde(project.root)))}${session}`,
+    workerTable(inOrderOfNames(workers), paint, { addresses, columns }),
+    attentionText(needs, paint, columns),
+    `${paint.dim("→")} ${paint.cyan(next.command)}${paint.dim(next.why && `   ${next.why}`)}`,
+  ]
+    .filter(Boolean)
+    .join("\n\n");
+}
 
 /** Abbreviates the home folder to `~`. */
 function withTilde(folder: string): string {

@@ -13,20 +13,28 @@ import { printable, type Output } from "./output.ts";
 export async function ensureTrust(fleet: Fleet, here: ProjectRef, yes: boolean, out: Output): Promise<void> {
   const { file } = fleet;
   const { trusted, before } = await callDaemon("checkTrust", { here, ...trustedContent(fleet) });
-  if (trusted) return;
+  if (trusted || saysNothing(fleet)) return;
   if (!yes) {
     const shown = before === null ? startPreview(fleet) : changeLines(before, fleet);
     const changed = before?.text === fleet.text ? `A prompt of ${file}` : file;
     const title =
-      before === null ? `${file} has never run here. It would start:` : `${changed} has changed since you trusted it:`;
+      before !== null
+        ? `${changed} has changed since you trusted it:`
+        : `${file} has never run here. It ${fleet.workers.length > 0 ? "would start" : "sets"}:`;
     out.note([title, ...shown.map((line) => `  ${line}`)].map(printable).join("\n"));
     if (!(await confirmOnTerminal("Run it? [y/N] "))) throw notTrusted(file, before !== null);
   }
   await callDaemon("trust", { here, ...trustedContent(fleet) });
 }
 
-/** Lists the commands that would run, and the first prompts. */
+/** Tells whether there is nothing in the file that anybody could agree to: it is absent, or has comments only. */
+function saysNothing({ text, workers }: Fleet): boolean {
+  return workers.length === 0 && fleetChanges(null, text).length === 0;
+}
+
+/** Lists the commands that would run, and the first prompts; of a file that starts nothing yet, what it sets for those to come. */
 function startPreview(fleet: Fleet): string[] {
+  if (fleet.workers.length === 0) return fleetChanges(null, fleet.text).map(({ text }) => text);
   const prompted = fleet.workers.filter(({ prompt }) => prompt !== null);
   return [...commandSummary(fleet), ...prompted.flatMap(promptLines)];
 }

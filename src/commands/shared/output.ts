@@ -51,6 +51,12 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule("node:tty").isatty(fd);
 }
 
+/** Says whether a person at a terminal can be shown a screen that reads keys; an agent's terminal has nobody who presses any. */
+export function hasKeys({ json }: Pick<Output, "json">): boolean {
+  const { TERM, PERDURE_RUN: run } = process.env;
+  return !json && !run && TERM !== undefined && TERM !== "dumb" && isTerminal(0) && isTerminal(1);
+}
+
 /** Says whether to colour output into a pipe as well, for a program that shows it to a person. */
 function isColourForced({ FORCE_COLOR: value }: Environment): boolean {
   return value !== undefined && value !== "" && value !== "0";

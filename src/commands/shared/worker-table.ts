@@ -75,24 +75,24 @@ function inBrackets(hint: string | null): string {
   return hint === null ? "" : ` (${hint})`;
 }
 
-function orDash(text: string | null, paint: Paint): Cell {
+export function orDash(text: string | null, paint: Paint): Cell {
   return text === null ? { text: "-", paint: paint.dim } : { text };
 }
 
 /** Shows how many messages are on their way, and how many questions were read and not answered. */
-function mailCell({ unread, unanswered = 0 }: WorkerSummary, paint: Paint): Cell {
+export function mailCell({ unread, unanswered = 0 }: WorkerSummary, paint: Paint): Cell {
   const counts = [unread > 0 ? String(unread) : null, unanswered > 0 ? `${unanswered} to answer` : null];
   const text = counts.filter((each) => each !== null).join(", ");
   return text === "" ? { text: "-", paint: paint.dim } : { text, paint: paint.cyan };
 }
 
-function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
+export function vendorCell({ vendor, unproved }: WorkerSummary, paint: Paint): Cell {
   if (unproved === null) return orDash(vendor, paint);
   return { text: `${vendor} (unproved)`, paint: paint.yellow };
 }
 
 /** Shows a state by a sign as well as a colour, because not everybody sees both. */
-function stateCell(worker: WorkerSummary, paint: Paint): Cell {
+export function stateCell(worker: WorkerSummary, paint: Paint): Cell {
   // A daemon of another version may report a state that this version does not know.
   const [sign, tone] = own(STATE_SIGNS, worker.state) ?? (["◆", "waiting"] as const);
   const unusual = worker.attention !== null && worker.run !== null;

@@ -22,7 +22,11 @@ export async function lsCall(params: CallParams<"ls">, context: CallContext): Pr
   let count = 0;
   for (const project of projects) {
     for (const worker of workersOfProject(services.db, project.id)) {
-      await context.send(describeWorker(services, project, worker).summary);
+      const { summary } = describeWorker(services, project, worker);
+      // What one agent says is not for another one to read: only the operator is told.
+      const isTold = context.actor.kind === "operator" && summary.run !== null;
+      const words = isTold ? services.conversations.lastWordsOf(summary.run?.id ?? "", worker) : null;
+      await context.send({ ...summary, ...(words !== null && { words }) });
       count++;
     }
   }

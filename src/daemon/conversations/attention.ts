@@ -19,6 +19,7 @@ import type { BaseServices } from "../base-services.ts";
 import { recordRunEvent } from "../events.ts";
 import type { WorkerActivities, WorkerActivity } from "../worker-activity.ts";
 import { saveAttention, savedAttention } from "./attention-file.ts";
+import { LastWords } from "./last-words.ts";
 import { isHeadless } from "./proof.ts";
 import { shownWords } from "./vendor-words.ts";
 
@@ -34,6 +35,7 @@ export class AttentionWatch {
   /** The run's folder, in which what is known is kept for the next daemon; null keeps nothing. */
   readonly #runDir: string | null;
   #attention: Attention;
+  readonly lastWords = new LastWords();
   /** Polls at which the screen is still to be read after the end of a turn. */
   #screensDue = 0;
 
@@ -103,6 +105,7 @@ export class AttentionWatch {
    * conversation it is of, so that nobody would learn the end of one in the conversation that was left.
    */
   async onMove(leavesTurn: boolean): Promise<void> {
+    this.lastWords.forget();
     const before = this.#attention;
     if (isStanding(before) || (leavesTurn && before.activity === "busy"))
       await this.#update({ ...before, activity: "idle", reason: null, words: null });

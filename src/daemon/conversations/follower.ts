@@ -260,6 +260,7 @@ export class Follower {
   async #pollActivity(transcript: string | null, present: boolean): Promise<void> {
     await this.#noteMove();
     for (const outward of this.#writtenSince(transcript)) await this.attention.onActivity(outward);
+    this.attention.lastWords.note(this.#writtenTurns?.takeSaid());
     await this.foreignConversation.onOwnTurn(this.#writtenTurns?.lastAtMs ?? 0);
     // A process that has its conversation open and has begun no turn of it waits for its user.
     const rests = this.#writtenTurns !== null && present && !this.#adopted && this.attention.activity === null;
@@ -354,6 +355,7 @@ export class Follower {
       if (outcome === "rotated") await this.foreignConversation.leave();
     }
     if (sign.activity === "busy" && this.#isOwn(sign)) await this.foreignConversation.leave();
+    if (this.#isOwn(sign)) this.attention.lastWords.note(sign.said);
     await this.#noteMove(sign.activity);
     await this.#recordDetails(sign);
     if (sign.writes !== undefined && this.#isOwn(sign)) this.#transcript.setWrittenFile(sign.session, sign.writes);

@@ -7,7 +7,7 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
 import { isErrno } from "../../state/files.ts";
 import { runById, type Run } from "../../store/runs.ts";
-import { workerById } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
@@ -126,6 +126,11 @@ export class ConversationTracker {
   /** Returns the program's own words for what blocks the run; null where it has none. */
   wordsOf(run: string): string | null {
     return this.#followers.get(run)?.follower.attention.words ?? null;
+  }
+
+  /** Returns the beginning of what was said last in the run's conversation, fit to be shown; null where nobody has told it. */
+  lastWordsOf(run: string, worker: Pick<Worker, "environment">): string | null {
+    return this.#followers.get(run)?.follower.attention.lastWords.shown(worker) ?? null;
   }
 
   /** Returns what was known of the run's agent when the run ended; null for a run that nobody follows. */

@@ -11,13 +11,16 @@ export function shownWords(words: string, { environment, vendor }: Pick<Worker, 
   const plain = stripVTControlCharacters(words)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  const secrets = Object.values(environment).filter((value) => value.length >= 8);
-  const told = secrets
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((text, value) => text.replaceAll(value, "…"), plain);
+  const told = withoutValues(plain, environment);
   const line = told.length > WORDS_LENGTH_MAX ? `${told.slice(0, WORDS_LENGTH_MAX)}…` : told;
   const remedy = remedyFor(plain, vendor);
   return remedy === null ? line : `${line} (${remedy})`;
+}
+
+/** Replaces the values of a recorded environment that are long enough to be secrets, the longest first. */
+export function withoutValues(text: string, environment: Worker["environment"]): string {
+  const secrets = Object.values(environment).filter((value) => value.length >= 8);
+  return secrets.toSorted((a, b) => b.length - a.length).reduce((rest, value) => rest.replaceAll(value, "…"), text);
 }
 
 function remedyFor(words: string, vendor: string | null): string | null {

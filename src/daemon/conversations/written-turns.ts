@@ -19,6 +19,7 @@ export class WrittenTurns {
   /** The last line of the last poll, where its end was missing. */
   #unended = "";
   #lastAtMs = 0;
+  #said: string | undefined;
 
   constructor(readTurn: ReadTurn, sinceMs: number) {
     this.#readTurn = readTurn;
@@ -44,7 +45,15 @@ export class WrittenTurns {
     const isNews = ({ atMs }: WrittenTurn): boolean => atMs >= this.#sinceMs && atMs > this.#lastAtMs;
     const news = found.isAppended ? turns : turns.filter(isNews);
     this.#lastAtMs = news.at(-1)?.atMs ?? this.#lastAtMs;
+    this.#said = news.findLast(({ said }) => said !== undefined)?.said ?? this.#said;
     return news.map(({ outward }) => outward);
+  }
+
+  /** Returns what was said last in the turns that were read since this was asked. */
+  takeSaid(): string | undefined {
+    const said = this.#said;
+    this.#said = undefined;
+    return said;
   }
 
   /** Tells, without opening it, whether the transcript is what it was at the last poll; false while there is none. */

@@ -155,6 +155,7 @@ function assertAdoptable({ vendor, session }: CallParams<"adopt">, found: Transc
   if (holder) {
     throw new PerdureError("refused", `The ${vendor} conversation ${session} is open in pid ${holder.pid}.`, {
       hint: `quit it in pid ${holder.pid} first`,
+      details: { openIn: holder.pid },
     });
   }
 }

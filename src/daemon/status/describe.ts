@@ -35,6 +35,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
   const run = holderOf(services.db, worker);
   const processes = run ? services.runs.processesOf(run) : [];
   const live = processes.length > 0 ? run : null;
+  const folder = boundConversation(services.db, worker)?.launchCwd ?? worker.cwd;
   const summary: WorkerSummary = {
     address: formatAddress(project.slug, worker.name),
     uid: worker.uid,
@@ -54,6 +55,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
     restarts: worker.restarts,
     attention: live ? attentionOf(services, live, processes) : (worker.unresumable ?? worker.onHold?.reason ?? null),
     ...(live === null && worker.unresumable === null && worker.onHold?.next && { next: worker.onHold.next }),
+    ...(folder !== null && { folder }),
     lastEnd: live ? null : lastEndOf(services, worker),
   };
   return { summary, processes };

@@ -56,10 +56,23 @@ export function readUserSettings(file: string): Settings {
   return read(file, "user", true)?.config ?? {};
 }
 
+/** Reads a text as the perdure.toml of a folder, as if it were there. */
+export function configOf(folder: string, text: string): ConfigText {
+  const source = { file: shownPath(join(folder, CONFIG_FILE)), text };
+  const config = parseToml(source);
+  checkValues(config, "project", source);
+  return { config, source };
+}
+
+/** Shortens a path to what a person would type. */
+function shownPath(file: string): string {
+  return file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file;
+}
+
 function read(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText | null {
   const text = readBounded(file, CONFIG_BYTES_MAX);
   if (text === null) return null;
-  const source = { file: file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file, text };
+  const source = { file: shownPath(file), text };
   const values = parseToml(source);
   if (!settingsOnly || !hasPlainSettings(values, kind)) checkValues(values, kind, source);
   return { config: values, source };

@@ -1,6 +1,6 @@
 import { PerdureError } from "../../protocol/errors.ts";
 import type { Declared } from "../../protocol/records/conversation.ts";
-import { readConfigText, type Config } from "../config/read.ts";
+import { readConfigText, type Config, type ConfigText } from "../config/read.ts";
 import { fleetRoot, repositoryOf, type FoundProject } from "../find.ts";
 import { pathInside } from "../path-inside.ts";
 import { configError, type ConfigSource } from "../config/errors.ts";
@@ -52,11 +52,14 @@ export interface Fleet {
  * has an old one. Returns null without a file or without workers in it. The slug, where known, is the project's name in prompts.
  */
 export function readFleet(found: FoundProject, slug?: string): Fleet | null {
+  const read = readConfigText(fleetRoot(found));
+  return read === null || Object.keys(read.config.workers ?? {}).length === 0 ? null : fleetOf(found, read, slug);
+}
+
+/** Makes a fleet of a file's text, which need not be on disk yet. */
+export function fleetOf(found: FoundProject, { config, source }: ConfigText, slug?: string): Fleet {
   const root = fleetRoot(found);
   const roots = { root, repository: repositoryOf(found) };
-  const read = readConfigText(root);
-  if (read === null || Object.keys(read.config.workers ?? {}).length === 0) return null;
-  const { config, source } = read;
   const names = fleetNames(config, source);
   const peers = [...names.values()].flat();
   const project = slug ?? config.project ?? found.base;

@@ -132,6 +132,8 @@ export interface Sign {
   prompt?: string | undefined;
   /** The program's own words for what blocks it. */
   words?: string | undefined;
+  /** The words that were said last, by the user or the agent, where the sign tells them. */
+  said?: string | undefined;
   /** The vendor's folder, or its database, in which the process has the conversation open, where the sign tells that. */
   place?: string | undefined;
   /** The pid of the agent's process that shows it, where that is known. */

@@ -44,6 +44,12 @@ export interface WorkerSummary {
   attention: string | null;
   /** The way out of what `attention` tells, where there is one; left out where there is none. */
   next?: Hint;
+  /** The folder it works in; left out where none is known yet, and by a daemon of an earlier version. */
+  folder?: string;
+  /** The branch that is checked out there, as whoever lists it sees it; left out outside a repository. */
+  branch?: string;
+  /** The beginning of what was said last in its conversation, without what looks like a secret; only the operator is told. */
+  words?: string;
   /** How the last run ended; null while one runs and before the first. */
   lastEnd: { reason: string; exit: number | null; at: string } | null;
 }

@@ -164,6 +164,7 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     evidence: `${name} hook${source ? ` (${source})` : ""}`,
     transcript: textOf(event.transcript_path) ?? undefined,
     prompt: textOf(event.prompt_id) ?? undefined,
+    said: textOf(event.prompt) ?? textOf(event.last_assistant_message) ?? undefined,
     ...(failed ?? { activity: own(ACTIVITY_OF_EVENT, name) }),
   };
 }

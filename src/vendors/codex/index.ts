@@ -285,5 +285,6 @@ const LOCK_FILE = new RegExp(`^(.+)/${LOCKS}/([0-9a-f-]{36})\\.lock$`);
 function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
   const session = textOf(event.session_id);
   if (session === null || event.hook_event_name !== "UserPromptSubmit") return null;
-  return { session, means: "echo", stays: true, evidence: "UserPromptSubmit hook", activity: "busy" };
+  const said = textOf(event.prompt) ?? undefined;
+  return { session, means: "echo", stays: true, evidence: "UserPromptSubmit hook", activity: "busy", said };
 }

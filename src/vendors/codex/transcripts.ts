@@ -137,5 +137,6 @@ export function readTurn(line: Readonly<Record<string, unknown>>): WrittenTurn |
   return {
     outward: known ? { activity: "blocked", blocked: known.kind, words: known.line } : { activity: "idle" },
     atMs,
+    said: textOf(payload.last_agent_message) ?? undefined,
   };
 }

@@ -271,7 +271,9 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     const place = placeOf(textOf(event.transcriptPath) ?? "") ?? undefined;
     return { ...signOf("agentStop hook", "idle"), place };
   }
-  if ("prompt" in event) return signOf("userPromptSubmitted hook", "busy");
+  if ("prompt" in event) {
+    return { ...signOf("userPromptSubmitted hook", "busy"), said: textOf(event.prompt) ?? undefined };
+  }
   if ("toolResult" in event) return signOf("postToolUse hook", "busy");
   const asks = own(ASKS, textOf(event.notification_type) ?? "");
   return asks ? signOf("notification hook", "blocked", asks) : null;

@@ -161,7 +161,9 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     const blocked = isQuestion(event.details) ? "question" : "permission";
     return { session, means: "open", evidence, activity: "blocked", blocked };
   }
-  return { session, means: "open", evidence, activity: own(ACTIVITY_OF_EVENT, name) };
+  // The end of a turn repeats the prompt beside the answer.
+  const said = textOf(event.prompt_response) ?? textOf(event.prompt) ?? undefined;
+  return { session, means: "open", evidence, activity: own(ACTIVITY_OF_EVENT, name), said };
 }
 
 /** The tool that asks the user something asks for permission too: that permission is the question. */

@@ -219,6 +219,7 @@ function onHook(event: Readonly<Record<string, unknown>>): Sign | null {
     transcript: textOf(event.transcript_path) ?? undefined,
     activity: asks ? "blocked" : own(ACTIVITY_OF_EVENT, name),
     prompt: name === "UserPromptSubmit" ? promptMark(event.prompt) : undefined,
+    said: textOf(event.prompt) ?? textOf(event.last_assistant_message) ?? undefined,
     ...(asks ? { blocked: "permission" } : {}),
     ...(name === "StopFailure" ? failedTurnOf(event) : {}),
   };

@@ -29,6 +29,7 @@ const worker = (name: string): object => ({
   unanswered: 0,
   restarts: 0,
   attention: null,
+  folder: home.project,
 });
 const running = {
   ...worker("busy"),

@@ -63,6 +63,7 @@ import { unwritable } from "./ao-unwritable.ts";
 import { rewound } from "./ap-rewound.ts";
 import { gap } from "./ar-gap.ts";
 import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
+import { firstFleet } from "./ca-first-fleet.ts";
 
 export const CASES: readonly Case[] = [
   resumeAfterKill,
@@ -130,4 +131,5 @@ export const CASES: readonly Case[] = [
   rewound,
   gap,
   cutWhileItRuns,
+  firstFleet,
 ];

@@ -1,0 +1,110 @@
+import { checkCwd } from "../../project/fleet/cwd.ts";
+import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
+import { makeWorktree } from "../../project/worktree/make.ts";
+import type { CallParams, FleetEntry, ProjectRef } from "../../protocol/calls/index.ts";
+import { hinted, shownHint } from "../../protocol/hint.ts";
+import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
+import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
+import { daemonClient } from "../shared/call.ts";
+import { toFleetEntry, trustedContent } from "../shared/fleet-entries.ts";
+import { printable, type Output } from "../shared/output.ts";
+import { shortId } from "../shared/table.ts";
+
+type BringUp = Pick<CallParams<"up">, "session" | "resume" | "allowFresh" | "fresh"> & {
+  fleet: Fleet;
+  here: ProjectRef;
+  workers: readonly FleetWorker[];
+};
+
+/** Brings workers of a trusted fleet file up, and prints one line for each. */
+export async function bringUpWorkers(
+  { fleet, here, workers, ...options }: BringUp,
+  out: Output,
+): Promise<{ items: UpItem[]; result: UpResult }> {
+  const inPanes = workers.filter(({ mode }) => mode === "tmux");
+  if (inPanes.length === 0 && workers.length > 0) throw onlyTurns(workers, fleet);
+  for (const { name } of workers.filter(({ mode }) => mode === "turn")) {
+    out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
+  }
+  const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
+  return bringUp({ here, ...trustedContent(fleet), workers: entries, ...options }, refused, out);
+}
+
+function onlyTurns(workers: readonly FleetWorker[], { file }: Fleet): PerdureError {
+  const names = workers.map(({ name }) => name).join(", ");
+  return new PerdureError("refused", `Nothing was started: mode = "turn" is not built yet (${names}).`, {
+    hint: `leave the mode out in ${file} to run ${workers.length === 1 ? "it" : "them"} in tmux`,
+  });
+}
+
+interface PreparedWorkers {
+  entries: FleetEntry[];
+  /** Workers that cannot be started, with the reason; the others are started. */
+  refused: UpItem[];
+}
+
+/** Prepares the worktree and folder of each worker; a problem of one worker refuses only that worker. */
+async function prepareWorkers(fleet: Fleet, workers: readonly FleetWorker[], out: Output): Promise<PreparedWorkers> {
+  const prepared: PreparedWorkers = { entries: [], refused: [] };
+  for (const worker of workers) {
+    try {
+      await prepareWorktree(fleet, worker, out);
+      checkCwd(fleet, worker);
+      prepared.entries.push(toFleetEntry(worker, fleet));
+    } catch (error) {
+      if (!isPerdureError(error)) throw error;
+      prepared.refused.push(refusedHere(worker, error));
+    }
+  }
+  return prepared;
+}
+
+async function prepareWorktree({ root }: Fleet, { name, worktree }: FleetWorker, out: Output): Promise<void> {
+  const made = worktree && (await makeWorktree(root, worktree));
+  if (made?.created) out.note(printable(`  ${name}  new worktree ${worktree?.path} on branch ${worktree?.branch}`));
+}
+
+function refusedHere({ name }: FleetWorker, { message, next }: PerdureError): UpItem {
+  const noRun = { run: null, generation: 0, session: null };
+  return { address: name, name, outcome: "refused", ...noRun, reason: message, ...hinted(next) };
+}
+
+async function bringUp(
+  params: CallParams<"up">,
+  refused: readonly UpItem[],
+  out: Output,
+): Promise<{ items: UpItem[]; result: UpResult }> {
+  const items: UpItem[] = [];
+  const width = Math.max(0, ...[...params.workers, ...refused].map(({ name }) => name.length));
+  const show = (item: UpItem): void => {
+    items.push(item);
+    out.note(line(item, width, out));
+  };
+  // A saved session is entered as a whole or not at all.
+  const whole = params.session !== null || params.resume !== null;
+  const [first] = refused;
+  if (whole && first)
+    throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.next ?? first.hint });
+  refused.forEach(show);
+  const result = await (await daemonClient()).stream("up", params, show);
+  return { items, result: { ...result, refused: result.refused + refused.length } };
+}
+
+function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {
+  const head = out.paint.bold(name.padEnd(width));
+  const hint = shownHint(item);
+  const next = hint ? `\n  ${" ".repeat(width)}    ${out.paint.dim("→")} ${printable(hint)}` : "";
+  if (outcome === "refused") {
+    return `  ${head}  ${out.paint.red("✗")} ${printable(reason ?? "")}${next}`;
+  }
+  if (outcome === "running") {
+    const more = [reason, hint && `→ ${hint}`].filter((part) => part !== null).map((part) => ` ${printable(part)}`);
+    return `  ${head}  ${out.paint.dim(`· already running${more.join("")}`)}`;
+  }
+  const conversation = session === null ? "started" : `${STEPS[session.step]} ${session.vendor} ${shortId(session.id)}`;
+  const restored = session?.restored ? ", restored from perdure's copy" : "";
+  const note = reason === null ? "" : `\n  ${" ".repeat(width)}    ${out.paint.yellow(printable(reason))}`;
+  return `  ${head}  ${out.paint.green("✓")} ${conversation}${restored}  ${out.paint.dim(`run ${generation}`)}${note}${next}`;
+}
+
+const STEPS = { new: "new", resume: "resumed", fork: "branched into" } as const;
