@@ -17,10 +17,20 @@ export async function watchWorkers(params: ListParams, options: WorkerTableOptio
   if (out.json || !isTerminal(1)) return watch(params, printChanges());
   const screen = new AltScreen();
   try {
-    await watch(params, (workers, problem) => screen.show(() => frame(workers, params, options, out, problem)));
+    await watch(params, (workers, problem) =>
+      screen.show(() => frame(workers, params, options, out, problem), titleOf(workers)),
+    );
   } finally {
     screen.leave();
   }
+}
+
+/** Says in the title, which is seen when the window is not, how many workers need somebody. */
+function titleOf(workers: readonly WorkerSummary[]): string {
+  const names = attentionItems(workers).map(({ name }) => name);
+  return names.length === 0
+    ? "perdure"
+    : `◆ ${names.length} need${names.length === 1 ? "s" : ""} you: ${names.join(" ")}`;
 }
 
 function printChanges(): Show {

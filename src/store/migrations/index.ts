@@ -12,6 +12,7 @@ import { sameFolder } from "./011-same-folder.ts";
 import { delivery } from "./012-delivery.ts";
 import { stableIds } from "./013-stable-ids.ts";
 import { conversationNames } from "./014-conversation-names.ts";
+import { notices } from "./015-notices.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly string[] = [
   delivery,
   stableIds,
   conversationNames,
+  notices,
 ];
