@@ -49,6 +49,7 @@ import { mailUnderFire } from "./bq-mail-under-fire.ts";
 import { mailBesideTyping } from "./br-mail-beside-typing.ts";
 import { mailPasted } from "./bp-mail-pasted.ts";
 import { typedWhileWoken } from "./bt-typed-while-woken.ts";
+import { toldWhenNeeded } from "./bu-told-when-needed.ts";
 import { nestedGetsNone } from "./bh-nested-gets-none.ts";
 import { strangerHeld } from "./bs-stranger-held.ts";
 import { ownServerKept, ownServerOfOurName } from "./bi-own-server-kept.ts";
@@ -111,6 +112,7 @@ export const CASES: readonly Case[] = [
   mailBesideTyping,
   mailPasted,
   typedWhileWoken,
+  toldWhenNeeded,
   nestedGetsNone,
   strangerHeld,
   ownServerKept,
