@@ -8,6 +8,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { tellAtStart, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
+import { windowPlaceOf } from "../../store/fleet.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -75,6 +76,7 @@ export async function startInPane(
       group: settings.group,
       run,
       env: { PERDURE_RUN: run, PERDURE_SOCKET: socket },
+      window: windowPlaceOf(services.db, workerId),
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });

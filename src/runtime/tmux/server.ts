@@ -33,6 +33,7 @@ export class TmuxServer {
   readonly #connection: TmuxConnection;
   readonly #starter: PaneStarter;
   readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
+  readonly #paneListeners: ((panes: readonly Pane[]) => void)[] = [];
   #titles = new Map<string, string>();
   /** The mark that each worker is to have, and the one that each pane shows, by pane and run. */
   readonly #marks = new Map<string, PaneMark>();
@@ -168,6 +169,11 @@ export class TmuxServer {
     this.#titleListeners.push(listener);
   }
 
+  /** Told of all panes of workers within about a second of each change. */
+  onPanes(listener: (panes: readonly Pane[]) => void): void {
+    this.#paneListeners.push(listener);
+  }
+
   /** Kills the server with everything in it. */
   async kill(): Promise<void> {
     await this.#connection.kill();
@@ -185,6 +191,7 @@ export class TmuxServer {
     else this.#remark(panes).catch((error: unknown) => log(`marks: ${String(error)}`));
     const before = this.#titles;
     const ours = panes.filter((pane) => pane.workerId !== null);
+    for (const listener of this.#paneListeners) listener(ours);
     this.#titles = new Map(ours.map(({ id, title }) => [id, title]));
     for (const pane of ours) {
       if (pane.title === (before.get(pane.id) ?? "")) continue;
