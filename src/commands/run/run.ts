@@ -90,6 +90,7 @@ export const runCommand: Command = {
         loaderSwallowsSignals: adapter?.launch.loaderSwallowsSignals === true,
         awaitsVerdict: launch.judged,
         slowVerdict: adapter?.storage.slowProbe === true,
+        name: launch.grant.name,
       },
     });
   },

@@ -6,7 +6,7 @@ import { anchorSettings, predecessorContext } from "../../project/context-file.t
 import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { paneScript } from "../../runtime/wrapper/pane-script.ts";
+import { linkTitle, paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { tellAtStart, prepareLaunch, type PreparedLaunch } from "../../launch/prepare.ts";
 import { windowPlaceOf } from "../../store/fleet.ts";
 import { projectById, type Project } from "../../store/projects.ts";
@@ -65,6 +65,7 @@ export async function startInPane(
     const launch = await prepareLaunch(grant, params.environment, bind, (vendor, act) => minting.run(vendor, act));
     tellAtStart(launch, predecessorFile(project, launch));
     const script = join(grant.runDir, START_SCRIPT);
+    linkTitle({ form: grant.wrapper, runDir: grant.runDir, name: grant.name });
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
     const { run, socket } = grant;
@@ -150,6 +151,7 @@ function scriptOf(
   return paneScript(file, {
     form: grant.wrapper,
     runDir: grant.runDir,
+    name: grant.name,
     command,
     environment,
     inherited: { ignored: [], openFiles },
