@@ -44,16 +44,19 @@ export const wait: Command = {
   },
 };
 
-/** Waits, and waits on when the daemon was replaced meanwhile, or when it has waited as long as it does at a time. */
+/**
+ * Waits, and waits on when the daemon was replaced meanwhile, or when it has waited as long as it does at a time. Only the first call
+ * starts a daemon: waiting must not undo `perdure daemon stop`.
+ */
 async function waitAcrossDaemons(
   params: Omit<CallParams<"wait">, "waitMs">,
   timeoutMs: number | null,
 ): Promise<CallResults["wait"]> {
   const deadline = timeoutMs === null ? Infinity : performance.now() + timeoutMs;
-  for (;;) {
+  for (let autostart = true; ; autostart = false) {
     const waitMs = Math.round(Math.min(WAIT_MS_MAX, Math.max(0, deadline - performance.now())));
     try {
-      const client = await connectToDaemon();
+      const client = await connectToDaemon({ autostart });
       const answer = await client
         .call("wait", { ...params, waitMs }, waitMs + EXTRA_WAIT_MS)
         .finally(() => client.close());

@@ -167,7 +167,7 @@ export class Notifier {
   /** Tells now if it is time, or looks again when it is. */
   #schedule(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry === undefined || entry.timer !== null) return;
+    if (entry === undefined || entry.timer !== null || entry.notice.isTold) return;
     const moment = { monotonicMs: this.#services.monotonicMs(), minuteOfDay: minuteOfDay(this.#services.now()) };
     const dueMs = dueInMs(entry.notice, this.sender.settings(), { ...moment, isLookedAt: false });
     if (dueMs === null) return;

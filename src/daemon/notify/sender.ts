@@ -22,6 +22,8 @@ export class NoticeSender {
   readonly #services: NotifyServices;
   readonly #turn = new Semaphore(1);
   #waiting = 0;
+  /** The mistake in the file that was logged last. */
+  #mistake = "";
 
   constructor(services: NotifyServices) {
     this.#services = services;
@@ -33,7 +35,8 @@ export class NoticeSender {
       return notifySettings(readUserSettings(userConfigFile(process.env)));
     } catch (error) {
       if (!isPerdureError(error)) throw error;
-      this.#services.log(`[notify]: ${error.message}`);
+      if (this.#mistake !== error.message) this.#services.log(`[notify]: ${error.message}`);
+      this.#mistake = error.message;
       return notifySettings({});
     }
   }

@@ -47,11 +47,16 @@ async function events(fleet: FleetHome): Promise<EventRecord[]> {
     .map((line) => JSON.parse(line) as EventRecord);
 }
 
-async function attach(fleet: FleetHome, name: string): Promise<{ pane: Pane; stop: () => Promise<void> }> {
+/** Two terminals: one is attached to the worker's pane, in the other somebody watches. */
+async function attach(
+  fleet: FleetHome,
+  name: string,
+): Promise<{ pane: Pane; watching: Pane; stop: () => Promise<void> }> {
   const outer = await Tmux.start(fleet);
+  const watching = await outer.pane([BIN, "ls", "-w"]);
   const pane = await outer.pane([BIN, "attach", name]);
   await pane.shows(/coder/);
-  return { pane, stop: () => outer.stop() };
+  return { pane, watching, stop: () => outer.stop() };
 }
 
 it("a blocked worker is told once, with who, why and the command, and again when it went on", async () => {
@@ -89,14 +94,19 @@ it("whoever looks at the pane is not told, the others' bell rings, and the statu
   const fleet = notified(`command = ["bin/told"]\nafter = "0s"`);
   await fleet.up();
   await fleet.untilIdle();
-  const { pane, stop } = await attach(fleet, "planner");
+  const { pane, watching, stop } = await attach(fleet, "planner");
   try {
+    await watching.shows(/Ctrl-C ends/);
+    expect(await watching.format("#{pane_title}")).toBe("perdure");
     await fleet.type("planner", "/permission");
     await fleet.until("planner", ({ state }) => state === "blocked");
     await fleet.type("coder", "/permission");
     await eventually("the notice", () => told(fleet).length > 0);
     expect(summaries(fleet)).toEqual(["needs-you api/coder blocked"]);
     await pane.shows(/coder◆/);
+    await eventually("the title of ls --watch", async () => {
+      return (await watching.format("#{pane_title}")) === "◆ 2 need you: coder planner";
+    });
     await eventually("the bell", async () => (await pane.format("#{window_bell_flag}")) === "1");
     const sent = (await events(fleet)).filter(({ type }) => type === "notice.sent");
     expect(sent.map(({ worker, data }) => [worker, data.by])).toEqual([["coder", "bell command"]]);

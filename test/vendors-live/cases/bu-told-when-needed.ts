@@ -66,12 +66,12 @@ export const toldWhenNeeded: Case = {
 };
 
 function configure({ home }: LiveSetup): void {
-  const told = join(home.dir, "told");
-  const script = `#!/bin/sh\n{ date +%s%3N; cat; } | paste -s >> "${told}.log"\n`;
-  writeFileSync(told, script, { mode: 0o700 });
+  const program = join(home.dir, "told");
+  const script = `#!/bin/sh\n{ date +%s%3N; cat; } | paste -s >> "${program}.log"\n`;
+  writeFileSync(program, script, { mode: 0o700 });
   const file = join(home.dir, ".config/perdure/config.toml");
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `[notify]\ncommand = [${JSON.stringify(told)}]\nafter = "0s"\n`);
+  writeFileSync(file, `[notify]\ncommand = [${JSON.stringify(program)}]\nafter = "0s"\n`);
 }
 
 function told({ home }: LiveSetup): Told[] {
