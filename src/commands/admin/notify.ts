@@ -14,6 +14,7 @@ export const notify: Command = {
     "Exit 5 if one of them fails. What is told, when and how, is in docs/notices.md.",
   ].join("\n"),
   examples: ["perdure notify test"],
+  subcommands: { test: "send a test by every channel" },
   words: [1, 1],
 
   async run({ words, out }) {

@@ -9,19 +9,19 @@ import { duration } from "../shared/parse.ts";
 
 export const wait: Command = {
   summary: "wait until a worker needs you, is idle or has ended",
-  usage: "[NAME…] [--needs-me | --idle | --ended] [--timeout T]",
+  usage: "[NAME…] [--needs-me | --idle | --ended] [options]",
   details: [
-    "--needs-me, which is the default, waits until one of the workers needs somebody; --idle and --ended until all of",
-    "them are idle or have ended. Without names, all workers of the project count. --timeout gives up with exit 6.",
-    "--idle fails (exit 4) when a worker ends instead, and never comes true for a program that does not tell.",
+    "Without names, all workers of the project count. Exit 6 when --timeout is over, and 4 when a worker ends that was to",
+    "become idle. A program that does not tell what it does never counts as idle.",
   ].join("\n"),
   examples: ["perdure wait && notify-send perdure", "perdure wait coder --idle --timeout 10m", "perdure wait --ended"],
   options: {
-    "needs-me": { type: "boolean" },
-    idle: { type: "boolean" },
-    ended: { type: "boolean" },
-    timeout: { type: "string" },
+    "needs-me": { about: "until one of them needs somebody; this is what is waited for by default" },
+    idle: { about: "until all of them have nothing to do" },
+    ended: { about: "until all of them have ended" },
+    timeout: { value: "T", about: "how long to wait: 30s, 10m, 2h; for ever if left out" },
   },
+  completes: ["worker"],
   words: [0, Infinity],
 
   async run({ words, values, out }) {
