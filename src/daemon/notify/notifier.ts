@@ -115,8 +115,17 @@ export class Notifier {
         worker !== null && known !== undefined && need === null && isUndecided(known.notice.kind, worker.state);
       if (!waits) await this.#apply("worker", workerId, need, worker);
     }
-    if (marks.size > 0) await this.#services.fleet.tmux.existingServer()?.mark(marks);
+    if (marks.size > 0) await this.#showMarks(marks);
     if (this.#mailIsDue) await this.#lookAtMail();
+  }
+
+  /** Nobody is kept from being told by a tmux that ends or does not answer. */
+  async #showMarks(marks: ReadonlyMap<string, PaneMark>): Promise<void> {
+    try {
+      await this.#services.fleet.tmux.existingServer()?.mark(marks);
+    } catch (error) {
+      this.#services.log(`marks: ${String(error)}`);
+    }
   }
 
   /** A program that tells nothing of itself starts without an event. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EventRecord } from "../../../src/protocol/records/admin.ts";
-import type { PaneRecord } from "../../../src/protocol/records/fleet.ts";
+import type { PaneRecord, UpItem, UpResult } from "../../../src/protocol/records/fleet.ts";
 import type { NoticeRecord } from "../../../src/protocol/records/needs.ts";
 import { Pane, Tmux, until } from "../../terminal/tmux.ts";
 import type { Case } from "../case.ts";
@@ -33,7 +33,8 @@ export const toldWhenNeeded: Case = {
     asking.configure?.(setup.home.dir);
     configure(setup);
     writeFleet(setup, setup.home.project, ["seen", "unseen"], null, asking.args);
-    await setup.home.json(["up", "--yes"]);
+    const first = await setup.home.json<UpResult & { workers: UpItem[] }>(["up", "--yes"]);
+    assert.deepEqual([first.started, first.refused], [2, 0], JSON.stringify(first.workers));
     const outer = await setup.terminal(setup.inTerminal(["attach", "seen"], {}));
     await outer.until("the line of windows", (screen) => /1:seen\* 2:unseen/.test(screen));
     const [seen, unseen] = [await inPane(setup, "seen"), await inPane(setup, "unseen")];
