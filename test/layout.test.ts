@@ -51,7 +51,7 @@ const BELOW_A_NAME = [
   "custody",
   "launch",
 ];
-const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail", "delivery"];
+const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export", "mail", "delivery", "notify"];
 
 /**
  * The arrows inside the big rooms: a folder of the room, or a file that lies in it beside the folders, and the others that it may
@@ -74,6 +74,7 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     export: [...BELOW_A_NAME, "names", "fleet", "status", "saved"],
     mail: ["base-services", "events", "worker-activity", "permissions", "names"],
     delivery: ["base-services", "events", "worker-activity", "runs", "conversations", "mail"],
+    notify: [...BELOW_A_NAME, "names", "fleet", "status", "mail", "delivery"],
     services: FEATURES,
     calls: [...FEATURES, "services"],
     dispatch: ["base-services", "permissions", "services", "calls"],
@@ -195,7 +196,7 @@ const BOUND =
 const BOUNDS_ELSEWHERE: Readonly<Record<string, string>> = {
   HEADER_BYTES: "protocol/frames.ts", // the form of a frame
   ID_CHARS: "daemon/mail/message-ids.ts", // the form of a message's id
-  UNITS_MS: "commands/shared/parse.ts", // what the letters of a duration mean
+  UNITS_MS: "util/duration.ts", // what the letters of a duration mean
 };
 
 test("every file of src keeps to the arrows, and to what may stand where", () => {

@@ -29,7 +29,7 @@ export const HELP_GROUPS: readonly VerbGroup[] = [
   },
   {
     title: "Workers and fleets",
-    verbs: ["init", "trust", "stop", "show", "whoami", "rename", "retire", "takeover", "project"],
+    verbs: ["init", "trust", "stop", "show", "wait", "whoami", "rename", "retire", "takeover", "project"],
   },
   {
     title: "Conversations",
@@ -45,6 +45,7 @@ export const HELP_GROUPS: readonly VerbGroup[] = [
       "demo",
       "doctor",
       "events",
+      "notify",
       "daemon",
       "backup",
       "context",

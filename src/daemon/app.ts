@@ -120,6 +120,7 @@ export class Daemon {
     this.#services.fleet
       .recover(this.#isService)
       .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
+    this.#services.notifier.start();
     scheduleRetention(this.#services);
     runRetention(this.#services);
     if (this.#storeCheck === "pending") void this.#checkAfterCrash();
@@ -158,6 +159,7 @@ export class Daemon {
     removeDaemonFile(this.#paths.daemonFile);
     try {
       await this.#server.drain();
+      this.#services.notifier.stop();
       this.#services.fleet.stop();
       this.#services.runs.stop();
       this.#services.conversations.stop();

@@ -5,6 +5,7 @@ import { Couriers } from "./delivery/couriers.ts";
 import { FleetSupervisor } from "./fleet/supervisor.ts";
 import { MailClock } from "./mail/clock.ts";
 import { MailRuntime } from "./mail/runtime.ts";
+import { Notifier } from "./notify/notifier.ts";
 import { AgentPolicy } from "./permissions/policy.ts";
 import { RunLifecycle } from "./run-lifecycle.ts";
 import { RunStopper } from "./runs/stop.ts";
@@ -33,6 +34,7 @@ export function assembleServices(base: BaseServices): Services {
     mail,
     couriers,
     fleet,
+    notifier: new Notifier({ ...base, runs, activities, conversations, mail, couriers, fleet }),
   };
   new RunLifecycle(services).subscribe();
   return services;

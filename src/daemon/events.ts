@@ -1,6 +1,6 @@
 import { insertEvent } from "../store/events.ts";
 import type { Run } from "../store/runs.ts";
-import { workerById } from "../store/workers.ts";
+import { setUnresumable, workerById, type Worker } from "../store/workers.ts";
 import type { BaseServices, ChangeServices } from "./base-services.ts";
 
 interface EventSubject {
@@ -47,4 +47,10 @@ export async function publishRunEvent(
   data: Record<string, unknown> = {},
 ): Promise<void> {
   await services.writer.write(() => recordRunEvent(services, type, run, data));
+}
+
+/** Records, inside a change, why a worker cannot be resumed, which `ls` shows until a start succeeds. */
+export function recordUnresumable(services: ChangeServices, { id, projectId }: Worker, reason: string): void {
+  setUnresumable(services.db, id, reason);
+  recordEvent(services, "worker.unresumable", { projectId, workerId: id }, { reason });
 }

@@ -5,6 +5,7 @@ import type { Custody } from "./custody/custody.ts";
 import type { FleetSupervisor } from "./fleet/supervisor.ts";
 import type { MailRuntime } from "./mail/runtime.ts";
 import type { AgentPolicy } from "./permissions/policy.ts";
+import type { Notifier } from "./notify/notifier.ts";
 import type { RunStopper } from "./runs/stop.ts";
 import type { RunWatch } from "./runs/watch.ts";
 import type { WorkerActivities } from "./worker-activity.ts";
@@ -20,4 +21,5 @@ export interface Services extends BaseServices {
   readonly mail: MailRuntime;
   readonly couriers: Couriers;
   readonly fleet: FleetSupervisor;
+  readonly notifier: Notifier;
 }

@@ -17,6 +17,9 @@ export const LONG_WAIT_MS = 10 * MINUTE_MS;
 /** How much longer a client waits than it asked the daemon to wait, so that the daemon's own "nothing came" arrives. */
 export const EXTRA_WAIT_MS = 10 * SECOND_MS;
 
+/** How long one call waits for workers: the call of a verb that waits longer is made again. */
+export const WAIT_MS_MAX = 60 * MINUTE_MS;
+
 /** How long a library client waits before it tries to reach a daemon again. */
 export const RECONNECT_MS = 200;
 

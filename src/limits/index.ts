@@ -17,3 +17,4 @@ export * from "./terminal.ts";
 export * from "./units.ts";
 export * from "./delivery.ts";
 export * from "./mcp.ts";
+export * from "./notify.ts";

@@ -1,3 +1,4 @@
+import { EVENT_PAGE_ROWS } from "../limits/index.ts";
 import { asRead, type Db } from "./db.ts";
 
 export interface StoredEvent {
@@ -73,6 +74,23 @@ export function isNoRecordAfter(db: Db, seq: number): boolean {
 
 /** The newest event of this process that is about neither mail nor turns, by connection. */
 const lastOfARecord = new WeakMap<Db, number>();
+
+/** Whether all events after `seq` are about messages, none of which changes what a worker does. */
+export function isOnlyMailAfter(db: Db, seq: number): boolean {
+  const found = db.one(
+    "SELECT 1 FROM events WHERE seq > ? AND (type NOT LIKE 'mail.%' OR type = 'mail.held') LIMIT 1",
+    seq,
+  );
+  return found === null;
+}
+
+/** Returns the events about notices, the newest first. */
+export function lastNoticeEvents(db: Db): Pick<StoredEvent, "type" | "atMs" | "data">[] {
+  return db.all(
+    "SELECT type, at_ms AS atMs, data FROM events WHERE type IN ('notice.sent', 'notice.failed') ORDER BY seq DESC LIMIT ?",
+    EVENT_PAGE_ROWS,
+  );
+}
 
 /** Returns the projects in which something other than mail and turns happened. */
 export function projectsChanged(db: Db, after: number): number[] {

@@ -1,13 +1,41 @@
 import type { Db } from "./db.ts";
 import type { FleetSettings, OnHold } from "./workers.ts";
 
-/** Records that the worker should run from now on, and clears what kept it from running before. */
+/**
+ * Records that the worker should run from now on, and clears what kept it from running before. Its window comes behind those of the
+ * workers that were brought up before it, unless it has a place already, or shares the window of its group.
+ */
 export function setDesired(db: Db, workerId: number, settings: FleetSettings): void {
+  db.run(
+    `UPDATE workers SET window_index = coalesce(
+       (SELECT min(mate.window_index) FROM workers AS mate WHERE mate.project_id = workers.project_id AND mate.retired_ms IS NULL
+          AND ?2 IS NOT NULL AND json_extract(mate.fleet_settings, '$.group') = ?2),
+       (SELECT coalesce(max(other.window_index), 0) + 1 FROM workers AS other
+          WHERE other.project_id = workers.project_id AND other.retired_ms IS NULL))
+     WHERE id = ?1 AND window_index IS NULL`,
+    workerId,
+    settings.group,
+  );
   db.run(
     "UPDATE workers SET desired = 1, fleet_settings = ?, on_hold = NULL, unresumable = NULL, restarts = 0 WHERE id = ?",
     JSON.stringify(settings),
     workerId,
   );
+}
+
+/** Records where a worker's window was seen. */
+export function setWindowIndex(db: Db, workerId: number, index: number): void {
+  db.run("UPDATE workers SET window_index = ?2 WHERE id = ?1 AND window_index IS NOT ?2", workerId, index);
+}
+
+/** Returns the place of a worker's window, and the last place that a worker of its project has. */
+export function windowPlaceOf(db: Db, workerId: number): { index: number | null; last: number } {
+  const row = db.one<{ place: number | null; last: number | null }>(
+    `SELECT window_index AS place, (SELECT max(other.window_index) FROM workers AS other
+       WHERE other.project_id = workers.project_id AND other.retired_ms IS NULL) AS last FROM workers WHERE id = ?`,
+    workerId,
+  );
+  return { index: row?.place ?? null, last: row?.last ?? 0 };
 }
 
 export function clearDesired(db: Db, workerId: number): void {

@@ -28,7 +28,7 @@ test("agents may make exactly these calls, and those that change something are f
   const entries = Object.entries(calls);
   expect(entries.filter(([, { agentsMay }]) => agentsMay !== false).map(([name]) => name)).toEqual(
     (
-      "claim keepalive release bindConversation drill ls show history showProject listProjects saved " +
+      "claim keepalive release bindConversation drill ls show wait history showProject listProjects saved " +
       "send ask reply takeMail ack peekMail pending showMail cancel events findAnchorOwners status"
     ).split(" "),
   );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { connectToDaemon, type Client } from "../../client/connect.ts";
-import { readProjectConfig } from "../../project/config/read.ts";
+import { readProjectConfig, readUserConfig } from "../../project/config/read.ts";
 import { CONFIG_FILE } from "../../project/find.ts";
 import { readFleet } from "../../project/fleet/read.ts";
 import { DAY_MS, LONG_WAIT_MS, SWEEP_WARNING_DAYS } from "../../limits/index.ts";
@@ -13,7 +13,7 @@ import { findProgram } from "../../runtime/find-program.ts";
 import { installedVersion } from "../../launch/installed-version.ts";
 import { processTable } from "../../runtime/process/index.ts";
 import { detectWrapperForm } from "../../runtime/wrapper/script.ts";
-import { statePaths } from "../../state/paths.ts";
+import { homeDir, statePaths, userConfigFile } from "../../state/paths.ts";
 import { checkSafeFolder } from "../../state/safe-folder.ts";
 import { adapterOf, type Adapter } from "../../vendors/index.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
@@ -44,6 +44,7 @@ export const doctor: Command = {
     const readable = here.every(({ level }) => level !== "bad");
     const findings = [
       ...checkMachine(),
+      ...checkUserConfig(),
       ...checkAgents(),
       ...here,
       ...(readable ? checkFleet() : []),
@@ -81,6 +82,26 @@ function checkMachine(): Diagnosis[] {
           "install perl",
         ),
   ];
+}
+
+/** Checks the user's own configuration: the daemon passes over one with a mistake, for a worker must not wait for that. */
+function checkUserConfig(): Diagnosis[] {
+  const file = userConfigFile(process.env);
+  try {
+    const { notify, tmux } = readUserConfig(file);
+    const [program] = notify?.command ?? [];
+    const found = program === undefined ? null : findProgram(program, process.env.PATH, homeDir(process.env));
+    const conf = tmux?.conf?.replace(/^~\//, `${homeDir(process.env)}/`);
+    return [
+      ...(found !== null && "missing" in found ? [note("notify", found.missing, `edit command in ${file}`)] : []),
+      ...(conf !== undefined && !existsSync(resolve(homeDir(process.env), conf))
+        ? [note("tmux", `${conf}, the conf of [tmux], does not exist`, `edit ${file}`)]
+        : []),
+    ];
+  } catch (thrown) {
+    const error = asPerdureError(thrown);
+    return [bad("config", error.message, error.hint)];
+  }
 }
 
 /** Checks each vendor's program on PATH: its version, and whether perdure was tested with it. */
@@ -189,7 +210,10 @@ async function checkDaemon(projectIsReadable: boolean): Promise<Diagnosis[]> {
 async function daemonFindings(client: Client): Promise<Diagnosis[]> {
   const status = await client.call("status", {});
   const check = await client.call("checkStore", {}, LONG_WAIT_MS);
+  // A daemon of before does not know the call.
+  const { failures } = status.version === VERSION ? await client.call("noticeFailures", {}) : { failures: [] };
   return [
+    ...failures.map(({ channel, why, at }) => note("notify", `${channel} at ${at}: ${why}`, "perdure notify test")),
     ...namespaceFindings(status),
     status.version === VERSION
       ? ok("daemon", `pid ${status.pid}, perdure ${status.version}`)

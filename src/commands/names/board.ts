@@ -98,7 +98,7 @@ class Board {
     this.#screen.show(() => {
       const size = { rows: process.stdout.rows || 24, columns: this.#out.columns };
       return boardFrame(this.#state, size, this.#out.paint);
-    });
+    }, attentionTitle(this.#state.workers));
   }
 
   #say(notice: string): void {

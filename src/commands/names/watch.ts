@@ -1,7 +1,7 @@
 import type { CallParams } from "../../protocol/calls/index.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { AltScreen } from "../shared/alt-screen.ts";
-import { attentionItems, attentionText } from "../shared/attention-list.ts";
+import { attentionItems, attentionText, attentionTitle } from "../shared/attention-list.ts";
 import { doingTable } from "../shared/doing-table.ts";
 import { createOutput, hasKeys, isTerminal, type Output } from "../shared/output.ts";
 import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
@@ -40,7 +40,8 @@ async function printChanges(params: ListParams): Promise<never> {
 async function paintChanges(params: ListParams, options: WatchOptions, out: Output): Promise<never> {
   const screen = new AltScreen();
   let workers: readonly WorkerSummary[] = [];
-  const show = (problem: string): void => screen.show(() => frame(workers, params, options, out, problem));
+  const show = (problem: string): void => 
+    screen.show(() => frame(workers, params, options, out, problem), attentionTitle(workers));
   try {
     return await followWorkers(params, {
       async look(client) {

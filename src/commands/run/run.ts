@@ -85,7 +85,7 @@ export const runCommand: Command = {
       runDir: launch.grant.runDir,
       environment: launch.environment,
       inherited: inheritedFrom(process.env),
-      options: { ...launch.wrapping, awaitsVerdict: launch.judged },
+      options: { ...launch.wrapping, awaitsVerdict: launch.judged, name: launch.grant.name },
     });
   },
 };

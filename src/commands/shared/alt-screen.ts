@@ -1,8 +1,9 @@
 import { KeyDecoder } from "./keys.ts";
 import { write } from "./output.ts";
 
-const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
-const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
+// The title is put away and brought back, where the terminal keeps more than one.
+const ENTER = "\u001b[?1049h\u001b[22;2t\u001b[?25l\u001b[?7l";
+const LEAVE = "\u001b[?7h\u001b[?25h\u001b[23;2t\u001b[?1049l";
 /** Bracketed paste, by which a paste is told from keys. */
 const [MARK_PASTES, LEAVE_PASTES] = ["\u001b[?2004h", "\u001b[?2004l"];
 /** Synchronized output: terminals that support it show a frame at once, the others ignore it. */
@@ -20,6 +21,7 @@ export class AltScreen {
   readonly #onKey: ((key: string) => void) | null;
   readonly #keys = new KeyDecoder();
   readonly #undo: (() => void)[] = [];
+  #title = "";
 
   constructor(onKey: ((key: string) => void) | null = null) {
     this.#onKey = onKey;
@@ -37,15 +39,18 @@ export class AltScreen {
   }
 
   /** Paints a frame; `frame` is called again when the terminal is resized or the program is resumed. */
-  show(frame: () => string): void {
+  show(frame: () => string, title = this.#title): void {
     this.#frame = frame;
     if (this.#lent) return;
+    const isTitled = this.#entered && title === this.#title;
+    this.#title = title;
     if (!this.#entered) this.#enter();
     const rows = process.stdout.rows || Infinity;
     const lines = frame().split("\n");
     const shown = lines.length <= rows ? lines : [...lines.slice(0, rows - 1), `… ${lines.length - rows + 1} more`];
     const painted = shown.map((line) => `${line}\u001b[K`).join("\r\n");
-    write(1, `${BEGIN}\u001b[H${painted}\u001b[J${END}`);
+    const titled = isTitled ? "" : `\u001b]2;${title}\u0007`;
+    write(1, `${titled}${BEGIN}\u001b[H${painted}\u001b[J${END}`);
   }
 
   /** Lends the terminal to something else, as it was found, and takes it back when that is done. */

@@ -1,4 +1,6 @@
-import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
+import { commandText } from "../../protocol/hint.ts";
+import { commandForNeed } from "../../protocol/records/needs.ts";
+import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { cutToColumns } from "./columns.ts";
 import { printable, type Paint } from "./output.ts";
 import { workerNote } from "./worker-table.ts";
@@ -14,22 +16,13 @@ export interface AttentionItem {
 /** Lists the workers that need a person. Those that only need time (backing off, starting) are left out. */
 export function attentionItems(workers: readonly WorkerSummary[], addresses = false): AttentionItem[] {
   return workers.flatMap((worker) => {
-    const verb = VERBS[worker.state] ?? (worker.run !== null && worker.attention !== null ? "show" : undefined);
-    if (verb === undefined) return [];
-    // A worker in a terminal of its own has no pane to attach to.
-    const reachable = verb === "attach" && worker.mode !== "tmux" ? "show" : verb;
-    const why = worker.run === null ? `${worker.state}: ${workerNote(worker)}` : workerNote(worker);
     const name = addresses ? worker.address : worker.name;
-    return { name, why, command: `perdure ${reachable} ${name}` };
+    const command = commandForNeed(worker, name);
+    if (command === null) return [];
+    const why = worker.run === null ? `${worker.state}: ${workerNote(worker)}` : workerNote(worker);
+    return { name, why, command: commandText(command) };
   });
 }
-
-const VERBS: Partial<Record<WorkerState, string>> = {
-  blocked: "attach",
-  "crash-looping": "logs",
-  "on-hold": "up",
-  unresumable: "drill",
-};
 
 /** Formats one line per item; empty when nothing needs a person. */
 export function attentionText(items: readonly AttentionItem[], paint: Paint, columns: number): string {
@@ -41,4 +34,11 @@ export function attentionText(items: readonly AttentionItem[], paint: Paint, col
     return `  ${paint.bold(name.padEnd(width))}  ${paint.cyan(command.padEnd(commands))}  ${paint.yellow(reason)}`;
   });
   return [paint.yellow("Needs you"), ...lines].join("\n");
+}
+
+/** Says in a terminal's title, which is seen when its window is not, how many workers need somebody. */
+export function attentionTitle(workers: readonly WorkerSummary[]): string {
+  const names = attentionItems(workers).map(({ name }) => name);
+  const verb = names.length === 1 ? "needs" : "need";
+  return names.length === 0 ? "perdure" : `◆ ${names.length} ${verb} you: ${names.join(" ")}`;
 }

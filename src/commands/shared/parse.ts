@@ -1,5 +1,6 @@
 import { HOUR_MS } from "../../limits/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import { durationMs } from "../../util/duration.ts";
 
 /** Parses an option that must be a whole number in a range; null when it was not given. */
 export function wholeNumber(
@@ -18,8 +19,6 @@ export function wholeNumber(
   );
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /**
  * Parses a duration such as `30s`, `10m`, `2h` or `1d` into milliseconds, up to so many hours; a bare number is seconds. Null when it
  * was not given.
@@ -30,14 +29,13 @@ export function duration(
   hoursMax = Number.POSITIVE_INFINITY,
 ): number | null {
   if (typeof value !== "string") return null;
-  const [, digits = "", unit = "s"] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(value) ?? [];
-  const ms = Number(digits) * (UNITS_MS[unit] ?? 0);
-  if (ms > hoursMax * HOUR_MS) {
+  const ms = durationMs(value);
+  if (ms !== null && ms > hoursMax * HOUR_MS) {
     throw new PerdureError("usage", `${option} is ${JSON.stringify(value)}; the limit is ${hoursMax}h.`, {
       hint: `${option} ${hoursMax}h`,
     });
   }
-  if (digits !== "" && ms > 0) return ms;
+  if (ms !== null && ms > 0) return ms;
   throw new PerdureError(
     "usage",
     `${option} is ${JSON.stringify(value)}; it must be a duration, such as 30s, 10m or 2h.`,

@@ -1,7 +1,7 @@
 import type { CallContext } from "./context.ts";
 
 /** Yields once at the start and then after commits, until the connection closes. */
-export async function* commits({ services, closed }: CallContext): AsyncGenerator<void> {
+export async function* commits({ services, closed }: Pick<CallContext, "services" | "closed">): AsyncGenerator<void> {
   let wake: () => void = () => undefined;
   let pending = true;
   const signal = (): void => {

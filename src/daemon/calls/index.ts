@@ -25,6 +25,8 @@ import { releaseCall } from "./release.ts";
 import { restoreConversationCall } from "./restore-conversation.ts";
 import { forgetCall, saveCall, savedCall } from "./saved.ts";
 import { takeoverCall } from "./takeover.ts";
+import { noticeFailuresCall, testNoticeCall } from "./notices.ts";
+import { waitCall } from "./wait.ts";
 
 type Handlers = { [N in CallName]: (params: CallParams<N>, context: CallContext) => Promise<CallResults[N]> };
 
@@ -42,6 +44,9 @@ export const handlers: Handlers = {
   ls: lsCall,
   show: showCall,
   history: historyCall,
+  wait: waitCall,
+  testNotice: testNoticeCall,
+  noticeFailures: noticeFailuresCall,
   rename: renameCall,
   retire: retireCall,
   takeover: takeoverCall,

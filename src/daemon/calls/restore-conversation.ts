@@ -5,6 +5,7 @@ import type { Restored } from "../../protocol/records/restored.ts";
 import { boundConversation, conversationById, type Conversation } from "../../store/conversations.ts";
 import { setUnresumable, workerById } from "../../store/workers.ts";
 import { adapterOf } from "../../vendors/index.ts";
+import { recordEvent } from "../events.ts";
 import { describeConversation } from "../status/describe.ts";
 import { assertStopped } from "../names/claim-refusals.ts";
 import { locationOf } from "../conversations/probe.ts";
@@ -39,7 +40,10 @@ export async function restoreConversationCall(
       hint: verb("history", worker.name),
     });
   }
-  await services.writer.write(() => setUnresumable(services.db, worker.id, null));
+  await services.writer.write(() => {
+    setUnresumable(services.db, worker.id, null);
+    recordEvent(services, "worker.restored", { projectId: worker.projectId, workerId: worker.id });
+  });
   return {
     address,
     restored,

@@ -4,12 +4,13 @@ import { hasNothing, unrecordedMessage } from "../../core/launch.ts";
 import type { Transcript } from "../../protocol/records/conversation.ts";
 import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationOfRun, setPrompted } from "../../store/conversations.ts";
-import { setUnresumable, workerById, type Worker } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { INTERRUPTED_MARK } from "../../runtime/wrapper/script.ts";
 import { adapterOf, DEPOSITED_FILE } from "../../vendors/index.ts";
 import { RUN_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
 import type { ChangeServices } from "../base-services.ts";
+import { recordUnresumable } from "../events.ts";
 import type { ConversationServices } from "./services.ts";
 import { probeConversation } from "./probe.ts";
 import { recordTranscript, recordProof } from "./bindings.ts";
@@ -56,7 +57,7 @@ export function finishProof(
     const evidence = `${endedWell ? "ended well" : "was prompted"} and ${RECORDED_NOTHING}`;
     setPrompted(services.db, conversation.id);
     conclude(false, evidence);
-    setUnresumable(services.db, worker.id, unrecordedMessage(conversation.vendor, conversation.vendorId, evidence));
+    recordUnresumable(services, worker, unrecordedMessage(conversation.vendor, conversation.vendorId, evidence));
   } else if (entry.proved === "pending" && grew && !hadForeignOpener) {
     conclude(true, before === null ? "transcript written" : `transcript grew from ${before} to ${bytes} bytes`);
   } else if (entry.proved === "true" && (mustBeWritten || endedWell) && isUnchanged(transcript, before)) {

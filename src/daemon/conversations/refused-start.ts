@@ -1,13 +1,13 @@
 import { isRefusedByVendor, unseenRefusal } from "../../core/refused-start.ts";
 import { REFUSED_START_MS } from "../../limits/index.ts";
 import { conversationOfRun, lastEntryOfRun } from "../../store/conversations.ts";
-import { setUnresumable, workerById, type Worker } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import type { Run } from "../../store/runs.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { refusalOn } from "../../vendors/shared/screen.ts";
 import { sha256 } from "../../util/sha256.ts";
 import type { BaseServices } from "../base-services.ts";
-import { recordEvent } from "../events.ts";
+import { recordEvent, recordUnresumable } from "../events.ts";
 
 /**
  * Records that the vendor's program refused to resume the worker's conversation, if it did: the next start would end in the same
@@ -36,7 +36,7 @@ export async function recordRefusedStart(services: BaseServices, run: Run, scree
   await services.writer.write(() => {
     // A later start may have begun meanwhile.
     if (workerById(services.db, worker.id)?.lease.generation !== run.generation) return;
-    setUnresumable(services.db, worker.id, why);
+    recordUnresumable(services, worker, why);
     const subject = { projectId: worker.projectId, workerId: worker.id, run: run.id, generation: run.generation };
     recordEvent(services, "session.refused", subject, { session, exit: run.exit, words });
   });

@@ -19,6 +19,7 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import type { DeliveryFacet, WakeChannel, WakePlace } from "../../vendors/delivery.ts";
 import { isHeadless } from "../conversations/proof.ts";
 import { recordRunEvent } from "../events.ts";
+import { HELD_MAIL_KEY } from "../mail/mailbox-change.ts";
 import { boundReached, wakeChannelOf, wakePlaceOf } from "./channels.ts";
 import { HandedOver, type LostPiece } from "./handed-over.ts";
 import { writeForms, writeLetters } from "./letters.ts";
@@ -175,6 +176,7 @@ export class Courier {
     const reason = this.#unfinished.standsInInput ? STANDS_IN_INPUT : bound;
     if (reason === this.heldReason) return;
     this.heldReason = reason;
+    this.#services.mail.notify(HELD_MAIL_KEY);
     if (reason === null) return;
     await this.#services.writer.write(() => recordRunEvent(this.#services, "mail.held", this.#run, { reason }));
   }

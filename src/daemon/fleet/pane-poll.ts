@@ -2,6 +2,7 @@ import { CAPTURE_LINES, PANE_POLLS_PER_FULL_CHECK, PANE_POLL_MS } from "../../li
 import { looksSuspended } from "../../runtime/tmux/suspended-screen.ts";
 import type { TmuxServer } from "../../runtime/tmux/server.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
+import { setWindowIndex } from "../../store/fleet.ts";
 import { runById } from "../../store/runs.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import type { TmuxHandle } from "./tmux-handle.ts";
@@ -15,6 +16,8 @@ export class PanePoll {
   readonly #services: LaunchServices;
   readonly #tmux: TmuxHandle;
   readonly #titles = new Map<string, string>();
+  /** The number of each worker's window, as it was seen last. */
+  readonly #places = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #round = 0;
   #polling = false;
@@ -30,7 +33,23 @@ export class PanePoll {
       this.#titles.set(run, title);
       this.#services.conversations.reportActivity(run);
     });
+    server.onPanes((panes) => this.#notePlaces(panes));
     this.#timer ??= setInterval(() => void this.#poll(), PANE_POLL_MS).unref();
+  }
+
+  /** Notes where a person has moved the windows of workers, so that they come back there. */
+  #notePlaces(panes: readonly Pane[]): void {
+    const moved = panes.filter(({ workerId, windowIndex }) => {
+      return workerId !== null && this.#places.get(workerId) !== windowIndex;
+    });
+    if (moved.length === 0) return;
+    for (const { workerId, windowIndex } of moved) if (workerId !== null) this.#places.set(workerId, windowIndex);
+    const { db, writer, log } = this.#services;
+    writer
+      .write(() => {
+        for (const { workerId, windowIndex } of moved) setWindowIndex(db, Number(workerId), windowIndex);
+      })
+      .catch((error: unknown) => log(`the places of windows: ${String(error)}`));
   }
 
   stop(): void {

@@ -6,9 +6,10 @@ import { anchorSettings, predecessorContext } from "../../project/context-file.t
 import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
-import { paneScript } from "../../runtime/wrapper/pane-script.ts";
+import { linkTitle, paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { depositMail } from "../../launch/deposit.ts";
 import { tellAtStart, prepareLaunch, type LaunchHelpers, type PreparedLaunch } from "../../launch/prepare.ts";
+import { windowPlaceOf } from "../../store/fleet.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { PENDING_PANE, runById, setHolder, type Run } from "../../store/runs.ts";
 import { fleetSettingsOf, workerById, type FleetSettings, type Worker } from "../../store/workers.ts";
@@ -67,6 +68,7 @@ export async function startInPane(
     const launch = await prepareLaunch(grant, params.environment, helpers);
     await tellAtStart(launch, predecessorFile(project, launch), helpers.adapterOf);
     const script = join(grant.runDir, START_SCRIPT);
+    linkTitle({ form: grant.wrapper, runDir: grant.runDir, name: grant.name });
     writeFileSync(script, scriptOf(script, launch, settings), { mode: 0o600 });
     await ready();
     const { run, socket } = grant;
@@ -78,6 +80,7 @@ export async function startInPane(
       group: settings.group,
       run,
       env: { PERDURE_RUN: run, PERDURE_SOCKET: socket },
+      window: windowPlaceOf(services.db, workerId),
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });
@@ -153,6 +156,7 @@ function scriptOf(
   return paneScript(file, {
     form: grant.wrapper,
     runDir: grant.runDir,
+    name: grant.name,
     command,
     environment,
     inherited: { ignored: [], openFiles },

@@ -1,12 +1,16 @@
 import { existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS } from "../../limits/index.ts";
+import { CONFIG_BYTES_MAX, TMUX_ANSWER_MS, TMUX_EXIT_POLL_MS } from "../../limits/index.ts";
+import { readUserSettings } from "../../project/config/read.ts";
+import { isPerdureError } from "../../protocol/errors.ts";
 import { findTmux } from "../../runtime/tmux/find.ts";
 import { remakeSocket } from "../../runtime/tmux/lost-socket.ts";
 import type { Pane } from "../../runtime/tmux/pane-list.ts";
 import type { PaneView } from "../../runtime/tmux/paste.ts";
 import { TmuxServer } from "../../runtime/tmux/server.ts";
+import { readForeign } from "../../state/bounded-read.ts";
+import { homeDir, userConfigFile } from "../../state/paths.ts";
 import { Semaphore } from "../../util/semaphore.ts";
 import type { BaseServices } from "../base-services.ts";
 
@@ -42,7 +46,8 @@ export class TmuxHandle {
     const tmux = findTmux(PATH);
     this.#program = tmux.file;
     const { paths, log, processes } = this.#services;
-    this.#server = new TmuxServer({ socket: paths.tmux, tmux, environment, log, processes });
+    const userFile = (): string | null => userTmuxFile(log);
+    this.#server = new TmuxServer({ socket: paths.tmux, tmux, environment, log, processes, userFile });
     this.#onServer(this.#server);
     return this.#server;
   }
@@ -136,4 +141,20 @@ export class TmuxHandle {
   close(): void {
     this.#server?.close();
   }
+}
+
+/** Returns the file that `[tmux] conf` of the user's configuration names, if it can be read; a fifo would stop the server of all workers. */
+function userTmuxFile(log: (line: string) => void): string | null {
+  try {
+    const { conf } = readUserSettings(userConfigFile(process.env)).tmux ?? {};
+    if (conf === undefined) return null;
+    const file = resolve(homeDir(process.env), conf.replace(/^~\//, ""));
+    const read = readForeign(file, CONFIG_BYTES_MAX);
+    if (read !== null && "text" in read) return file;
+    log(`[tmux] conf: ${file} ${read?.problem ?? "does not exist"}`);
+  } catch (error) {
+    if (!isPerdureError(error)) throw error;
+    log(error.message);
+  }
+  return null;
 }

@@ -13,7 +13,7 @@ import { recordEvent } from "../events.ts";
 import type { MailServices } from "./services.ts";
 import { digestOfMessage } from "./integrity.ts";
 import { assertSameMessage, messageUid } from "./message-ids.ts";
-import { mailboxKey } from "./mailbox-change.ts";
+import { mailboxKey, OPERATOR_MAIL_KEY } from "./mailbox-change.ts";
 import type { Recipient } from "./recipients.ts";
 import { isSentBy, type Sender } from "./sender.ts";
 import { transition } from "./transition.ts";
@@ -87,6 +87,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
   };
   recordEvent(services, "mail.queued", subject, { id: draft.id, from: sender.name });
   services.mail.notify(mailboxKey(project.id, worker?.id ?? null));
+  if (worker === null) services.mail.notify(OPERATOR_MAIL_KEY);
   const uid = messageUid(services, draft.id);
   return { id: draft.id, uid, to, state: "queued", seq, renamedFrom, again: false, outlook };
 }

@@ -40,6 +40,12 @@ export function mailboxKey(projectId: number, to: number | null): string {
   return `mailbox ${projectId} ${to ?? 0}`;
 }
 
+/** The key of new mail to the operator, in any project. */
+export const OPERATOR_MAIL_KEY = "operator mail";
+
+/** The key of changes to which worker's mail is held back, or is no longer. */
+export const HELD_MAIL_KEY = "held mail";
+
 /** Returns the key of changes to what a worker's person sees of it, besides new mail: its address, and how much mail is left. */
 export function statusLineKey(workerId: number): string {
   return `status line ${workerId}`;

@@ -10,7 +10,7 @@ import {
 import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import { recordEvent } from "../events.ts";
 import type { ChangeServices } from "../base-services.ts";
-import { askKey, mailboxKey, statusLineKey } from "./mailbox-change.ts";
+import { askKey, mailboxKey, OPERATOR_MAIL_KEY, statusLineKey } from "./mailbox-change.ts";
 
 export interface TransitionServices extends ChangeServices {
   readonly mail: {
@@ -54,6 +54,7 @@ export function transition(
     ...(cause.reason ? { reason: cause.reason } : {}),
   });
   if (state === "queued") services.mail.notify(mailboxKey(message.projectId, message.toWorker));
+  if (message.toWorker === null) services.mail.notify(OPERATOR_MAIL_KEY);
   services.mail.notify(askKey(message.id));
   if (message.toWorker !== null) services.mail.notify(statusLineKey(message.toWorker));
   return true;

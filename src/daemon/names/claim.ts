@@ -5,8 +5,9 @@ import type { ClaimGrant } from "../../protocol/records/launch.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { PENDING_PANE, runById } from "../../store/runs.ts";
 import { boundConversation, type Conversation } from "../../store/conversations.ts";
-import { setUnresumable, workerById, workerByName, type Worker } from "../../store/workers.ts";
+import { workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { assertCurrent, type Actor } from "../permissions/actor.ts";
+import { recordUnresumable } from "../events.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { repeatedOrder, type Orders } from "../launch/orders.ts";
 import { planLaunch } from "../launch/plan.ts";
@@ -131,7 +132,7 @@ async function recordRefusal(services: LaunchServices, params: CallParams<"claim
   if (isPerdureError(error) && error.details?.unresumable === true) {
     await services.writer.write(() => {
       const worker = targetWorker(services, params.target);
-      if (worker) setUnresumable(services.db, worker.id, error.message);
+      if (worker) recordUnresumable(services, worker, error.message);
     });
   }
   throw error;

@@ -1,18 +1,21 @@
 import { WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isName } from "../../protocol/names.ts";
 import { isTable } from "../../util/fields.ts";
+import { isPlainNotify } from "./notify.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
 const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
 const KEYS = {
   project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail"],
-  user: ["name", "context", "policy"],
+  user: ["name", "context", "policy", "notify", "tmux"],
   defaults: DEFAULTS,
   worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
   context: ["dir", "ext"],
   records: ["dir"],
   policy: ["agents_may", "environment"],
   mail: ["introduce", "wakes_per_hour"],
+  notify: ["command", "ntfy", "details", "bell", "on", "after", "quiet"],
+  tmux: ["conf"],
 } as const;
 
 export type Table = keyof typeof KEYS;
@@ -24,6 +27,7 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
   const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
+  const { notify = {}, tmux = {} } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
@@ -36,6 +40,10 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
     hasKeysOf("mail", mail) &&
     isPlainMail(mail) &&
+    hasKeysOf("notify", notify) &&
+    isPlainNotify(notify) &&
+    hasKeysOf("tmux", tmux) &&
+    Object.values(tmux).every(isText) &&
     hasKeysOf("defaults", defaults) &&
     isTable(workers) &&
     Object.entries(workers).every(([key, entry]) => isName(key) && hasKeysOf("worker", entry))

@@ -7,15 +7,15 @@ import { CONFIG_FILE, type FoundProject } from "../find.ts";
 import type * as Check from "./check.ts";
 import { configError, loadLineFinder, type ConfigSource } from "./errors.ts";
 import { hasPlainSettings } from "./keys.ts";
-import type { Config } from "./schema.ts";
+import type { Config, UserConfig } from "./schema.ts";
 
-export type { Config, WorkerDefaults, WorkerEntry } from "./schema.ts";
+export type { Config, UserConfig, WorkerDefaults, WorkerEntry } from "./schema.ts";
 
 declare const PERDURE_VERSION: string | undefined;
 
 /** A file that was read: what it says, and its text for whoever has to point at a line. */
-export interface ConfigText {
-  config: Config;
+export interface ConfigText<C = Config> {
+  config: C;
   source: ConfigSource;
 }
 
@@ -33,8 +33,8 @@ export function readConfigText(folder: string): ConfigText | null {
   return read(join(folder, CONFIG_FILE), "project");
 }
 
-export function readUserConfig(file: string): Config {
-  return read(file, "user")?.config ?? {};
+export function readUserConfig(file: string): UserConfig {
+  return read<UserConfig>(file, "user")?.config ?? {};
 }
 
 /** The settings of the project itself, without those of its workers. */
@@ -52,8 +52,8 @@ export function readSettingsAt(folder: string): Settings | null {
   return read(join(folder, CONFIG_FILE), "project", true)?.config ?? null;
 }
 
-export function readUserSettings(file: string): Settings {
-  return read(file, "user", true)?.config ?? {};
+export function readUserSettings(file: string): UserConfig {
+  return read<UserConfig>(file, "user", true)?.config ?? {};
 }
 
 /** Reads a text as the perdure.toml of a folder, as if it were there. */
@@ -69,13 +69,13 @@ function shownPath(file: string): string {
   return file.startsWith(process.cwd()) ? relative(process.cwd(), file) : file;
 }
 
-function read(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText | null {
+function read<C = Config>(file: string, kind: Check.FileKind, settingsOnly = false): ConfigText<C> | null {
   const text = readBounded(file, CONFIG_BYTES_MAX);
   if (text === null) return null;
   const source = { file: shownPath(file), text };
   const values = parseToml(source);
   if (!settingsOnly || !hasPlainSettings(values, kind)) checkValues(values, kind, source);
-  return { config: values, source };
+  return { config: values as C, source };
 }
 
 /** Throws the first problem of the file. */

@@ -2,7 +2,9 @@ import * as z from "zod/mini";
 import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { checkName, nearest } from "../../protocol/names.ts";
+import { NEED_KINDS } from "../../protocol/records/needs.ts";
 import type { Key, Table } from "./keys.ts";
+import { AFTER, COMMAND, isAfter, isCommand, isNtfy, isQuiet, NTFY, QUIET } from "./notify.ts";
 
 // The shapes of perdure.toml and of the user's config.toml. The message of an issue says what the value must be ("a text in quotes").
 // Two kinds differ: an unknown key's message is the hint, and a message with `params` is the whole sentence.
@@ -71,7 +73,21 @@ const mail = table({
   ),
 } satisfies Keys<"mail">);
 
-export const projectFile = table({
+const notify = table({
+  command: z.exactOptional(
+    z.array(z.string({ error: COMMAND }), { error: COMMAND }).check(z.refine(isCommand, { error: COMMAND })),
+  ),
+  ntfy: z.exactOptional(z.string({ error: NTFY }).check(z.refine(isNtfy, { error: NTFY }))),
+  details: z.exactOptional(flag),
+  bell: z.exactOptional(flag),
+  on: z.exactOptional(z.array(choice(NEED_KINDS), { error: `a list of ${NEED_KINDS.join(", ")}` })),
+  after: z.exactOptional(z.string({ error: AFTER }).check(z.refine(isAfter, { error: AFTER }))),
+  quiet: z.exactOptional(z.string({ error: QUIET }).check(z.refine(isQuiet, { error: QUIET }))),
+} satisfies Keys<"notify">);
+
+const tmux = table({ conf: z.exactOptional(text) } satisfies Keys<"tmux">);
+
+const project = {
   project: z.exactOptional(name),
   name: z.exactOptional(name),
   defaults: z.exactOptional(table(defaults)),
@@ -80,16 +96,25 @@ export const projectFile = table({
   records: z.exactOptional(records),
   policy: z.exactOptional(policy),
   mail: z.exactOptional(mail),
-} satisfies Keys<"project">);
+} satisfies Keys<"project">;
+
+/** Tables that run programs or send something away: a repository has no say in them, so they belong to the user's own file. */
+const usersOwn = { notify: usersOnly("notify"), tmux: usersOnly("tmux") };
+
+export const projectFile = table({ ...project, ...usersOwn }, Object.keys(project));
 
 export const userFile = table({
   name: z.exactOptional(name),
   context: z.exactOptional(context),
   policy: z.exactOptional(policy),
+  notify: z.exactOptional(notify),
+  tmux: z.exactOptional(tmux),
 } satisfies Keys<"user">);
 
 /** The shape of perdure.toml. */
-export type Config = z.infer<typeof projectFile>;
+export type Config = Omit<z.infer<typeof projectFile>, keyof typeof usersOwn>;
+/** The shape of the user's config.toml. */
+export type UserConfig = z.infer<typeof userFile>;
 /** The shape of `[defaults]`, which hold for all workers. */
 export type WorkerDefaults = NonNullable<Config["defaults"]>;
 export type WorkerEntry = z.infer<typeof worker>;
@@ -98,11 +123,18 @@ function choice<const Words extends readonly string[]>(words: Words): z.ZodMiniE
   return z.enum(words, { error: `one of ${words.join(", ")}` });
 }
 
+/** Refuses a table of the user's own file in a project's. */
+function usersOnly(key: string): z.ZodMiniExactOptional<z.ZodMiniCustom> {
+  const error = `[${key}] is read from your own configuration only: a repository must not run programs or send anything away by itself.`;
+  const hint = `move it to ~/.config/perdure/config.toml`;
+  return z.exactOptional(z.custom(() => false, { error, params: { hint } }));
+}
+
 /** A table with these keys and no others. A date is an object, too, and zod would take it for an empty table. */
 function table<Shape extends z.core.$ZodShape>(
   shape: Shape,
+  known = Object.keys(shape),
 ): z.ZodMiniPipe<z.ZodMiniCustom, z.ZodMiniObject<Shape, z.core.$strict>> {
-  const known = Object.keys(shape);
   const error = (issue: z.core.$ZodRawIssue): string =>
     issue.code === "unrecognized_keys" ? hintFor(issue.keys[0] ?? "", known) : "a table";
   const noDate = z.custom((value) => !(value instanceof Date), { error: "a table" });

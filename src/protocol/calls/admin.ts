@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { ANCHORS_PER_CALL } from "../../limits/index.ts";
 import type { CheckResult, DaemonStatus, EventRecord } from "../records/admin.ts";
+import type { NoticeOutcome } from "../records/needs.ts";
 import type { AnchorOwner } from "../records/run.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { limit, name, path, projectRef, target, text, whole } from "./shapes.ts";
@@ -37,6 +38,20 @@ export const adminCalls = {
     params: z.strictObject({}),
     result: typeOnly<DaemonStatus>(),
     agentsMay: true,
+    changes: false,
+  },
+  /** Sends a test by every channel of the user's `[notify]`. */
+  testNotice: {
+    params: z.strictObject({ here: projectRef, project: z.nullable(name) }),
+    result: typeOnly<{ outcomes: NoticeOutcome[] }>(),
+    agentsMay: false,
+    changes: false,
+  },
+  /** Says how the last notices fared: the newest failure of each channel that nothing was sent by since. */
+  noticeFailures: {
+    params: z.strictObject({}),
+    result: typeOnly<{ failures: { channel: string; why: string; at: string }[] }>(),
+    agentsMay: false,
     changes: false,
   },
   checkStore: {

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
+import { FLEET_WORKERS_MAX } from "../../limits/index.ts";
 import type { MovedProject, ProjectMove, ProjectSummary } from "../records/admin.ts";
 import type { SessionRecord } from "../records/conversation.ts";
 import type { RunRecord, TakeoverResult } from "../records/run.ts";
 import type { WorkerDetail, WorkerSummary } from "../records/worker.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
-import { killAfterMs, limit, name, projectRef, target, text } from "./shapes.ts";
+import { killAfterMs, limit, name, projectRef, target, text, waitMs } from "./shapes.ts";
 
 /** The calls about workers and projects and their names. */
 export const nameCalls = {
@@ -21,6 +22,21 @@ export const nameCalls = {
     result: typeOnly<WorkerDetail>(),
     agentsMay: true,
     changes: false,
+  },
+  /** Waits until one of the workers needs somebody, or until all of them are idle or have ended; null means all of the project. */
+  wait: {
+    params: z.strictObject({
+      here: projectRef,
+      project: z.nullable(name),
+      targets: z.nullable(z.array(target).check(z.minLength(1), z.maxLength(FLEET_WORKERS_MAX))),
+      until: z.enum(["needs-me", "idle", "ended"]),
+      waitMs,
+    }),
+    /** The workers that were waited for; `done` is false where the time was over before. */
+    result: typeOnly<{ done: boolean; workers: WorkerSummary[] }>(),
+    agentsMay: true,
+    changes: false,
+    staysOpen: true,
   },
   history: {
     params: z.strictObject({ target, limit }),

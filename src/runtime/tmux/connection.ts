@@ -4,10 +4,10 @@ import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { ControlClient, tmuxMessageOf, unansweredError } from "./control-client.ts";
-import { serverEnvironment, serverOptions } from "./options.ts";
+import { CONTROL_SESSION, essentialOptions, serverEnvironment, serverOptions } from "./options.ts";
 import type { ProcessTable } from "../process/index.ts";
 import { findElsewhere, serverMark } from "./server-place.ts";
-import { CONTROL_SESSION, killServer, remakeControlSession, startServer } from "./start-server.ts";
+import { killServer, readCommands, remakeControlSession, startServer } from "./start-server.ts";
 
 export interface ConnectionOptions {
   socket: string;
@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   /** A format whose value is reported about once a second when it has changed; null when the server is gone. */
   watch: { format: string; changed: (value: string | null) => void };
   processes: Pick<ProcessTable, "namespace" | "inspect">;
+  /** The user's own file of tmux commands, read after our options; null for none. */
+  userFile: () => string | null;
 }
 
 /** The connection to our own tmux server, which is started on demand and found again after it or the client ended. */
@@ -120,11 +122,24 @@ export class TmuxConnection {
     // The options are set again, because another version of perdure may have started the server.
     const subscription = ["refresh-client", "-B", `perdure::${this.#options.watch.format}`];
     await client.send(...serverOptions(this.#environment), subscription);
+    await this.#readUserFile(client);
     client.serverElsewhere = await findElsewhere(client, this.#options.processes);
     if (this.#closed) client.close();
     this.#client = client;
     void client.gone.then((why) => this.#onClientGone(client, why));
     return client;
+  }
+
+  /** Has the server read the user's own file last, but for what keeps workers alive. A mistake in it keeps nobody from working. */
+  async #readUserFile(client: ControlClient): Promise<void> {
+    const file = this.#options.userFile();
+    if (file === null) return;
+    try {
+      await readCommands({ ...this.#options, environment: this.#environment }, file);
+    } catch (error) {
+      this.#options.log(`[tmux] conf: ${tmuxMessageOf(error) || String(error)}`);
+    }
+    await client.send(...essentialOptions());
   }
 
   async #attach(): Promise<ControlClient> {

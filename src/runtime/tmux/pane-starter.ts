@@ -7,6 +7,7 @@ import {
   nameGroupPane,
   makeGroupWindow,
   joinGroupWindow,
+  FIRST_WINDOW_INDEX,
   newSessionCommands,
   newWindowCommands,
   replacePaneCommands,
@@ -19,9 +20,6 @@ export interface StartedPane {
   pid: number;
 }
 
-/** The index of a session's first window: `base-index`, unless somebody changed it. */
-const FIRST_WINDOW_INDEX = 1;
-
 const TARGET_CHANGED = /duplicate session|can't find (session|window|pane)|index \d+ in use/;
 
 /** Starts processes in panes, many at once; only starts of one worker or one group wait for each other. */
@@ -29,7 +27,7 @@ export class PaneStarter {
   readonly #log: (line: string) => void;
   readonly #turns = new KeyedMutex();
   /** The number of starts under way in each session, and the index of the next window. */
-  readonly #startingSessions = new Map<string, { starts: number; next: number }>();
+  readonly #startingSessions = new Map<string, { starts: number; given: Set<number> }>();
   #listing: Promise<Pane[]> | null = null;
 
   constructor(log: (line: string) => void) {
@@ -79,7 +77,7 @@ export class PaneStarter {
     panes: readonly Pane[],
   ): Promise<StartedPane> {
     const options = await localOptions(client, id);
-    return this.#atFreeIndex(session, panes, async (index) => {
+    return this.#atFreeIndex(session, panes, undefined, async (index) => {
       const [started] = await client.send(...replacePaneCommands(request, { pane: id, options }, index));
       return parseStartedPane(started);
     });
@@ -89,25 +87,28 @@ export class PaneStarter {
     const session = tmuxSessionName(request.project);
     // The next start of a session that is being made need not wait for it: commands are carried out in order.
     const isNew = !this.#startingSessions.has(session) && panes.every((pane) => pane.session !== session);
-    return this.#atFreeIndex(session, panes, async (index) => {
-      const commands = isNew ? newSessionCommands(request) : newWindowCommands(request, index);
+    return this.#atFreeIndex(session, panes, request.window, async (index) => {
+      const commands = isNew ? newSessionCommands(request, index) : newWindowCommands(request, index);
       const started = parseStartedPane((await client.send(...commands))[0]);
       if (request.group !== null) await this.#joinGroupWindow(client, request, request.group, started.pane, panes);
       return started;
     });
   }
 
-  /** Runs a start with an index that no window has and no other start under way was given. */
+  /** Runs a start with its own index, if no window has it and no other start under way was given it; else with one behind all. */
   async #atFreeIndex(
     session: string,
     panes: readonly Pane[],
+    wanted: StartRequest["window"],
     start: (index: number) => Promise<StartedPane>,
   ): Promise<StartedPane> {
     const indexes = panes.filter((pane) => pane.session === session).map((pane) => pane.windowIndex);
-    const starting = this.#startingSessions.get(session) ?? { starts: 0, next: 0 };
+    const starting = this.#startingSessions.get(session) ?? { starts: 0, given: new Set() };
     this.#startingSessions.set(session, starting);
-    const index = Math.max(starting.next, FIRST_WINDOW_INDEX, ...indexes.map((each) => each + 1));
-    starting.next = index + 1;
+    const taken = new Set([...indexes, ...starting.given]);
+    const { index: own = null, last = 0 } = wanted ?? {};
+    const index = own !== null && !taken.has(own) ? own : Math.max(FIRST_WINDOW_INDEX - 1, last, ...taken) + 1;
+    starting.given.add(index);
     starting.starts += 1;
     try {
       return await start(index);

@@ -2,10 +2,11 @@ import { CAPTURE_CHARS_MAX, PANE_HISTORY_LINES } from "../../limits/index.ts";
 import type { Environment } from "../../util/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { ProcessTable } from "../process/index.ts";
-import { CONTROL_SESSION } from "./start-server.ts";
 import { isRefusal, type ControlClient } from "./control-client.ts";
+import { listClients, ringBell, type AttachedClient } from "./clients.ts";
 import type { Tmux } from "./find.ts";
 import { TmuxConnection } from "./connection.ts";
+import { CONTROL_SESSION } from "./options.ts";
 import { ALL_PANES, listPanes, parsePanes, type Pane } from "./pane-list.ts";
 import { pasteTexts, pressEnter, viewPane, type PaneView } from "./paste.ts";
 import { literal } from "./quote.ts";
@@ -18,6 +19,8 @@ export interface TmuxServerOptions {
   tmux: Tmux;
   environment: Environment;
   log: (line: string) => void;
+  /** The user's own file of tmux commands, read after our options; null for none. */
+  userFile?: () => string | null;
   /** The processes that can be seen from here: the server's are among them, unless another container started it. */
   processes: Pick<ProcessTable, "namespace" | "inspect">;
 }
@@ -30,11 +33,15 @@ export class TmuxServer {
   readonly #connection: TmuxConnection;
   readonly #starter: PaneStarter;
   readonly #titleListeners: ((pane: Pane, title: string) => void)[] = [];
+  readonly #paneListeners: ((panes: readonly Pane[]) => void)[] = [];
   #titles = new Map<string, string>();
+  /** The mark that each worker is to have, and the one that each pane shows, by pane and run. */
+  readonly #marks = new Map<string, PaneMark>();
+  readonly #shown = new Map<string, string>();
 
-  constructor({ socket, tmux, environment, log, processes }: TmuxServerOptions) {
-    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(parsePanes(value ?? "")) };
-    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch, processes });
+  constructor({ socket, tmux, environment, log, processes, userFile = () => null }: TmuxServerOptions) {
+    const watch = { format: ALL_PANES, changed: (value: string | null) => this.#onPanes(value, log) };
+    this.#connection = new TmuxConnection({ socket, file: tmux.file, environment, log, watch, processes, userFile });
     this.#starter = new PaneStarter(log);
   }
 
@@ -121,9 +128,52 @@ export class TmuxServer {
     if (commands.length > 0) await client.send(...commands);
   }
 
+  /** Shows in the line of windows, and in the list of workers, what workers do and which of them need somebody. */
+  async mark(marks: ReadonlyMap<string, PaneMark>): Promise<void> {
+    for (const [workerId, mark] of marks) this.#marks.set(workerId, mark);
+    const client = await this.#connection.find();
+    if (client !== null) await this.#showMarks(client, await listPanes(client));
+  }
+
+  /** Sets the marks of panes that do not show them yet: a pane may come later than what is known of its worker. */
+  async #showMarks(client: ControlClient, panes: readonly Pane[]): Promise<void> {
+    const keys = new Set(panes.map(({ id, run }) => `${id} ${run}`));
+    for (const key of this.#shown.keys()) if (!keys.has(key)) this.#shown.delete(key);
+    const marking = panes.map(async ({ id, workerId, run }) => {
+      const mark = workerId === null ? undefined : this.#marks.get(workerId);
+      const [key, text] = [`${id} ${run}`, JSON.stringify(mark)];
+      if (mark === undefined || this.#shown.get(key) === text) return;
+      this.#shown.set(key, text);
+      await client.send(...markPane(id, mark)).catch((error: unknown) => {
+        this.#shown.delete(key);
+        if (!isRefusal(error, /can't find pane|no such pane/)) throw error; // a pane that was removed meanwhile
+      });
+    });
+    await Promise.all(marking);
+  }
+
+  /** Lists the terminals that are attached to the server, with the panes they show; none where another container started it. */
+  async clients(): Promise<{ clients: AttachedClient[]; panes: Pane[] }> {
+    const client = await this.#connection.find();
+    if (client === null || client.serverElsewhere !== null) return { clients: [], panes: [] };
+    const [clients, panes] = await Promise.all([listClients(client), listPanes(client)]);
+    return { clients, panes };
+  }
+
+  /** Rings the bell of every attached terminal; returns how many rang. */
+  async ring(): Promise<number> {
+    const { clients } = await this.clients();
+    return clients.filter((client) => ringBell(client)).length;
+  }
+
   /** Told of each title of a worker's pane within about a second, once the server was found or started. */
   onTitle(listener: (pane: Pane, title: string) => void): void {
     this.#titleListeners.push(listener);
+  }
+
+  /** Told of all panes of workers within about a second of each change. */
+  onPanes(listener: (panes: readonly Pane[]) => void): void {
+    this.#paneListeners.push(listener);
   }
 
   /** Kills the server with everything in it. */
@@ -137,15 +187,37 @@ export class TmuxServer {
   }
 
   /** Compares the titles with those seen before. Panes of nobody we know are nobody's news. */
-  #onPanes(panes: Pane[]): void {
+  #onPanes(value: string | null, log: (line: string) => void): void {
+    const panes = parsePanes(value ?? "");
+    if (value === null) this.#shown.clear();
+    else this.#remark(panes).catch((error: unknown) => log(`marks: ${String(error)}`));
     const before = this.#titles;
     const ours = panes.filter((pane) => pane.workerId !== null);
+    for (const listener of this.#paneListeners) listener(ours);
     this.#titles = new Map(ours.map(({ id, title }) => [id, title]));
     for (const pane of ours) {
       if (pane.title === (before.get(pane.id) ?? "")) continue;
       for (const listener of this.#titleListeners) listener(pane, pane.title);
     }
   }
+
+  async #remark(panes: readonly Pane[]): Promise<void> {
+    const client = this.#marks.size === 0 ? null : await this.#connection.find();
+    if (client !== null) await this.#showMarks(client, panes);
+  }
+}
+
+/** The state of a worker as the line of windows and the list of workers show it. */
+export interface PaneMark {
+  state: string;
+  needsSomebody: boolean;
+}
+
+function markPane(pane: string, { state, needsSomebody }: PaneMark): string[][] {
+  return [
+    ["set-option", "-p", "-q", "-t", pane, "@perdure_state", state],
+    ["set-option", "-p", "-q", "-t", pane, "@perdure_needs", needsSomebody ? "!" : ""],
+  ];
 }
 
 /** Tells whether the pane belongs to the run: a server gives a number once, and a client talks to one server. */

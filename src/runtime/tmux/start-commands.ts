@@ -16,6 +16,8 @@ export interface StartRequest {
   /** The group, whose workers share a window. */
   group: string | null;
   run: string;
+  /** The place of the worker's window in the session, and the last place that is kept for any; the next free one if left out. */
+  window?: { index: number | null; last: number };
   /** The variables that mark the process from its first instant; the wrapper sets the rest of the environment. */
   env: Readonly<Record<string, string>>;
   cwd: string;
@@ -47,16 +49,22 @@ export function checkStart({ argv, cwd, env, worker }: StartRequest): void {
 }
 
 /** Creates a session with the worker's window, and marks it in the same line, so that no crash leaves it unmarked. */
-export function newSessionCommands(request: StartRequest): string[][] {
+export function newSessionCommands(request: StartRequest, index: number): string[][] {
   const session = tmuxSessionName(request.project);
+  // tmux gives the first window the first place, whatever is asked for.
+  const move = ["move-window", "-s", `=${session}:`, "-t", `=${session}:${index}`];
   return [
     ["new-session", "-d", "-s", session, ...windowArguments(request)],
     ["set-option", "-t", `=${session}:`, "--", "@perdure_project", request.project],
     // A new session keeps the variables of its first process, but windows that a person opens must not carry our marks.
     ...Object.keys(request.env).map((name) => ["set-environment", "-t", `=${session}`, "-u", name]),
     ...markCommands(request, `=${session}:`),
+    ...(index === FIRST_WINDOW_INDEX ? [] : [move]),
   ];
 }
+
+/** The index of a session's first window: `base-index`, unless somebody changed it. */
+export const FIRST_WINDOW_INDEX = 1;
 
 /** Creates a window at an index; tmux refuses one that is taken, so the right window is marked. */
 export function newWindowCommands(request: StartRequest, index: number): string[][] {

@@ -2,12 +2,10 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { TMUX_ANSWER_MS } from "../../limits/index.ts";
 import { unansweredError } from "./control-client.ts";
-import { serverOptions } from "./options.ts";
+import { CONTROL_SESSION, serverOptions } from "./options.ts";
 
 const exec = promisify(execFile);
 
-/** The session that the control client attaches to; its pane ended at once. No project's session begins with `_`. */
-export const CONTROL_SESSION = "_perdure";
 const NEW_CONTROL_SESSION = ["new-session", "-d", "-s", CONTROL_SESSION, "-c", "/", "--", "/bin/sh", "-c", ":"];
 
 interface ServerPlace {
@@ -36,6 +34,11 @@ export async function killServer(place: ServerPlace): Promise<void> {
   await runTmux(place, ["-N"], [["kill-server"]]);
 }
 
+/** Has the server carry out the commands of a file. Over a control client, each of them would look like an answer. */
+export async function readCommands(place: ServerPlace, file: string): Promise<void> {
+  await runTmux(place, ["-N"], [["source-file", file]]);
+}
+
 /** Runs tmux as a process, for commands that a control client cannot run. None of our words ends in `;`. */
 async function runTmux(
   { file, socket, environment }: ServerPlace,
@@ -46,7 +49,8 @@ async function runTmux(
   try {
     await exec(file, ["-u", "-S", socket, ...flags, ...words], { env: environment, cwd: "/", timeout: TMUX_ANSWER_MS });
   } catch (error) {
-    const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
-    throw unansweredError(stderr || String(error), error);
+    const { stderr = "", stdout = "" } = error instanceof Error ? (error as { stderr?: string; stdout?: string }) : {};
+    // A mistake in a file of commands is printed.
+    throw unansweredError(stderr.trim() || stdout.trim() || String(error), error);
   }
 }

@@ -37,6 +37,15 @@ export interface WrapperOptions {
   awaitsVerdict?: boolean | undefined;
   /** The daemon has to ask the vendor's own program before it can answer, so the wrapper waits longer. */
   slowVerdict?: boolean | undefined;
+  /** The worker's name, which `ps` shows. */
+  name?: string | undefined;
+  /** The shell was started by a PATH of one folder, and the real one is in a variable: see pane-script.ts. */
+  restoresPath?: boolean | undefined;
+}
+
+/** Returns the name of the wrapper's process, as `ps` shows it. */
+export function processTitle(name: string | undefined): string {
+  return name === undefined ? "perdure-run" : `perdure-run ${name}`;
 }
 
 export interface WrapperCommand {
@@ -67,7 +76,7 @@ export function wrapperCommand(
   const text = script(form, inherited, command[0] ?? "", options);
   return {
     file,
-    args: ["perdure-run", ...flags, "-c", text, "perdure-run", runDir, ...command],
+    args: [processTitle(options.name), ...flags, "-c", text, "perdure-run", runDir, ...command],
   };
 }
 
@@ -82,12 +91,13 @@ function script(
   form: WrapperForm,
   { ignored, openFiles }: Inherited,
   program: string,
-  { loaderSwallowsSignals = false, awaitsVerdict = false, slowVerdict = false }: WrapperOptions,
+  { loaderSwallowsSignals = false, awaitsVerdict = false, slowVerdict = false, restoresPath = false }: WrapperOptions,
 ): string {
   // The plain form runs a trap only after the program ended: it would just keep both alive without a terminal.
   const forwarded = form === "plain" ? [] : ["TERM", "HUP"].filter((signal) => !ignored.includes(signal));
   const restored = ["INT", "QUIT"].filter((signal) => !ignored.includes(signal));
   return [
+    ...(restoresPath ? [RESTORE_PATH] : []),
     "perdure_d=$1; shift; perdure_g= perdure_c= perdure_p= perdure_i=",
     HOLD,
     FUNCTIONS,
@@ -108,6 +118,8 @@ function script(
     "exit $perdure_s",
   ].join("\n");
 }
+
+const RESTORE_PATH = `[ -z "\${perdure_path+x}" ] || { PATH=$perdure_path; unset perdure_path; }`;
 
 /**
  * Opens the fifo of the run, which the program inherits: to other pid namespaces, a run is alive while somebody has it open.

@@ -13,6 +13,8 @@ import { delivery } from "./012-delivery.ts";
 import { stableIds } from "./013-stable-ids.ts";
 import { conversationNames } from "./014-conversation-names.ts";
 import { laterCopies } from "./015-later-files.ts";
+import { notices } from "./016-notices.ts";
+import { windowOrder } from "./017-window-order.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -31,4 +33,6 @@ export const MIGRATIONS: readonly string[] = [
   stableIds,
   conversationNames,
   laterCopies,
+  notices,
+  windowOrder,
 ];

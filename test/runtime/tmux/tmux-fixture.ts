@@ -23,7 +23,7 @@ export class TmuxFixture {
   }
 
   /** A TmuxServer as a daemon that has just started makes it. */
-  server(): TmuxServer {
+  server(more: Partial<ConstructorParameters<typeof TmuxServer>[0]> = {}): TmuxServer {
     const { socket, env: environment } = this;
     const tmux = findTmux(process.env.PATH);
     const server = new TmuxServer({
@@ -32,6 +32,7 @@ export class TmuxFixture {
       environment,
       log: (line) => this.log.push(line),
       processes: processTable(),
+      ...more,
     });
     this.#servers.push(server);
     return server;

@@ -1,10 +1,11 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { paneScript } from "../../../src/runtime/wrapper/pane-script.ts";
+import { linkTitle, paneScript } from "../../../src/runtime/wrapper/pane-script.ts";
 import { detectWrapperForm } from "../../../src/runtime/wrapper/script.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "perdure-script-"));
@@ -18,6 +19,7 @@ function started(environment: Record<string, string>, words: string[]): unknown 
   const start = {
     form: detectWrapperForm(),
     runDir: dir,
+    name: "coder",
     command,
     environment,
     inherited,
@@ -51,6 +53,38 @@ it("a long script works too, which the shell reads piece by piece", () => {
 });
 
 it("A2: a pane's wrapper waits for no verdict, because nobody reads its exit code", () => {
-  const start = { form: detectWrapperForm(), runDir: dir, command: ["/bin/true"], environment: {}, inherited };
+  const start = {
+    form: detectWrapperForm(),
+    runDir: dir,
+    name: "w",
+    command: ["/bin/true"],
+    environment: {},
+    inherited,
+  };
   expect(paneScript(join(dir, "start"), { ...start, loaderSwallowsSignals: false })).not.toContain("verdict");
+});
+
+it.each(["env", "bash", "plain"] as const)(
+  "ps shows the worker's name, and the program gets the PATH that it is meant to have (%s)",
+  async (form) => {
+    const runDir = mkdtempSync(join(dir, "run "));
+    linkTitle({ form, runDir, name: "coder-1" });
+    const file = join(runDir, "start");
+    const command = ["/bin/sh", "-c", 'printf "%s|%s\\n" "$PATH" "${perdure_path-unset}"; read -r line'];
+    const environment = { PATH: "/opt/mine:/usr/bin:/bin" };
+    const start = { form, runDir, name: "coder-1", command, environment, inherited, loaderSwallowsSignals: false };
+    writeFileSync(file, paneScript(file, start), { mode: 0o600 });
+    const child = spawn("/bin/sh", [file], { env: { PATH: "/usr/bin:/bin" }, stdio: ["pipe", "pipe", "inherit"] });
+    const [said] = (await once(child.stdout, "data")) as [Buffer];
+    expect(said.toString()).toBe("/opt/mine:/usr/bin:/bin|unset\n");
+    const shown = execFileSync("ps", ["-o", "args=", "-p", String(child.pid)], { encoding: "utf8" });
+    expect(shown).toMatch(/^perdure-run coder-1 /);
+    child.stdin.end("\n");
+    await once(child, "exit");
+    expect(readFileSync(join(runDir, "exit"), "utf8")).toBe("0\n");
+  },
+);
+
+it("a worker whose run folder has lost the link starts all the same", () => {
+  expect(started({ A: "x" }, ["y"])).toEqual(["x", "tmux", ["y"]]);
 });

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -48,8 +49,10 @@ function daemonIs(pid: number, processStarted = processTable().inspect(pid)?.sta
   writeFileSync(join(state, "daemon.json"), `${JSON.stringify({ pid, processStarted, socket: "/s" })}\n`);
 }
 
+/** Writes the verdict at once, as the daemon does: a wrapper that sees the file reads all of it. */
 function answer(text: string): void {
-  writeFileSync(join(runDir, VERDICT_FILE), text);
+  writeFileSync(join(runDir, "verdict.tmp"), text);
+  renameSync(join(runDir, "verdict.tmp"), join(runDir, VERDICT_FILE));
 }
 
 const hasWaited = (): boolean => existsSync(join(runDir, VERDICT_FIFO));

@@ -51,6 +51,7 @@ import { mailPasted } from "./bp-mail-pasted.ts";
 import { typedWhileWoken } from "./bt-typed-while-woken.ts";
 import { longMail } from "./bv-long-mail.ts";
 import { pastedHalfWay } from "./bu-pasted-half-way.ts";
+import { toldWhenNeeded } from "./bw-told-when-needed.ts";
 import { nestedGetsNone } from "./bh-nested-gets-none.ts";
 import { strangerHeld } from "./bs-stranger-held.ts";
 import { ownServerKept, ownServerOfOurName } from "./bi-own-server-kept.ts";
@@ -117,6 +118,7 @@ export const CASES: readonly Case[] = [
   pastedHalfWay,
   longMail,
   typedWhileWoken,
+  toldWhenNeeded,
   nestedGetsNone,
   strangerHeld,
   ownServerKept,

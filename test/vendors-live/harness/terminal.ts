@@ -52,6 +52,11 @@ export class Terminal {
     return (await this.#tmux.do("display-message", "-p", "-t", this.#pane.id, "#{pane_title}")).trimEnd();
   }
 
+  /** Whether its bell has rung. */
+  async rang(): Promise<boolean> {
+    return (await this.#pane.format("#{window_bell_flag}")) === "1";
+  }
+
   /** Looks until the screen is as wanted, or throws `Ended` when the program is gone; the screen. */
   async until(what: string, wanted: (screen: string) => boolean, timeoutMs = WAIT_MS): Promise<string> {
     const deadline = Date.now() + timeoutMs;

@@ -1,0 +1,35 @@
+import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import { lastNoticeEvents } from "../../store/events.ts";
+import { workersOfProject } from "../../store/workers.ts";
+import { iso } from "../../util/iso.ts";
+import { projectOf } from "../names/lookup.ts";
+import { testNotice } from "../notify/needs.ts";
+import type { CallContext } from "./context.ts";
+
+/** Sends a test at once, at any hour and whoever looks, in the environment of the worker that was made last. */
+export async function testNoticeCall(
+  params: CallParams<"testNotice">,
+  { services }: CallContext,
+): Promise<CallResults["testNotice"]> {
+  const { sender } = services.notifier;
+  const project = projectOf(services, params);
+  const workers = project === null ? [] : workersOfProject(services.db, project.id);
+  const newest = workers.toSorted((a, b) => b.id - a.id).find(({ command }) => command !== null);
+  const subject = project && newest ? { projectId: project.id, workerId: newest.id } : null;
+  const notice = testNotice(project?.slug ?? params.here.base, services.now());
+  return { outcomes: await sender.send(notice, subject, sender.settings()) };
+}
+
+export async function noticeFailuresCall(
+  _params: CallParams<"noticeFailures">,
+  { services }: CallContext,
+): Promise<CallResults["noticeFailures"]> {
+  const fine = new Set<string>();
+  const failures = new Map<string, { channel: string; why: string; at: string }>();
+  for (const { type, atMs, data } of lastNoticeEvents(services.db)) {
+    const { by = "", channel = "", why = "" } = JSON.parse(data) as Record<string, string>;
+    if (type === "notice.sent") for (const each of by.split(" ")) fine.add(each);
+    else if (!fine.has(channel) && !failures.has(channel)) failures.set(channel, { channel, why, at: iso(atMs) });
+  }
+  return Promise.resolve({ failures: [...failures.values()] });
+}
