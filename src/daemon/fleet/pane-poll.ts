@@ -32,6 +32,8 @@ export class PanePoll {
       if (run === null) return;
       this.#titles.set(run, title);
       this.#services.conversations.reportActivity(run);
+      // Once more at each poll, because a title is passed over right after a sign; here already, because somebody may be needed.
+      this.#services.conversations.onTitle(run, title);
     });
     server.onPanes((panes) => this.#notePlaces(panes));
     this.#timer ??= setInterval(() => void this.#poll(), PANE_POLL_MS).unref();
