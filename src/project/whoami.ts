@@ -43,7 +43,7 @@ export interface WhoamiInputs {
   fingerprint: () => string;
 }
 
-/** What may have become of a run's worker since the run's environment was made. */
+/** The facts that a process cannot learn from its environment, which was made when the run began. */
 export interface SinceStart {
   /** The address of a worker that was renamed; null for one that was not. */
   address: string | null;

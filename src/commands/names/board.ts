@@ -5,7 +5,7 @@ import { asPerdureError } from "../../protocol/errors.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { AltScreen } from "../shared/alt-screen.ts";
 import { askForLine } from "../shared/ask-line.ts";
-import { attentionItems, type AttentionItem } from "../shared/attention-list.ts";
+import { attentionItems, attentionTitle, type AttentionItem } from "../shared/attention-list.ts";
 import { callDaemon } from "../shared/call.ts";
 import { targetOf } from "../shared/here.ts";
 import type { Output } from "../shared/output.ts";

@@ -40,7 +40,7 @@ async function printChanges(params: ListParams): Promise<never> {
 async function paintChanges(params: ListParams, options: WatchOptions, out: Output): Promise<never> {
   const screen = new AltScreen();
   let workers: readonly WorkerSummary[] = [];
-  const show = (problem: string): void => 
+  const show = (problem: string): void =>
     screen.show(() => frame(workers, params, options, out, problem), attentionTitle(workers));
   try {
     return await followWorkers(params, {
