@@ -4,13 +4,13 @@ import { readProjectConfig } from "../../project/config/read.ts";
 import type { FoundProject } from "../../project/find.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { recordedEnvironment } from "../../launch/environment.ts";
 import { realPath } from "../../state/paths.ts";
 import { missingIn } from "../../protocol/records/restored.ts";
 import { VENDOR_PROGRAMS } from "../../vendors/programs.ts";
 import { printable } from "../shared/output.ts";
-import { callDaemon, listFromDaemon } from "../shared/call.ts";
+import { callDaemon, daemonClient, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
+import { environmentHere, knownEnvironmentHere } from "../shared/environment-here.ts";
 import { findProjectHere, projectRefHere, targetOf, startCommandHere } from "../shared/here.ts";
 import { age, size, table, type Cell } from "../shared/table.ts";
 import { isFolder } from "../../state/files.ts";
@@ -88,13 +88,9 @@ async function listConversations(found: FoundProject, values: Invocation["values
   const { items } = await listFromDaemon("findConversations", {
     vendor,
     cwd: process.cwd(),
-    environment: environmentOf(found),
+    environment: knownEnvironmentHere(readProjectConfig(found)),
   });
   return items;
-}
-
-function environmentOf(found: FoundProject): Record<string, string> {
-  return recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
 }
 
 /** Says whether a folder lies in the project's root or in the working tree of the current folder. */
@@ -118,7 +114,10 @@ async function bind(name: string, { values, out }: Invocation): Promise<void> {
     throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is the folder it began in" });
   }
   const target = targetOf(name, projectRefHere(found));
-  const adopted = await callDaemon("adopt", { target, vendor, session, cwd, environment: environmentOf(found) });
+  const given = environmentHere(readProjectConfig(found), out);
+  const client = await daemonClient();
+  const environment = client.isOlder ? { environment: given.environment } : given;
+  const adopted = await client.call("adopt", { target, vendor, session, cwd, ...environment });
   out.result(adopted, () => `${adopted.address} is in ${adopted.session.vendor} conversation ${adopted.session.id}`);
   out.note(`→ ${startCommandHere(found, name)}`);
 }

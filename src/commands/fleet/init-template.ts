@@ -53,7 +53,7 @@ vendor = ${JSON.stringify(second)}
 
 # [policy]
 # agents_may = ["send", "ask", "reply", "inbox"]
-# environment = ["AWS_PROFILE"]   # variables recorded for later starts, besides the usual ones
+# environment = ["AWS_PROFILE"]   # more variables that scripts record for later starts; "!NAME" leaves one out
 `;
 }
 

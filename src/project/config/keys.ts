@@ -4,14 +4,17 @@ import { isTable } from "../../util/fields.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
 const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
+/** How much of an environment can be recorded. */
+export const KEEP = ["all", "known", "none"] as const;
 const KEYS = {
   project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail"],
-  user: ["name", "context", "policy"],
+  user: ["name", "context", "policy", "environment"],
   defaults: DEFAULTS,
   worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
   context: ["dir", "ext"],
   records: ["dir"],
   policy: ["agents_may", "environment"],
+  environment: ["keep"],
   mail: ["introduce", "wakes_per_hour"],
 } as const;
 
@@ -23,7 +26,17 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  * workers are not looked at, so that this takes no time and no library.
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
-  const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
+  const {
+    project,
+    name,
+    defaults,
+    workers = {},
+    context = {},
+    records = {},
+    policy = {},
+    mail = {},
+    environment = {},
+  } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
@@ -34,6 +47,7 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     Object.values(records).every(isText) &&
     hasKeysOf("policy", policy) &&
     Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
+    (file === "project" || (hasKeysOf("environment", environment) && isPlainKeep(environment))) &&
     hasKeysOf("mail", mail) &&
     isPlainMail(mail) &&
     hasKeysOf("defaults", defaults) &&
@@ -54,6 +68,10 @@ function isPlainMail({ introduce = true, wakes_per_hour: wakes = 0 }: Record<str
     Number(wakes) >= 0 &&
     Number(wakes) <= WAKES_PER_HOUR_MAX
   );
+}
+
+function isPlainKeep({ keep = KEEP[0] }: Record<string, unknown>): boolean {
+  return KEEP.some((word) => word === keep);
 }
 
 function isPlainName(value: unknown): boolean {

@@ -7,9 +7,9 @@ import { CONFIG_FILE, type FoundProject } from "../find.ts";
 import type * as Check from "./check.ts";
 import { configError, loadLineFinder, type ConfigSource } from "./errors.ts";
 import { hasPlainSettings } from "./keys.ts";
-import type { Config } from "./schema.ts";
+import type { Config, UserConfig } from "./schema.ts";
 
-export type { Config, WorkerDefaults, WorkerEntry } from "./schema.ts";
+export type { Config, UserConfig, WorkerDefaults, WorkerEntry } from "./schema.ts";
 
 declare const PERDURE_VERSION: string | undefined;
 
@@ -33,7 +33,7 @@ export function readConfigText(folder: string): ConfigText | null {
   return read(join(folder, CONFIG_FILE), "project");
 }
 
-export function readUserConfig(file: string): Config {
+export function readUserConfig(file: string): UserConfig {
   return read(file, "user")?.config ?? {};
 }
 

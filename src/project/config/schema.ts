@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { own } from "../../util/own.ts";
 import { checkName, nearest } from "../../protocol/names.ts";
-import type { Key, Table } from "./keys.ts";
+import { KEEP, type Key, type Table } from "./keys.ts";
 
 // The shapes of perdure.toml and of the user's config.toml. The message of an issue says what the value must be ("a text in quotes").
 // Two kinds differ: an unknown key's message is the hint, and a message with `params` is the whole sentence.
@@ -62,6 +63,8 @@ const policy = table({
   environment: z.exactOptional(texts),
 } satisfies Keys<"policy">);
 
+const environment = table({ keep: z.exactOptional(choice(KEEP)) } satisfies Keys<"environment">);
+
 const mail = table({
   introduce: z.exactOptional(flag),
   wakes_per_hour: z.exactOptional(
@@ -86,10 +89,13 @@ export const userFile = table({
   name: z.exactOptional(name),
   context: z.exactOptional(context),
   policy: z.exactOptional(policy),
+  environment: z.exactOptional(environment),
 } satisfies Keys<"user">);
 
 /** The shape of perdure.toml. */
 export type Config = z.infer<typeof projectFile>;
+/** The shape of the user's config.toml. */
+export type UserConfig = z.infer<typeof userFile>;
 /** The shape of `[defaults]`, which hold for all workers. */
 export type WorkerDefaults = NonNullable<Config["defaults"]>;
 export type WorkerEntry = z.infer<typeof worker>;
@@ -117,7 +123,15 @@ function keyed<Keyed extends z.core.$ZodType>(record: Keyed): z.ZodMiniPipe<z.Zo
   return z.pipe(z.custom(hasNone, { error, params: { hint: "give it another name" } }), record);
 }
 
+/** Tables of the user's own file that a repository, which comes from strangers, has no say in. */
+const USERS_OWN: Readonly<Record<string, string>> = {
+  environment:
+    "it belongs in your own config.toml (~/.config/perdure); a perdure.toml can only name variables, in [policy] environment",
+};
+
 function hintFor(key: string, known: string[]): string {
+  const usersOwn = known.includes("workers") ? own(USERS_OWN, key) : undefined;
+  if (usersOwn !== undefined) return usersOwn;
   const [best] = nearest(key, known);
   return best ? `did you mean ${best}?` : `known here: ${known.join(", ")}`;
 }

@@ -13,6 +13,7 @@ import { delivery } from "./012-delivery.ts";
 import { stableIds } from "./013-stable-ids.ts";
 import { conversationNames } from "./014-conversation-names.ts";
 import { laterCopies } from "./015-later-files.ts";
+import { environments } from "./016-environments.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly string[] = [
   stableIds,
   conversationNames,
   laterCopies,
+  environments,
 ];
