@@ -8,7 +8,13 @@ import { exitCodeOf, isPerdureError, PerdureError } from "../../protocol/errors.
 import { nameKey } from "../../protocol/names.ts";
 import { daemonClient, listFromDaemon } from "../shared/call.ts";
 import type { Command, Invocation } from "../shared/command.ts";
-import { selectWorkers, toFleetEntry, requireFleet, trustedContent } from "../shared/fleet-entries.ts";
+import {
+  fleetEnvironment,
+  selectWorkers,
+  toFleetEntry,
+  requireFleet,
+  trustedContent,
+} from "../shared/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
@@ -22,6 +28,8 @@ export const up: Command = {
     "Running workers are left alone; the others are started, each resumed in its conversation if it has one. It is the same",
     "command after a crash, a reboot or an upgrade. The daemon then keeps the workers running until `perdure down`. It",
     "needs tmux.",
+    "",
+    "What your terminal has in its environment arrives, now and at every later start (perdure help environment).",
     "",
     "A saved session is one name for the conversations of all workers (perdure save). With --session a new name takes over",
     "the present conversations, unless they belong to another saved session; then it begins with new ones. With --resume",
@@ -61,7 +69,7 @@ export const up: Command = {
     // Listed before the start, while the machine is not yet busy starting agents.
     const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
     const { items, result } = await bringUp(
-      { here, ...trustedContent(fleet), workers: entries, ...options },
+      { here, ...trustedContent(fleet), environment: fleetEnvironment(fleet, out), workers: entries, ...options },
       refused,
       out,
     );
@@ -162,8 +170,18 @@ async function bringUp(
   if (whole && first)
     throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.next ?? first.hint });
   refused.forEach(show);
-  const result = await (await daemonClient()).stream("up", params, show);
+  const client = await daemonClient();
+  const result = await client.stream("up", client.isOlder ? forOlderDaemon(params) : params, show);
   return { items, result: { ...result, refused: result.refused + refused.length } };
+}
+
+/** A daemon of an earlier version is given each worker's environment as one. */
+function forOlderDaemon({ environment: all, ...params }: CallParams<"up">): CallParams<"up"> {
+  const workers = params.workers.map(({ own, ...entry }) => ({
+    ...entry,
+    environment: { ...all?.environment, ...own },
+  }));
+  return { ...params, workers };
 }
 
 function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {
