@@ -59,7 +59,8 @@ const FEATURES = [...BELOW_A_NAME, "names", "fleet", "saved", "status", "export"
  */
 const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   daemon: {
-    "base-services": [],
+    environments: [],
+    "base-services": ["environments"],
     events: ["base-services"],
     "worker-activity": [],
     permissions: ["base-services"],
@@ -82,9 +83,9 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     server: ["base-services", "permissions", "services", "dispatch", "mcp"],
     "run-lifecycle": [...FEATURES, "services"],
     retention: [...FEATURES, "services", "server"],
-    assemble: [...FEATURES, "services", "run-lifecycle"],
+    assemble: [...FEATURES, "environments", "services", "run-lifecycle"],
     "own-files": [...FEATURES, "services", "server"],
-    app: [...FEATURES, "services", "server", "assemble", "retention", "own-files"],
+    app: [...FEATURES, "environments", "services", "server", "assemble", "retention", "own-files"],
   },
   commands: {
     shared: [],

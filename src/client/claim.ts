@@ -23,8 +23,12 @@ export async function claimWithRetry(connect: () => Promise<Client>, request: Cl
 
 async function claimOnce(connect: () => Promise<Client>, params: CallParams<"claim">): Promise<ClaimGrant> {
   const client = await connect();
-  const { namespace: _unknown, ...before } = params;
-  return client.call("claim", client.isOlder ? before : params);
+  return client.call("claim", client.isOlder ? forOlderDaemon(params) : params);
+}
+
+/** A daemon of an earlier version refuses the words that it does not know, and is given the worker's environment as one. */
+function forOlderDaemon({ namespace: _ours, scope: _whose, own, ...params }: CallParams<"claim">): CallParams<"claim"> {
+  return { ...params, environment: { ...params.environment, ...own } };
 }
 
 /** Makes a token that nobody can guess. The kernel is asked for it, because loading `node:crypto` takes 4 ms of every `run`. */

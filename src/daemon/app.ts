@@ -4,7 +4,7 @@ import { DAEMON_IDLE_EXIT_MS } from "../limits/index.ts";
 import { exitCodeOf, type PerdureError } from "../protocol/errors.ts";
 import { processTable } from "../runtime/process/index.ts";
 import { detectWrapperForm, type WrapperForm } from "../runtime/wrapper/script.ts";
-import { writeFileAtomic } from "../state/files.ts";
+import { isErrno, writeFileAtomic } from "../state/files.ts";
 import { readProjectsIndex } from "../state/projects-file.ts";
 import type { StatePaths } from "../state/paths.ts";
 import { checkStore } from "../store/check.ts";
@@ -14,6 +14,7 @@ import { closeStore, openStore, setAside } from "../store/open.ts";
 import { Writer } from "../store/writer.ts";
 import { StorePlace } from "../store/place.ts";
 import { rescueStore } from "../store/rescue.ts";
+import type { RecordedEnvironments } from "./environments.ts";
 import { OwnFiles } from "./own-files.ts";
 import { removeDaemonFile } from "./server/daemon-file.ts";
 import { logLine } from "./server/log.ts";
@@ -68,7 +69,7 @@ export class Daemon {
     const highWater = this.#setAsideIfDamaged(db, () => HighWater.open(paths.highWater, db));
     const listeners = new Set<() => void>([() => highWater.update(db)]);
     let wrapper: WrapperForm | undefined;
-    const base: BaseServices = {
+    const base: Omit<BaseServices, "environments"> = {
       paths,
       db,
       writer: new Writer(db, {
@@ -91,6 +92,7 @@ export class Daemon {
       },
     };
     this.#services = assembleServices(base);
+    this.#setAsideIfDamaged(db, () => takeOut(this.#services.environments));
     if (unclean) this.#storeCheck = "pending";
     this.#server = new DaemonServer({
       services: this.#services,
@@ -244,5 +246,15 @@ export class Daemon {
         this.#scheduleIdleExit();
       else void this.shutDown(0);
     }, idleMs);
+  }
+}
+
+/** A full disk is no reason not to serve: the next daemon tries again, and until then nobody can use what is in the store. */
+function takeOut(environments: RecordedEnvironments): void {
+  try {
+    environments.takeOutOfStore();
+  } catch (error) {
+    if (failureKind(error) !== "disk-full" && !isErrno(error, "ENOSPC", "EDQUOT")) throw error;
+    logLine(`environments could not be moved out of the store: ${String(error)}`);
   }
 }

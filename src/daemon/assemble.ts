@@ -2,6 +2,7 @@ import type { BaseServices } from "./base-services.ts";
 import { ConversationTracker } from "./conversations/tracker.ts";
 import { Custody } from "./custody/custody.ts";
 import { Couriers } from "./delivery/couriers.ts";
+import { RecordedEnvironments } from "./environments.ts";
 import { FleetSupervisor } from "./fleet/supervisor.ts";
 import { MailClock } from "./mail/clock.ts";
 import { MailRuntime } from "./mail/runtime.ts";
@@ -14,7 +15,8 @@ import type { Services } from "./services.ts";
 import { WorkerActivities } from "./worker-activity.ts";
 
 /** Makes all services of a daemon from those below them, and connects them along the life of a run. */
-export function assembleServices(base: BaseServices): Services {
+export function assembleServices(given: Omit<BaseServices, "environments">): Services {
+  const base: BaseServices = { ...given, environments: new RecordedEnvironments(given) };
   const custody = new Custody(base);
   const mail = new MailRuntime(base, new MailClock(base));
   const runs = new RunWatch(base);

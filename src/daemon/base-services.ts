@@ -4,11 +4,14 @@ import type { StatePaths } from "../state/paths.ts";
 import type { Db } from "../store/db.ts";
 import type { FailureKind } from "../store/failure.ts";
 import type { Writer } from "../store/writer.ts";
+import type { RecordedEnvironments } from "./environments.ts";
 
 /** Services that stand below every room of the daemon: the store, the processes, the clocks, the log. */
 export interface BaseServices {
   readonly paths: StatePaths;
   readonly db: Db;
+  /** The environments that workers are started with. */
+  readonly environments: RecordedEnvironments;
   readonly writer: Writer;
   readonly processes: ProcessTable;
   readonly host: string;

@@ -21,6 +21,7 @@ export function runRetention(services: Services): void {
     })
     .then(() => sweepAttachments(services))
     .then(() => {
+      services.environments.sweep();
       rotateLog(services.paths.log);
     })
     .catch((error: unknown) => services.log(`retention: ${String(error)}`));

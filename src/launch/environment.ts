@@ -1,32 +1,11 @@
 import type { Variables } from "../protocol/records/conversation.ts";
+import { dirname } from "node:path";
 import type { ClaimGrant } from "../protocol/records/launch.ts";
+import { stateFolder } from "../state/paths.ts";
 import type { Environment } from "../util/environment.ts";
-import { isVendorVariable } from "../vendors/recorded-variables.ts";
-
-/** The variables that any program needs to find itself, its user and its proxies; a vendor's own are in its program.ts. */
-const RECORDED = [
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TZ|LANG|LANGUAGE|TERM|COLORTERM|EDITOR|VISUAL|PAGER|TMPDIR)$/,
-  /^LC_[A-Z]+$/,
-  /^XDG_[A-Z]+_(HOME|DIR|DIRS)$/,
-  /^(SSH_AUTH_SOCK|GIT_(SSH|SSH_COMMAND|AUTHOR_[A-Z]+|COMMITTER_[A-Z]+)|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS)$/,
-  /^(https?|all|no|ftp)_proxy$/i,
-  /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE)$/,
-];
-
-export function recordedEnvironment(env: Environment, alsoNames: readonly string[]): Record<string, string> {
-  const also = new Set(alsoNames);
-  const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && (also.has(entry[0]) || isRecorded(entry[0])),
-  );
-  return Object.fromEntries(kept.filter(([name]) => !IDENTITY_VARIABLES.has(name)));
-}
-
-function isRecorded(name: string): boolean {
-  return RECORDED.some((pattern) => pattern.test(name)) || isVendorVariable(name);
-}
 
 /** The variables that identify a worker. Inherited ones belong to an outer run and are always replaced. */
-const IDENTITY_VARIABLES = new Set([
+export const IDENTITY_VARIABLES = new Set([
   "PERDURE_PROJECT",
   "PERDURE_NAME",
   "PERDURE_RUN",
@@ -50,9 +29,13 @@ export function workerlessEnvironment(env: Environment): Record<string, string> 
   return Object.fromEntries(kept);
 }
 
+/** Returns the environment of a run: it leads every command of its agent to the daemon that has granted the name. */
 export function workerEnvironment(env: Environment, grant: ClaimGrant): Record<string, string> {
+  const folder = dirname(dirname(grant.runDir));
   return {
     ...workerlessEnvironment(env),
+    // What is recorded for later starts has no variables of ours; without this one, the agent would look in the usual folder.
+    ...(stateFolder(env) !== folder && { PERDURE_HOME: folder }),
     PERDURE_PROJECT: grant.project,
     PERDURE_NAME: grant.name,
     PERDURE_RUN: grant.run,

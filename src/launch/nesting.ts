@@ -19,6 +19,16 @@ export function isNested(table: ProcessTable, callerPid: number, run: string): b
   return line.slice(end).some((agent) => agent !== null);
 }
 
+/** Tells whether an agent, a worker's or any other, is above the process: whoever typed the command is not a person at a shell. */
+export function isBelowAgent(table: ProcessTable, pid: number): boolean {
+  let above = table.inspect(pid)?.parentPid ?? 0;
+  for (let depth = 0; depth < NESTING_DEPTH_MAX && above > 1; depth++) {
+    if (agentOf(table.argv(above)) !== null) return true;
+    above = table.inspect(above)?.parentPid ?? 0;
+  }
+  return false;
+}
+
 /** Returns the command line of each process from the topmost one that carries the run down to the caller. */
 function commandsAbove(table: ProcessTable, callerPid: number, run: string): string[][] {
   const line: string[][] = [];

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { MissingVariable } from "../protocol/records/environment.ts";
 import type { ClaimGrant, LaunchOrder, MintOrder } from "../protocol/records/launch.ts";
 import type { Environment } from "../util/environment.ts";
 import { PerdureError } from "../protocol/errors.ts";
@@ -24,6 +25,8 @@ export interface PreparedLaunch {
   /** The program is headless, and its end will show whether it was in the conversation. */
   judged: boolean;
   environment: Record<string, string>;
+  /** The variables that the program's own settings name and that were not given with the claim. */
+  lacks: readonly MissingVariable[];
   /** The text that tells the agent of itself and its peers at its start; null for nothing. */
   introduction: string | null;
   startMessage: LaunchOrder["startMessage"];
@@ -55,12 +58,12 @@ export async function prepareLaunch(
   const order = granted.freePort ? withPort(granted, String(await freePort())) : granted;
   const ready = resolveLaunch({ ...grant, command: order.command, cwd: order.cwd }, env, order.session);
   writeRunFiles(grant.runDir, order);
-  const { session, judged = false, introduction = null, startMessage } = order;
+  const { session, judged = false, lacks = [], introduction = null, startMessage } = order;
   const changed = withVariables(environment, order.variables);
   if (existsSync(join(grant.runDir, WAITING_MAIL, LAUNCH))) await helpers.deposit(grant.runDir, order, ready, changed);
   const vendor = session?.vendor;
   const wrapping = order.wrapping ?? (vendor === undefined ? null : wrappingOf(await helpers.adapterOf(vendor)));
-  return { grant, ...ready, session, judged, introduction, startMessage, wrapping, environment: changed };
+  return { grant, ...ready, session, judged, lacks, introduction, startMessage, wrapping, environment: changed };
 }
 
 /** Tells how the wrapper has to treat a vendor's program. */

@@ -29,6 +29,9 @@ export const TITLE_SETTLE_MS = SECOND_MS;
 /** The part of a program's own words for an error that is shown and recorded: the sentence, not the answer of its provider. */
 export const WORDS_LENGTH_MAX = 300;
 
+/** Characters of a value that is blanked in such words: a shorter one is no secret, and blanking it would blank parts of words. */
+export const SECRET_CHARS_MIN = 8;
+
 /** The end of a transcript that is searched for the last turn; a longer turn is known from before, or by the title. */
 export const TURN_READ_BYTES = 256 * KIB;
 

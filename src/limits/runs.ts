@@ -62,9 +62,17 @@ export const VERDICT_WAIT_SECONDS = 1;
  */
 export const SLOW_VERDICT_WAIT_SECONDS = 15;
 
-/** Bytes of a command and of an environment, which are stored with the worker; larger ones are refused. */
+/** Bytes of a command, which is stored with the worker; a larger one is refused. */
 export const COMMAND_BYTES_MAX = 128 * KIB;
+
+/**
+ * Bytes of an environment that is recorded for later starts: ten times what a shell with many tools has, and, with a fleet file beside
+ * it, within one frame of the protocol.
+ */
 export const ENVIRONMENT_BYTES_MAX = 256 * KIB;
+
+/** Recorded environments that the daemon keeps in memory: the workers of one terminal share one. */
+export const ENVIRONMENTS_CACHED = 8;
 
 /** Characters of a first prompt: it is passed as one argument, the kernel accepts 128 kB, and a character has up to 3 bytes. */
 export const FIRST_PROMPT_CHARS_MAX = 32 * 1024;

@@ -47,6 +47,8 @@ export interface StatePaths {
   fifos: string;
   /** The copies of conversations. */
   custody: string;
+  /** The environments that workers are started with: one file for each, apart from the store and its backups. */
+  environments: string;
   /** The copies of files that were sent along with mail. */
   attachments: string;
   log: string;
@@ -74,6 +76,7 @@ export function statePaths(env: Environment): StatePaths {
     runs: join(dir, "runs"),
     fifos: join(dir, "fifos"),
     custody: join(dir, "custody"),
+    environments: join(dir, "environments"),
     attachments: join(dir, "attachments"),
     log: join(dir, "logs", "daemon.log"),
     socket,

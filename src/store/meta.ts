@@ -8,6 +8,8 @@ interface Meta {
   mail_clock: string;
   /** The id of the store, which no other store has. */
   uid: string;
+  /** The store's pages may still hold environments of workers, which an earlier version recorded in them. */
+  environments_inside: number;
 }
 
 export function readMeta<K extends keyof Meta>(db: Db, key: K): Meta[K] | null {
@@ -20,6 +22,10 @@ export function writeMeta<K extends keyof Meta>(db: Db, key: K, value: Meta[K]):
     key,
     value,
   );
+}
+
+export function deleteMeta(db: Db, key: keyof Meta): void {
+  db.run("DELETE FROM meta WHERE key = ?", key);
 }
 
 /** Returns the id of the store. Every message asks, so it is cached. */

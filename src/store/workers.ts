@@ -1,6 +1,7 @@
 import type { LeaseState } from "../core/lease.ts";
 import type { RestartPolicy } from "../core/restart.ts";
 import type { Hint } from "../protocol/hint.ts";
+import type { EnvironmentScope } from "../protocol/records/environment.ts";
 import type { Declared } from "../protocol/records/conversation.ts";
 import type { Db } from "./db.ts";
 import { requirePresent } from "../util/require-present.ts";
@@ -22,8 +23,9 @@ export interface Worker {
   /** The command line of the last start; null for a worker that was never started by us. */
   readonly command: string[] | null;
   readonly cwd: string | null;
-  /** The environment recorded at the last start. */
-  readonly environment: Record<string, string>;
+  /** The file with the environment of later starts, by its digest; null if none was recorded. */
+  readonly environmentFile: string | null;
+  readonly environmentScope: EnvironmentScope | null;
   /** The worker is retired when its run ends. */
   readonly ephemeral: boolean;
   readonly vendor: string | null;
@@ -85,7 +87,8 @@ interface WorkerColumns {
   holder_run: string | null;
   command: string | null;
   cwd: string | null;
-  environment: string;
+  environment_file: string | null;
+  environment_scope: EnvironmentScope | null;
   ephemeral: number;
   vendor: string | null;
   program_at: number | null;
@@ -102,7 +105,7 @@ interface WorkerColumns {
   restarts: number;
 }
 
-/** Maps the columns; JSON is parsed on access, because most readers want a name or a lease and an environment can be long. */
+/** Maps the columns; JSON is parsed on access, because most readers want a name or a lease. */
 function workerOf(columns: WorkerColumns): Worker {
   return {
     id: columns.id,
@@ -118,9 +121,8 @@ function workerOf(columns: WorkerColumns): Worker {
       return columns.command === null ? null : parseColumn<string[]>("workers.command", columns.command);
     },
     cwd: columns.cwd,
-    get environment() {
-      return parseColumn<Record<string, string>>("workers.environment", columns.environment);
-    },
+    environmentFile: columns.environment_file,
+    environmentScope: columns.environment_scope,
     ephemeral: columns.ephemeral === 1,
     vendor: columns.vendor,
     programAt: columns.program_at,
@@ -244,15 +246,14 @@ export function setLease(db: Db, workerId: number, lease: LeaseState): void {
   );
 }
 
-export type StoredLaunch = Pick<Worker, "command" | "cwd" | "environment" | "vendor" | "programAt" | "declared">;
+export type StoredLaunch = Pick<Worker, "command" | "cwd" | "vendor" | "programAt" | "declared">;
 
 export function setLaunch(db: Db, workerId: number, launch: StoredLaunch): void {
   db.run(
-    `UPDATE workers SET command = ?, cwd = ?, environment = ?, vendor = ?, program_at = ?, declared = ?, unresumable = NULL
+    `UPDATE workers SET command = ?, cwd = ?, vendor = ?, program_at = ?, declared = ?, unresumable = NULL
      WHERE id = ?`,
     launch.command === null ? null : JSON.stringify(launch.command),
     launch.cwd,
-    JSON.stringify(launch.environment),
     launch.vendor,
     launch.programAt,
     launch.declared === null ? null : JSON.stringify(launch.declared),
@@ -298,5 +299,9 @@ export function renameWorker(db: Db, workerId: number, name: string, nameKey: st
 }
 
 export function retireWorker(db: Db, workerId: number, nowMs: number): void {
-  db.run("UPDATE workers SET retired_ms = ?, environment = '{}' WHERE id = ?", nowMs, workerId);
+  db.run(
+    "UPDATE workers SET retired_ms = ?, environment_file = NULL, environment_scope = NULL WHERE id = ?",
+    nowMs,
+    workerId,
+  );
 }

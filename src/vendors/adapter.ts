@@ -7,6 +7,7 @@ import type {
   Transcript,
   Variables,
 } from "../protocol/records/conversation.ts";
+import type { MissingVariable } from "../protocol/records/environment.ts";
 import type { Environment } from "../util/environment.ts";
 import type { Relocation } from "./shared/relocation.ts";
 import type { DeliveryFacet } from "./delivery.ts";
@@ -74,6 +75,11 @@ interface LaunchFacet {
    * such a start.
    */
   readonly startMessageEatsPrompt?: true;
+  /**
+   * Returns the variables that the program's own settings name for what every turn of this start needs, such as the key of its model
+   * provider. Only settings that the real program is known to have are read.
+   */
+  namedVariables?(context: RecordingContext): MissingVariable[];
   /** Returns the values that variables had before a launch changed them for its own process. */
   restoredEnv?(env: Environment): Variables;
   /** How settings that the program has saved in the run's folder come home; absent where it saves them in the user's own file. */

@@ -19,5 +19,11 @@ export function isVendorVariable(name: string): boolean {
   return RECORDED.some(isMatched) && !SESSION.some(isMatched);
 }
 
+/** The variable is one of a vendor's, and speaks of one process or one session of its program. */
+export function isOfOneSession(name: string): boolean {
+  const isMatched = (pattern: RegExp): boolean => pattern.test(name);
+  return PRIVATE_NAMES.includes(name) || (RECORDED.some(isMatched) && SESSION.some(isMatched));
+}
+
 /** The variables that are private to the agent from inside which a worker may be started. */
 export const PRIVATE_NAMES: readonly string[] = ENVIRONMENTS.flatMap(({ privateNames }) => privateNames);

@@ -30,7 +30,7 @@ export async function takeSnapshot(stage: UpgradeHome): Promise<Snapshot> {
   const snapshot: Snapshot = {};
   const next = async (): Promise<void> => {
     for (let words = commands.shift(); words !== undefined; words = commands.shift()) {
-      snapshot[words.join(" ")] = withoutLeaver(await stage.json<Json>(words));
+      snapshot[words.join(" ")] = withSortedNames(withoutLeaver(await stage.json<Json>(words)));
     }
   };
   await Promise.all([next(), next()]);
@@ -48,6 +48,12 @@ async function eventsOf(stage: UpgradeHome): Promise<Json[]> {
 function withoutLeaver(document: Json): Json {
   if (!isObject(document) || !Array.isArray(document.workers)) return document;
   return { ...document, workers: document.workers.filter((worker) => !isOf(worker, "name", "leaver")) };
+}
+
+/** The names of recorded variables are told in their own order since they are kept in it. */
+function withSortedNames(document: Json): Json {
+  if (!isObject(document) || !Array.isArray(document.environment)) return document;
+  return { ...document, environment: document.environment.map(String).toSorted() };
 }
 
 /** The only values that the new version tells in other words, each with the reason. */

@@ -58,6 +58,8 @@ export interface Traits {
     /** Permissions show in what the model is told, not in what is written down. */
     readonly told?: true;
   };
+  /** The variable of a name of its user's own that its settings in the test bed take the key of the provider from. */
+  readonly namedKey?: string;
   /** Killed before anything was said, it takes the id no more: why. */
   readonly spendsIds?: string;
   /** Arguments or settings of the user's which perdure would add itself. */

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { recordedEnvironment } from "../../src/launch/environment.ts";
+import { environmentToRecord } from "../../src/launch/recorded-environment.ts";
 import { ADAPTERS } from "../../src/vendors/index.ts";
 import { VENDOR_PROGRAMS, vendorNames } from "../../src/vendors/programs.ts";
 import { scriptedProgram } from "../../src/vendors/scripted/program.ts";
@@ -45,12 +45,12 @@ describe.each(VENDORS)("$vendor", ({ adapter, facts }) => {
 
   test("the variables that lead to its folder are recorded for later starts", () => {
     const named = Object.assign({}, ...facts.config.map(({ env }) => env)) as Record<string, string>;
-    expect(recordedEnvironment(named, [])).toEqual(named);
+    expect(known(named)).toEqual(named);
   });
 
   test.each(facts.recordedVariables)("%s is recorded for later starts, by its own adapter", (name) => {
     expect(environmentOf(adapter.vendor).recorded.some((pattern) => pattern.test(name))).toBe(true);
-    expect(recordedEnvironment({ [name]: "x" }, [])).toEqual({ [name]: "x" });
+    expect(known({ [name]: "x" })).toEqual({ [name]: "x" });
   });
 
   test.each(facts.toolVariables)("%s does not reach a worker that was started by a tool", (name) => {
@@ -81,3 +81,8 @@ test.each(ASSIGNED)("$vendor: no two conversations get the same id", ({ choose }
   expect(new Set(Array.from({ length: 100 }, choose)).size).toBe(100);
   expect(choose()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
+
+/** The variables that are recorded whoever calls. */
+function known(env: Record<string, string>): Record<string, string> {
+  return environmentToRecord(env, { keep: "known", names: [], atTerminal: false }).environment;
+}

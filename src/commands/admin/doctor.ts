@@ -292,7 +292,7 @@ function sweepFinding({ name, conversation }: WorkerDetail): Diagnosis | null {
     : bad(name, `${swept}, and no copy is kept`, startCommandHere(findProjectHere(), name));
 }
 
-function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagnosis | null {
+function workerFinding({ name, command, cwd, environment, environmentLost }: WorkerDetail): Diagnosis | null {
   if (command === null || cwd === null) return null;
   if (!isFolder(cwd)) {
     return note(name, `its folder is gone: ${cwd}`, `perdure run ${name} -- COMMAND, where it should run`);
@@ -300,13 +300,12 @@ function workerFinding({ name, command, cwd, environment }: WorkerDetail): Diagn
   const program = findProgram(command[0] ?? "", process.env.PATH, cwd);
   if ("missing" in program)
     return note(name, `cannot be started again: ${program.missing}`, "install it, or give its path");
+  const start = startCommandHere(findProjectHere(), name);
+  if (environmentLost)
+    return note(name, "its recorded environment is gone: it is in no backup", `${start} at a terminal`);
   const lacking = ["PATH", "HOME"].filter((variable) => !environment.includes(variable));
   if (lacking.length === 0) return null;
-  return note(
-    name,
-    `recorded environment lacks ${lacking.join(", ")}`,
-    `${startCommandHere(findProjectHere(), name)} from a login shell`,
-  );
+  return note(name, `recorded environment lacks ${lacking.join(", ")}`, `${start} from a login shell`);
 }
 
 function ok(check: string, message: string): Diagnosis {

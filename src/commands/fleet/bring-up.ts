@@ -6,7 +6,7 @@ import { hinted, shownHint } from "../../protocol/hint.ts";
 import type { UpItem, UpResult } from "../../protocol/records/fleet.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import { daemonClient } from "../shared/call.ts";
-import { toFleetEntry, trustedContent } from "../shared/fleet-entries.ts";
+import { fleetEnvironment, toFleetEntry, trustedContent } from "../shared/fleet-entries.ts";
 import { printable, type Output } from "../shared/output.ts";
 import { shortId } from "../shared/table.ts";
 
@@ -27,7 +27,8 @@ export async function bringUpWorkers(
     out.note(`  ${name}  mode = "turn" is not built yet: nothing to start`);
   }
   const { entries, refused } = await prepareWorkers(fleet, inPanes, out);
-  return bringUp({ here, ...trustedContent(fleet), workers: entries, ...options }, refused, out);
+  const environment = fleetEnvironment(fleet, out);
+  return bringUp({ here, ...trustedContent(fleet), environment, workers: entries, ...options }, refused, out);
 }
 
 function onlyTurns(workers: readonly FleetWorker[], { file }: Fleet): PerdureError {
@@ -86,8 +87,18 @@ async function bringUp(
   if (whole && first)
     throw new PerdureError("refused", `${first.name}: ${first.reason}`, { hint: first.next ?? first.hint });
   refused.forEach(show);
-  const result = await (await daemonClient()).stream("up", params, show);
+  const client = await daemonClient();
+  const result = await client.stream("up", client.isOlder ? forOlderDaemon(params) : params, show);
   return { items, result: { ...result, refused: result.refused + refused.length } };
+}
+
+/** A daemon of an earlier version is given each worker's environment as one. */
+function forOlderDaemon({ environment: all, ...params }: CallParams<"up">): CallParams<"up"> {
+  const workers = params.workers.map(({ own, ...entry }) => ({
+    ...entry,
+    environment: { ...all?.environment, ...own },
+  }));
+  return { ...params, workers };
 }
 
 function line({ name, outcome, session, generation, reason, ...item }: UpItem, width: number, out: Output): string {

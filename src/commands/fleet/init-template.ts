@@ -54,7 +54,7 @@ ${tables.join("\n")}
 
 # [policy]
 # agents_may = ["send", "ask", "reply", "inbox"]
-# environment = ["AWS_PROFILE"]   # variables recorded for later starts, besides the usual ones
+# environment = ["AWS_PROFILE"]   # more variables that scripts record for later starts; "!NAME" leaves one out
 `;
 }
 

@@ -3,10 +3,12 @@ import { RESTART_ANSWER_MS, TAKEOVER_TERM_WAIT_MS } from "../../limits/index.ts"
 import { readProjectConfig } from "../../project/config/read.ts";
 import type { Target } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { shownHint } from "../../protocol/hint.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, targetOf } from "../shared/here.ts";
+import { printable } from "../shared/output.ts";
 import { runCommand } from "../run/run.ts";
 import { shortId } from "../shared/table.ts";
 
@@ -30,7 +32,11 @@ export const restart: Command = {
     const inPane = await restartInPane(target, by, values.fresh === true);
     if (inPane) {
       const session = inPane.session === null ? "" : `, in ${inPane.session.vendor} ${shortId(inPane.session.id)}`;
-      return out.result(inPane, () => `${inPane.address} was restarted${session}`);
+      out.result(inPane, () => `${inPane.address} was restarted${session}`);
+      const hint = shownHint(inPane);
+      if (inPane.reason !== null) out.note(printable(inPane.reason));
+      if (inPane.reason !== null && hint !== null) out.note(printable(`→ ${hint}`));
+      return;
     }
     readProjectConfig(findProjectHere()); // throws before a worker is stopped that `run` would refuse to start
     const { address, displaced } = await callDaemon(

@@ -25,6 +25,8 @@ export const up: Command = {
     "With a COMMAND, or a vendor, it adds the worker NAME to the end of perdure.toml, which is made where there is none, and",
     "starts it. The file has to be trusted as it is. Where it cannot be changed, the lines are printed.",
     "",
+    "What your terminal has in its environment arrives, now and at every later start (perdure help environment).",
+    "",
     "A saved session is one name for the conversations of all workers (perdure save). With --session a new name takes over",
     "the present conversations, unless they belong to another saved session; then it begins with new ones. With --resume",
     "either every worker comes back to its conversation, or none is started and the reasons are listed.",

@@ -48,11 +48,17 @@ function describe(worker: WorkerDetail): string {
     ["conversation", worker.conversation && conversationLine(worker.conversation)],
     ["transcript", worker.conversation?.transcript ? transcriptLine(worker.conversation) : null],
     ["processes", worker.processes.map(({ pid, command }) => `${pid} ${command}`).join(", ") || null],
-    ["environment", worker.environment.length > 0 ? `${worker.environment.length} variables recorded` : null],
+    ["environment", environmentLine(worker)],
     ["former names", worker.formerNames.join(", ") || null],
     ["uid", worker.uid ?? null],
     ["created", worker.createdAt],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== null);
   return [worker.address, ...shown.map(([key, value]) => `  ${key.padEnd(14)}${printable(value)}`)].join("\n");
+}
+
+function environmentLine({ environment, environmentScope, environmentLost }: WorkerDetail): string | null {
+  if (environmentLost) return "gone: it was recorded apart from the store, and is in no backup";
+  if (environment.length === 0) return null;
+  return `${environment.length} variables recorded${environmentScope === "whole" ? ", all that a terminal had" : ""}`;
 }

@@ -7,7 +7,6 @@ import { missingIn } from "../../protocol/records/restored.ts";
 import type { WorkerDetail } from "../../protocol/records/worker.ts";
 import { shellWords } from "../../util/shell-quote.ts";
 import { execWrapper, inheritedFrom } from "../../runtime/wrapper/exec.ts";
-import { recordedEnvironment } from "../../launch/environment.ts";
 import { tellAtStart, resolveLaunch, resolveProgram, type PreparedLaunch } from "../../launch/prepare.ts";
 import { userConfigFile } from "../../state/paths.ts";
 import { provedVendors, vendorNames } from "../../vendors/programs.ts";
@@ -16,6 +15,7 @@ import { claimForLaunch, LOADED_LATE, matchVendor } from "../shared/launch.ts";
 import type { Command, Invocation } from "../shared/command.ts";
 import { findProjectHere, projectRefHere, targetOf } from "../shared/here.ts";
 import { printable, type Output } from "../shared/output.ts";
+import { environmentHere } from "../shared/environment-here.ts";
 import type { CommandToRun } from "./vendor-command.ts";
 
 export const runCommand: Command = {
@@ -71,9 +71,10 @@ export const runCommand: Command = {
     requireStartable(command, stored, cwd);
     const config = readProjectConfig(found);
     const anchors = anchorSettings({}, config, readUserConfig(userConfigFile(process.env)));
-    const environment = entry?.environment ?? recordedEnvironment(process.env, config.policy?.environment ?? []);
-    const spec = { command, vendor, cwd, environment, prompt: entry?.prompt ?? null };
-    const launch = await claimForLaunch({ target, ...spec, ephemeral: false, ...choiceOf(values) });
+    const own = entry?.own;
+    const spec = { command, vendor, cwd, own, prompt: entry?.prompt ?? null };
+    const request = { target, ...spec, ...environmentHere(config, out), ephemeral: false, ...choiceOf(values) };
+    const launch = await claimForLaunch(request, { ...process.env, ...own });
     printStart(launch, command === null, process.cwd(), out);
     const contextFile = predecessorContext(launch.grant.earlierRuns, anchors, launch.cwd);
     if (contextFile) out.note(printable(`perdure: an earlier run left its context: ${contextFile}`));
@@ -144,16 +145,30 @@ function requireStartable(command: string[] | null, stored: WorkerDetail | null,
   }
 }
 
-function printStart({ grant, session, cwd }: PreparedLaunch, again: boolean, here: string, out: Output): void {
+function printStart(
+  { grant, session, cwd, lacks, environment }: PreparedLaunch,
+  again: boolean,
+  here: string,
+  out: Output,
+): void {
   const folder = cwd === here ? "" : `  (in ${cwd})`;
   const conversation = session === null ? "" : `, ${STEPS[session.step]} ${session.vendor} conversation ${session.id}`;
   if (again) {
     const command = shellWords(grant.command ?? []);
     out.note(printable(`perdure: ${grant.address} again: ${command}${folder}${conversation}`));
   } else if (session !== null) out.note(printable(`perdure: ${grant.address}${conversation}${folder}`));
+  noteMissing(lacks, environment, out);
   if (!session?.restored) return;
   const copy = `${session.restored.bytes} bytes${missingIn(session.restored)}`;
   out.note(`perdure: ${session.vendor} had lost the conversation; restored from perdure's copy (${copy})`);
+}
+
+/** Says which variables the vendor's settings name and the program does not find, now or at later starts. */
+function noteMissing(lacks: PreparedLaunch["lacks"], environment: Record<string, string>, out: Output): void {
+  for (const { name, namedBy } of lacks) {
+    const where = environment[name] ? "is here, but not recorded: later starts will not have it" : "is not set";
+    out.note(printable(`perdure: ${name}, which ${namedBy} names, ${where}`));
+  }
 }
 
 const STEPS: Readonly<Record<LaunchStep, string>> = { new: "new", resume: "resuming", fork: "branching into" };

@@ -7,16 +7,16 @@ import type { FoundProject } from "../../project/find.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
 import type { FoundRecord } from "../../protocol/records/conversation.ts";
-import { recordedEnvironment } from "../../launch/environment.ts";
 import { isErrno, isFolder } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
-import { callDaemon, listFromDaemon } from "./call.ts";
+import { callDaemon, daemonClient, listFromDaemon } from "./call.ts";
+import { environmentHere, knownEnvironmentHere } from "./environment-here.ts";
 import { projectRefHere, targetOf } from "./here.ts";
 import { printable, type Output } from "./output.ts";
 
 /** Lists the conversations of every installed vendor, or of one, newest first. */
 export async function conversationsFor(found: FoundProject, vendor: string | null): Promise<FoundRecord[]> {
-  const params = { vendor, cwd: process.cwd(), environment: environmentOf(found) };
+  const params = { vendor, cwd: process.cwd(), environment: knownEnvironmentHere(readProjectConfig(found)) };
   return (await listFromDaemon("findConversations", params)).items;
 }
 
@@ -50,7 +50,9 @@ export async function adoptFound(
     throw new PerdureError("not-found", `There is no folder ${cwd}.`, { hint: "--cwd is the folder it began in" });
   }
   const target = targetOf(name, projectRefHere(found));
-  const params = { target, vendor, session, cwd, environment: environmentOf(found) };
+  const given = environmentHere(readProjectConfig(found), out);
+  const environment = (await daemonClient()).isOlder ? { environment: given.environment } : given;
+  const params = { target, vendor, session, cwd, ...environment };
   for (let told = false; ; told = true) {
     const adopted = await adoptUnlessOpen(params, live);
     if (typeof adopted !== "number") return adopted;
@@ -88,8 +90,4 @@ function isThere(pid: number): boolean {
     if (isErrno(error, "ESRCH")) return false;
     throw error;
   }
-}
-
-function environmentOf(found: FoundProject): Record<string, string> {
-  return recordedEnvironment(process.env, readProjectConfig(found).policy?.environment ?? []);
 }

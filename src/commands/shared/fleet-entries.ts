@@ -4,15 +4,17 @@ import { readConfigAt } from "../../project/config/read.ts";
 import { CONFIG_FILE, fleetRoot, type FoundProject } from "../../project/find.ts";
 import { fleetError, readFleet, type Fleet, type FleetWorker } from "../../project/fleet/read.ts";
 import type { CallParams, FleetEntry } from "../../protocol/calls/index.ts";
+import type { GivenEnvironment } from "../../protocol/records/environment.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { nameKey, nearest } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { recordedEnvironment } from "../../launch/environment.ts";
 import { inheritedFrom } from "../../runtime/wrapper/exec.ts";
 import { adapterOf, unknownVendor } from "../../vendors/index.ts";
 import { callDaemon } from "./call.ts";
+import { environmentHere } from "./environment-here.ts";
 import { matchVendor } from "./launch.ts";
 import { projectRefHere } from "./here.ts";
+import type { Output } from "./output.ts";
 
 // Turns the workers of the fleet file into the entries that the daemon is asked to keep running.
 
@@ -62,16 +64,21 @@ export function trustedContent({ text, workers }: Fleet): Pick<CallParams<"up">,
   };
 }
 
-/** Builds the daemon's entry of a worker. The trusted file says which variables are recorded, not the one in the caller's tree. */
+/** Returns the environment for all workers of a fleet: the trusted file names variables, not the one in the caller's tree. */
+export function fleetEnvironment(fleet: Fleet, out: Output): Omit<GivenEnvironment, "own"> {
+  return environmentHere(readConfigAt(fleet.root) ?? {}, out);
+}
+
+/** Builds the daemon's entry of a worker, without the environment that all workers of a call have in common. */
 export function toFleetEntry(worker: FleetWorker, fleet: Fleet): FleetEntry {
-  const recorded = recordedEnvironment(process.env, readConfigAt(fleet.root)?.policy?.environment ?? []);
   const { openFiles } = inheritedFrom(process.env);
   const { name, cwd, group, restart, prompt, about } = worker;
   return {
     name,
     ...entryCommand(worker, fleet),
     cwd,
-    environment: { ...recorded, ...worker.env },
+    environment: {},
+    own: worker.env,
     group,
     restart,
     prompt,

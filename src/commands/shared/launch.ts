@@ -19,10 +19,13 @@ export async function claimForLaunch(request: LaunchClaim, env: Environment = pr
   const { run, generation, token } = grant;
   try {
     const bind: LaunchHelpers["bind"] = async (session) => {
-      const { command, cwd, environment, vendor, prompt, fresh } = request;
+      const { command, cwd, environment, scope, own, vendor, prompt, fresh } = request;
       const client = await daemonClient();
-      const params = { run, generation, token, session, command, cwd, environment, vendor, prompt };
-      return client.call("bindConversation", client.isOlder ? params : { ...params, fresh });
+      const params = { run, generation, token, session, command, cwd, vendor, prompt };
+      if (client.isOlder) {
+        return client.call("bindConversation", { ...params, environment: { ...environment, ...own } });
+      }
+      return client.call("bindConversation", { ...params, environment, scope, own, fresh });
     };
     return await prepareLaunch(grant, env, { ...LOADED_LATE, bind });
   } catch (error) {

@@ -10,7 +10,7 @@ import { locationOf, probeConversation } from "../conversations/probe.ts";
 import { findWorker } from "../names/lookup.ts";
 import { assertNotMoved } from "../names/moved.ts";
 import { assertRecorded } from "../launch/recording.ts";
-import { launchSpecOf, requireAdapter } from "../launch/spec.ts";
+import { requireAdapter, storedSpecOf } from "../launch/spec.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { CallContext } from "./context.ts";
 
@@ -24,7 +24,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
       hint: verb("run", to, "--", "COMMAND"),
     });
   }
-  const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+  const spec = storedSpecOf(services, worker);
   if (spec !== null) assertRecorded(spec, locationOf(stem), to);
   await assertNotMoved(services, params.target, to);
   await assertForkable(services, address, stem);
@@ -36,6 +36,7 @@ export async function forkCall(params: CallParams<"fork">, { services }: CallCon
     }
     const branch = findOrCreateWorker(services, project, to, false);
     setLaunch(services.db, branch.id, { ...worker, cwd: stem.launchCwd });
+    services.environments.copy(worker, branch.id);
     setForkOf(services.db, branch.id, stem.id);
     const subject = { projectId: project.id, workerId: branch.id };
     recordEvent(services, "session.forked", subject, { from: worker.name, session: stem.vendorId });

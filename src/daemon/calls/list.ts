@@ -45,7 +45,9 @@ export async function showCall(params: CallParams<"show">, { services }: CallCon
     createdAt: iso(worker.createdMs),
     command: worker.command,
     cwd: worker.cwd,
-    environment: Object.keys(worker.environment),
+    environment: Object.keys(services.environments.of(worker)),
+    ...(worker.environmentScope !== null && { environmentScope: worker.environmentScope }),
+    ...(services.environments.isLost(worker) && { environmentLost: true }),
     formerNames: tombstonesOfWorker(services.db, worker.id).map(({ name }) => name),
     // Includes the program's own processes, not only the holder of the name.
     processes: allProcesses(services, worker, processes).map(({ pid, command }) => ({ pid, command })),

@@ -126,6 +126,7 @@ function retireWorkerNow(services: Services, { target }: CallParams<"retire">): 
   }
   if (run) services.runs.recordEnd(run);
   retireWorker(services.db, worker.id, services.now());
+  services.environments.sweepAfterCommit();
   clearDesired(services.db, worker.id);
   const dead = deadLetterAll(services, project.id, worker.id, `${worker.name} was retired`);
   releaseConversations(services.db, worker.id, services.now());

@@ -11,8 +11,9 @@ import type { CallContext } from "./context.ts";
  * Brings a fleet up: checks the trust → makes the names workers → enters the saved session, completely or not at all →
  * makes them desired → starts each, or leaves it running. A worker that is refused does not affect the others.
  */
-export async function upCall(params: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
+export async function upCall(given: CallParams<"up">, context: CallContext): Promise<CallResults["up"]> {
   const { services } = context;
+  const params = withEnvironments(given);
   assertTrusted(services, params);
   const paths = params.workers.map(({ environment }) => environment.PATH ?? "");
   if (paths.length > 0) services.fleet.tmux.server([...new Set(paths)].join(":")); // without tmux, one error for all of them
@@ -39,4 +40,9 @@ export async function upCall(params: CallParams<"up">, context: CallContext): Pr
     refused: count("refused") + refused.length,
     session,
   };
+}
+
+/** The environment of all is given once. A client of an earlier version gives each entry one, with the entry's own variables in it. */
+function withEnvironments({ environment, ...params }: CallParams<"up">): CallParams<"up"> {
+  return { ...params, workers: params.workers.map((entry) => ({ ...entry, ...environment, own: entry.own ?? {} })) };
 }

@@ -23,7 +23,7 @@ import { LastWords } from "./last-words.ts";
 import { isHeadless } from "./proof.ts";
 import { shownWords } from "./vendor-words.ts";
 
-type AttentionServices = Pick<BaseServices, "db" | "writer" | "now" | "monotonicMs" | "log"> & {
+type AttentionServices = Pick<BaseServices, "db" | "environments" | "writer" | "now" | "monotonicMs" | "log"> & {
   readonly activities: Pick<WorkerActivities, "changed">;
 };
 
@@ -133,7 +133,7 @@ export class AttentionWatch {
 
   #shown(words: string): string {
     const worker = workerById(this.#services.db, this.#run.workerId);
-    return shownWords(words, worker ?? { environment: {}, vendor: this.#adapter.vendor });
+    return shownWords(words, worker?.vendor ?? this.#adapter.vendor, this.#services.environments.of(worker));
   }
 
   async #update(next: Attention): Promise<void> {

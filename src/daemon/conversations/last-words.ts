@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
 import { EXCERPT_CHARS_MAX, SAID_CHARS_MAX } from "../../limits/index.ts";
-import type { Worker } from "../../store/workers.ts";
 import { withoutSecrets } from "../../util/secret-like.ts";
 import { withoutValues } from "./vendor-words.ts";
 
@@ -24,16 +23,16 @@ export class LastWords {
     this.#excerpt = null;
   }
 
-  /** Returns them in one short line, without the values of the worker's environment; null where nobody has told any. */
-  shown({ environment }: Pick<Worker, "environment">): string | null {
+  /** Returns them in one short line, without the secrets of the worker's environment; null where nobody has told any. */
+  shown(environment: () => Readonly<Record<string, string>>): string | null {
     // Made once for all listings: an agent may say things that take long to search.
-    if (this.#words !== null) this.#excerpt ??= excerptOf(this.#words, environment);
+    if (this.#words !== null) this.#excerpt ??= excerptOf(this.#words, environment());
     return this.#excerpt;
   }
 }
 
 /** Makes one short line of it, without control characters and without what looks like a secret. */
-function excerptOf(words: string, environment: Worker["environment"]): string {
+function excerptOf(words: string, environment: Readonly<Record<string, string>>): string {
   const line = stripVTControlCharacters(words)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();

@@ -19,7 +19,7 @@ export function locationOf(conversation: Conversation): SessionLocation {
 
 /** Probes the transcript of a conversation. `lastSeen` is the last known path of the transcript. */
 export async function probeConversation(
-  services: Pick<BaseServices, "db">,
+  services: Pick<BaseServices, "db" | "environments">,
   conversation: Conversation,
   lastSeen: string | null = conversation.transcript,
 ): Promise<Transcript> {
@@ -29,24 +29,30 @@ export async function probeConversation(
 }
 
 /** Returns a way to ask the vendor's program, run as the conversation's worker runs it, with its recorded environment. */
-export function askProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): AskProgram {
+export function askProgramOf(
+  services: Pick<BaseServices, "db" | "environments">,
+  conversation: Conversation,
+): AskProgram {
   return programAsker(adapterOf(conversation.vendor), contextOf(services, conversation));
 }
 
 /** Returns the vendor's program as the conversation's worker runs it; null where there is none any more. */
-export function vendorProgramOf(services: Pick<BaseServices, "db">, conversation: Conversation): LocatedProgram | null {
+export function vendorProgramOf(
+  services: Pick<BaseServices, "db" | "environments">,
+  conversation: Conversation,
+): LocatedProgram | null {
   const program = locateProgram(contextOf(services, conversation));
   return "missing" in program ? null : program;
 }
 
-function contextOf(services: Pick<BaseServices, "db">, conversation: Conversation): ProgramContext {
+function contextOf(services: Pick<BaseServices, "db" | "environments">, conversation: Conversation): ProgramContext {
   const worker = workerById(services.db, conversation.workerId);
   const adapter = adapterOf(conversation.vendor);
   const stored = worker?.vendor === conversation.vendor ? worker.command?.slice(0, (worker.programAt ?? 0) + 1) : null;
   return {
     command: stored ?? adapter?.command ?? [],
     cwd: conversation.launchCwd,
-    environment: worker?.environment ?? {},
+    environment: services.environments.of(worker),
     variables: conversation.variables,
   };
 }

@@ -129,8 +129,9 @@ export class ConversationTracker {
   }
 
   /** Returns the beginning of what was said last in the run's conversation, fit to be shown; null where nobody has told it. */
-  lastWordsOf(run: string, worker: Pick<Worker, "environment">): string | null {
-    return this.#followers.get(run)?.follower.attention.lastWords.shown(worker) ?? null;
+  lastWordsOf(run: string, worker: Worker): string | null {
+    const { lastWords } = this.#followers.get(run)?.follower.attention ?? {};
+    return lastWords?.shown(() => this.#services.environments.of(worker)) ?? null;
   }
 
   /** Returns what was known of the run's agent when the run ended; null for a run that nobody follows. */

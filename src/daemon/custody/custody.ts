@@ -34,7 +34,7 @@ import { freeName, namesIn, sizeOf } from "./files.ts";
 import { ownBranchOf } from "./split.ts";
 import { TranscriptFiles, type TranscriptUpdateOptions } from "./transcript-files.ts";
 
-type CustodyServices = Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+type CustodyServices = Pick<BaseServices, "db" | "environments" | "writer" | "paths" | "processes" | "now" | "log">;
 
 interface UpdateOptions extends Partial<TranscriptUpdateOptions> {
   /** Where the transcript lies. */

@@ -25,10 +25,10 @@ export interface TranscriptUpdateOptions {
 
 /** Keeps the copies of a conversation's files: the first one, and, with some vendors, later ones in which it goes on. */
 export class TranscriptFiles {
-  readonly #services: Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">;
+  readonly #services: Pick<BaseServices, "db" | "environments" | "writer" | "paths" | "processes" | "now" | "log">;
   readonly #copies = new FileCopies();
 
-  constructor(services: Pick<BaseServices, "db" | "writer" | "paths" | "processes" | "now" | "log">) {
+  constructor(services: Pick<BaseServices, "db" | "environments" | "writer" | "paths" | "processes" | "now" | "log">) {
     this.#services = services;
   }
 

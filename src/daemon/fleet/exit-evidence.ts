@@ -28,14 +28,14 @@ export async function exitEvidence(
     return "";
   });
   const requested = run.stoppedBy !== null || run.displacedMs !== null;
-  const onHold = holdReason(last, text === null ? null : screenReason(text, worker, last));
+  const onHold = holdReason(last, text === null ? null : screenReason(services, text, worker, last));
   const conversation = conversationOfRun(services.db, run.id);
   if (conversation !== null) await services.conversations.finalCheckDone(conversation.id);
   const refused = text !== null && onHold === null && (await recordRefusedStart(services, run, text));
   return { refused, exit: run.exit, requested, onHold, terminalLost: text === null };
 }
 
-function screenReason(text: string, worker: Worker, last: Attention | null): string | null {
+function screenReason(services: LaunchServices, text: string, worker: Worker, last: Attention | null): string | null {
   const adapter = adapterOf(worker.vendor ?? "");
   // A resumed program shows again how earlier turns failed: while none of this run was seen, such a line is history.
   const isHistory = adapter?.liveness.readTurn !== undefined && last?.activity === "idle" && !last.hasWorked;
@@ -44,7 +44,7 @@ function screenReason(text: string, worker: Worker, last: Attention | null): str
     ...(dialogs && { dialogs }),
     ...(blockedExit && { blockedExit: isHistory ? { ...blockedExit, marked: [] } : blockedExit }),
   });
-  return found ? shownWords(found.line, worker) : trustDialogReason(last);
+  return found ? shownWords(found.line, worker.vendor, services.environments.of(worker)) : trustDialogReason(last);
 }
 
 /** Returns why a run that ended at its trust dialog is not restarted: the dialog would only end it again. */

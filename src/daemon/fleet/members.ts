@@ -8,12 +8,12 @@ import type { Project } from "../../store/projects.ts";
 import { PENDING_PANE } from "../../store/runs.ts";
 import { workerById, workerByName, type Worker } from "../../store/workers.ts";
 import { recordEvent } from "../events.ts";
-import { requireLaunchSpec, storeLaunchSpec } from "../launch/spec.ts";
+import { requireLaunchSpec, storeLaunchSpec, type ClaimInput } from "../launch/spec.ts";
 import { projectOf, registerProject } from "../names/lookup.ts";
 import { assertNotMoved } from "../names/moved.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
-import { noteOtherFolder, noteLeftRunning } from "./up-notes.ts";
+import { noteLeftRunning, noteMissing, noteOtherFolder } from "./up-notes.ts";
 
 /** A worker together with its entry in the fleet file. */
 export interface FleetMember {
@@ -94,16 +94,13 @@ export function desireMember(services: FleetServices, { worker, entry }: FleetMe
   setDesired(services.db, worker.id, { group, restart, prompt, openFiles, about, after });
   // Stored before the first start: if this daemon is killed, the next one knows what to start.
   if (worker.command === null) storeFirstLaunch(services, worker, entry);
+  else if (run === null) services.environments.record(worker.id, entry);
   if (!worker.desired) recordEvent(services, "worker.up", { projectId: worker.projectId, workerId: worker.id });
 }
 
-function storeFirstLaunch(
-  services: FleetServices,
-  worker: Worker,
-  { command, cwd, environment, vendor }: FleetEntry,
-): void {
+function storeFirstLaunch(services: FleetServices, worker: Worker, entry: FleetEntry): void {
   try {
-    storeLaunchSpec(services, worker, requireLaunchSpec({ command, cwd, environment, vendor }, worker));
+    storeLaunchSpec(services, worker, requireLaunchSpec(launchOf(entry), worker));
   } catch (error) {
     if (!isPerdureError(error)) throw error; // the start reports it
   }
@@ -115,13 +112,13 @@ export async function bringUpMember(
   { worker, entry }: FleetMember,
   fresh: boolean,
 ): Promise<UpItem> {
-  const { command, cwd, environment, vendor } = entry;
   try {
-    const started = await services.fleet.bringUp(worker.id, { command, cwd, environment, vendor, fresh });
+    const given = services.environments.forStart(workerById(services.db, worker.id) ?? worker, entry);
+    const started = await services.fleet.bringUp(worker.id, { ...launchOf(entry), ...given, fresh });
     const run = started?.run ?? services.fleet.liveRun(worker.id);
     if (started) {
-      const note = noteOtherFolder(services, started.run.id, entry);
-      const { session } = started;
+      const { session, lacks } = started;
+      const note = { ...noteOtherFolder(services, started.run.id, entry), ...noteMissing(session, lacks) };
       return upItem(services, project, worker, { ...note, session, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };
@@ -140,6 +137,11 @@ export async function bringUpMember(
     await services.fleet.recordRefusal(worker, error);
     return upItem(services, project, worker, { outcome: "refused", reason: message, ...hinted(next) });
   }
+}
+
+/** Returns what an entry starts; its first prompt is kept with the settings of the fleet instead. */
+function launchOf({ command, cwd, environment, scope, own, vendor }: FleetEntry): Omit<ClaimInput, "prompt"> {
+  return { command, cwd, environment, scope, own, vendor };
 }
 
 export function upItem(

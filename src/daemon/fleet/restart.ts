@@ -8,7 +8,7 @@ import { setDesired } from "../../store/fleet.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import { locationOf } from "../conversations/probe.ts";
 import { assertRecorded } from "../launch/recording.ts";
-import { launchSpecOf, locationForNew } from "../launch/spec.ts";
+import { locationForNew, storedSpecOf } from "../launch/spec.ts";
 import { assertWritable } from "../launch/writable.ts";
 import { assertStopped } from "../names/claim-refusals.ts";
 import type { FoundWorker } from "../names/lookup.ts";
@@ -16,6 +16,7 @@ import type { RunStopper } from "../runs/stop.ts";
 import { stopFleetRun } from "./bring-down.ts";
 import { upItem } from "./members.ts";
 import type { FleetServices } from "./services.ts";
+import { noteMissing } from "./up-notes.ts";
 
 /** Stops the worker and starts it again in its pane and its conversation. */
 export async function restartMember(
@@ -24,6 +25,8 @@ export async function restartMember(
   params: CallParams<"restart">,
 ): Promise<UpItem> {
   if (worker.fleet === null) throw notUpError(worker);
+  // Asked before the worker is stopped: without it there would be no next start.
+  const recorded = services.environments.require(worker);
   assertRestartRecorded(services, formatAddress(project.slug, worker.name), worker, params.fresh);
   const before = services.fleet.liveRun(worker.id);
   if (before && services.runs.isElsewhere(before)) assertStopped(services, worker);
@@ -33,13 +36,13 @@ export async function restartMember(
   await services.fleet.suspendRestarts(worker.id);
   const run = services.fleet.liveRun(worker.id);
   if (run) await stopFleetRun(services, run, params);
-  const environment = worker.environment;
-  const input = { command: null, cwd: null, vendor: null, environment, fresh: params.fresh };
+  const input = { command: null, cwd: null, vendor: null, ...recorded, fresh: params.fresh };
   const started = await services.fleet.bringUp(worker.id, input).catch(async (error: unknown) => {
     await services.fleet.recordRefusal(worker, error);
     throw error;
   });
   return upItem(services, project, workerById(services.db, worker.id) ?? worker, {
+    ...(started && noteMissing(started.session, started.lacks)),
     outcome: started ? "started" : "running",
     run: started?.run.id ?? null,
     session: started?.session ?? null,
@@ -48,7 +51,7 @@ export async function restartMember(
 
 /** Throws before the worker is stopped if its next start would be refused for what it would not record, or could not write. */
 function assertRestartRecorded(services: FleetServices, address: string, worker: Worker, fresh: boolean): void {
-  const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+  const spec = storedSpecOf(services, worker);
   if (spec?.vendor == null) return;
   const bound = fresh ? null : boundConversation(services.db, worker);
   assertRecorded(spec, bound ? locationOf(bound) : locationForNew(spec, spec.vendor), worker.name);

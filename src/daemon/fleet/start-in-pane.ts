@@ -5,6 +5,7 @@ import type { LaunchOrder } from "../../protocol/records/launch.ts";
 import { anchorSettings, predecessorContext } from "../../project/context-file.ts";
 import { readSettingsAt } from "../../project/config/read.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
+import type { GivenEnvironment } from "../../protocol/records/environment.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { linkTitle, paneScript } from "../../runtime/wrapper/pane-script.ts";
 import { depositMail } from "../../launch/deposit.ts";
@@ -25,7 +26,8 @@ import type { TmuxHandle } from "./tmux-handle.ts";
 import { adoptPanes } from "./screens.ts";
 
 /** The command to start the worker with; null stands for the command of its last start. */
-export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor"> & { fresh: boolean };
+export type StartInput = Pick<CallParams<"claim">, "command" | "cwd" | "vendor"> &
+  GivenEnvironment & { fresh: boolean };
 
 /** The objects that the starts of a fleet share, and the signal that this start may go. */
 export interface StartContext {
@@ -39,6 +41,8 @@ export interface StartContext {
 export interface StartedRun {
   run: Run;
   session: LaunchOrder["session"];
+  /** The variables that the program's settings name and that the start does not have. */
+  lacks: PreparedLaunch["lacks"];
 }
 
 /**
@@ -53,7 +57,8 @@ export async function startInPane(
 ): Promise<StartedRun> {
   const worker = requirePresent(workerById(services.db, workerId), `worker ${workerId}`);
   const project = requirePresent(projectById(services.db, worker.projectId), `project ${worker.projectId}`);
-  const server = tmux.server(input.environment.PATH);
+  const variables = { ...input.environment, ...input.own };
+  const server = tmux.server(variables.PATH);
   await server.ensure();
   const settings = fleetSettingsOf(worker);
   const params = { ...claimParams(project, worker, input, settings), namespace: services.processes.namespace() };
@@ -65,7 +70,7 @@ export async function startInPane(
     };
     const mintInTurn: LaunchHelpers["exclusively"] = (vendor, act) => minting.run(vendor, act);
     const helpers = { ...ADAPTERS_AT_HAND, bind, exclusively: mintInTurn };
-    const launch = await prepareLaunch(grant, params.environment, helpers);
+    const launch = await prepareLaunch(grant, variables, helpers);
     await tellAtStart(launch, predecessorFile(project, launch), helpers.adapterOf);
     const script = join(grant.runDir, START_SCRIPT);
     linkTitle({ form: grant.wrapper, runDir: grant.runDir, name: grant.name });
@@ -84,12 +89,12 @@ export async function startInPane(
       cwd: launch.cwd,
       argv: ["/bin/sh", script],
     });
-    return { run: await setWrapper(services, run, pid, pane), session: launch.session };
+    return { run: await setWrapper(services, run, pid, pane), session: launch.session, lacks: launch.lacks };
   } catch (error) {
     // A pane that comes up late must find nothing to start.
     rmSync(join(grant.runDir, START_SCRIPT), { force: true });
     const started = await releaseUnlessStarted(services, tmux, grant.run);
-    if (started) return { run: started, session: null };
+    if (started) return { run: started, session: null, lacks: [] };
     throw error;
   }
 }
@@ -118,11 +123,13 @@ function launchParams({
   command,
   cwd,
   environment,
+  scope,
+  own,
   vendor,
   prompt,
   fresh,
 }: CallParams<"claim">): Omit<CallParams<"bindConversation">, "run" | "generation" | "token" | "session"> {
-  return { command, cwd, environment, vendor, prompt, fresh };
+  return { command, cwd, environment, scope, own, vendor, prompt, fresh };
 }
 
 /** Records the wrapper as the holder of the name. One that is gone already has left its exit code, or has not. */

@@ -218,15 +218,10 @@ export class FleetSupervisor {
     const services = this.#services;
     const worker = workerById(services.db, workerId);
     if (this.#stopped || worker?.desired !== true || worker.retiredMs !== null) return;
-    const environment = worker.environment;
     try {
-      const started = await this.#start(workerId, {
-        command: null,
-        cwd: null,
-        vendor: null,
-        environment,
-        fresh: false,
-      });
+      const recorded = services.environments.require(worker);
+      const input = { command: null, cwd: null, vendor: null, ...recorded, fresh: false };
+      const started = await this.#start(workerId, input);
       if (started) await services.writer.write(() => countRestart(services.db, workerId));
     } catch (error) {
       if (!isPerdureError(error)) services.log(`could not start ${worker.name}: ${String(error)}`);

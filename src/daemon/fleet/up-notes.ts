@@ -6,8 +6,10 @@ import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
 import { boundConversation, conversationOfRun } from "../../store/conversations.ts";
 import { workerById } from "../../store/workers.ts";
+import { missingNote } from "../launch/missing-variables.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
+import type { StartedRun } from "./start-in-pane.ts";
 
 /** A note to the caller of `up` about something unexpected of a worker that is up. */
 type UpNote = Partial<Pick<UpItem, "reason" | "hint" | "next">>;
@@ -18,6 +20,14 @@ export function noteOtherFolder(services: LaunchServices, run: string, { name, c
   if (launchCwd === undefined || cwd === null || realPath(launchCwd) === realPath(cwd)) return {};
   const hint = hintOf`${verb("restart", name, "--fresh")} begins one in ${cwd}`;
   return { reason: `its conversation continues in ${launchCwd}`, ...hinted(hint) };
+}
+
+/** Notes that the program was started without variables that its own settings name. */
+export function noteMissing(session: StartedRun["session"], lacks: StartedRun["lacks"]): UpNote {
+  if (session === null || lacks.length === 0) return {};
+  const [first] = lacks;
+  const hint = `set ${first?.name ?? "it"} in the shell, then bring it down and up again`;
+  return { reason: missingNote(session.vendor, lacks), ...hinted(hint) };
 }
 
 /** Notes that a running worker was left alone, although its entry changed or a fresh start was asked for. */

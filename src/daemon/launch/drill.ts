@@ -19,16 +19,35 @@ import { probeBinding } from "./probe-binding.ts";
 import { isReplaced, replacedProblem } from "./replaced.ts";
 import type { LaunchServices } from "./services.ts";
 import { recordingOff, removalHint, unrecordedBy } from "./recording.ts";
+import { missingNote, missingVariables } from "./missing-variables.ts";
 import { launchSpecOf, locationForNew } from "./spec.ts";
 import { assertWritable } from "./writable.ts";
 
-/** Checks, without changing anything, whether the worker could be resumed now in its conversation. */
-export async function drillWorker(services: LaunchServices, address: string, worker: Worker): Promise<DrillResult> {
+/** A worker as its next start would find it. */
+interface Drilled {
+  address: string;
+  worker: Worker;
+  conversation: Conversation | null;
+  environment: Record<string, string>;
+}
+
+/**
+ * Checks, without changing anything, whether the worker could be resumed now in its conversation, with the environment that is given
+ * or else the recorded one.
+ */
+export async function drillWorker(
+  services: LaunchServices,
+  address: string,
+  worker: Worker,
+  given: Record<string, string> | null = null,
+): Promise<DrillResult> {
   const conversation = boundConversation(services.db, worker);
+  const environment = given ?? services.environments.of(worker);
+  const drilled = { address, worker, conversation, environment };
   const checks = [
     ...(await projectChecks(services, worker)),
-    ...startChecks(address, worker, conversation),
-    ...(conversation === null ? [] : await conversationChecks(services, address, worker, conversation)),
+    ...startChecks(drilled, given === null && services.environments.isLost(worker)),
+    ...(conversation === null ? [] : await conversationChecks(services, drilled, conversation)),
   ];
   const broken = checks.find(({ ok }) => !ok);
   const { vendor } = worker;
@@ -51,16 +70,15 @@ async function projectChecks(services: LaunchServices, { projectId }: Worker): P
   return [failed("project", message, hint)];
 }
 
-function startChecks(address: string, worker: Worker, conversation: Conversation | null): DrillCheck[] {
+function startChecks(drilled: Drilled, isLost: boolean): DrillCheck[] {
+  const { worker, conversation, environment } = drilled;
   const command = worker.command;
   // A worker without a command is claimed by a library only: there is nothing to start.
   if (command === null) return [];
   const { name } = worker;
   const start = startVerb(name, worker.fleet !== null);
-  const environment = worker.environment;
   const cwd = conversation?.launchCwd ?? worker.cwd ?? "/";
   const program = findProgram(command[0] ?? "", environment.PATH, cwd);
-  const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
   const version = "file" in program ? installedVersion(program.file) : null;
   return [
     "file" in program
@@ -73,30 +91,35 @@ function startChecks(address: string, worker: Worker, conversation: Conversation
           `its folder is gone: ${cwd}`,
           conversation ? adoptHint(name, conversation) : `mkdir -p ${cwd}`,
         ),
-    lacking.length === 0
-      ? passed("environment", `${Object.keys(environment).length} variables recorded`)
-      : failed(
-          "environment",
-          `the recorded environment lacks ${lacking.join(" and ")}`,
-          hintOf`start it once from a login shell: ${start}`,
-        ),
-    ...recordingChecks(address, worker, conversation),
+    environmentCheck(environment, isLost, hintOf`start it once from a login shell: ${start}`),
+    ...recordingChecks(drilled),
   ];
+}
+
+function environmentCheck(environment: Record<string, string>, isLost: boolean, hint: Hint): DrillCheck {
+  if (isLost) return failed("environment", "the recorded environment is gone: it is in no backup of the store", hint);
+  const lacking = ["PATH", "HOME"].filter((variable) => !environment[variable]);
+  if (lacking.length === 0) return passed("environment", `${Object.keys(environment).length} variables recorded`);
+  return failed("environment", `the recorded environment lacks ${lacking.join(" and ")}`, hint);
 }
 
 /**
  * Checks the options, variables and settings by which the next start would be refused, or would record nothing, and, for a start that
  * begins a conversation, whether that could be written.
  */
-function recordingChecks(address: string, worker: Worker, conversation: Conversation | null): DrillCheck[] {
+function recordingChecks({ address, worker, conversation, environment }: Drilled): DrillCheck[] {
   if (worker.vendor === null || adapterOf(worker.vendor) === null) return [];
   try {
-    const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+    const spec = launchSpecOf({ command: null, cwd: null, environment, vendor: null }, worker);
     if (spec?.vendor == null || spec.vendor.noConversation) return [];
     const off = recordingOff(spec, conversation ? locationOf(conversation) : locationForNew(spec, spec.vendor));
     if (off !== null) return [failed("recording", unrecordedBy(worker.vendor, off), removalHint(off))];
     if (conversation === null) assertWritable(address, worker, spec, null);
-    return [passed("recording", "nothing that is known turns it off")];
+    const lacks = missingVariables(spec, conversation ? locationOf(conversation) : locationForNew(spec, spec.vendor));
+    return [
+      passed("recording", "nothing that is known turns it off"),
+      ...(lacks.length === 0 ? [] : [warned("variables", missingNote(worker.vendor, lacks))]),
+    ];
   } catch (error) {
     if (!isPerdureError(error)) throw error;
     return [
@@ -115,8 +138,7 @@ function adoptHint(name: string, { vendor, vendorId: id }: Conversation): Hint {
 
 async function conversationChecks(
   services: LaunchServices,
-  address: string,
-  worker: Worker,
+  { address, worker, environment }: Drilled,
   conversation: Conversation,
 ): Promise<DrillCheck[]> {
   const adapter = adapterOf(conversation.vendor);
@@ -126,7 +148,7 @@ async function conversationChecks(
   }
   const isOwn = (pid: number): boolean => isOwnAgent(services, worker, pid);
   const probe = await probeBinding(services, conversation, { drill: true, isOwn });
-  const otherConfig = otherConfigOfStored(worker, conversation);
+  const otherConfig = otherConfigOfStored(worker, conversation, environment);
   const { unwritable } = probe;
   const given = { vendor: conversation.vendor, noConversation: false, fresh: false, accept: false };
   const input = { ...given, otherConfig, unwritable };
@@ -144,9 +166,13 @@ async function conversationChecks(
   ];
 }
 
-function otherConfigOfStored(worker: Worker, conversation: Conversation): OtherConfig | null {
+function otherConfigOfStored(
+  worker: Worker,
+  conversation: Conversation,
+  environment: Record<string, string>,
+): OtherConfig | null {
   try {
-    const spec = launchSpecOf({ command: null, cwd: null, environment: worker.environment, vendor: null }, worker);
+    const spec = launchSpecOf({ command: null, cwd: null, environment, vendor: null }, worker);
     return spec && otherConfigOf(spec, conversation);
   } catch (error) {
     // Another check says what is wrong with the command.

@@ -12,6 +12,7 @@ import { withoutPrivateEnv } from "../../vendors/index.ts";
 import { locationOf } from "../conversations/probe.ts";
 import type { LaunchServices } from "./services.ts";
 import { firstPromptOf } from "./first-prompt.ts";
+import { missingVariables } from "./missing-variables.ts";
 import { locationForNew, type VendorSpec, type LaunchSpec } from "./spec.ts";
 import type { ConversationProbe } from "./probe-binding.ts";
 
@@ -81,6 +82,7 @@ export function orderFor(
   const plan = adapter.launch.withTools?.(planned, request) ?? planned;
   const introduction = introductionOf(services, worker);
   const judged = adapter.unproved === null && adapter.launch.readArgs(args).headless;
+  const lacks = missingVariables(spec, conversation);
   return {
     command: [...spec.command.slice(0, programAt + 1), ...plan.args],
     cwd: conversation.launchCwd,
@@ -98,6 +100,7 @@ export function orderFor(
     startMessage: startMessageOf(adapter, judged, [introduction]),
     wrapping: wrappingOf(adapter),
     judged,
+    ...(lacks.length > 0 && { lacks }),
   };
 }
 

@@ -6,13 +6,16 @@ import type { Declared, Variables } from "../../protocol/records/conversation.ts
 import { realPath } from "../../state/paths.ts";
 import { setLaunch, type StoredLaunch, type Worker } from "../../store/workers.ts";
 import { adapterOf, unknownVendor, type Adapter } from "../../vendors/index.ts";
-import type { ChangeServices } from "../base-services.ts";
+import type { BaseServices, ChangeServices } from "../base-services.ts";
 
 /** The program that a claim starts, given by the call or stored from the last start. */
 export interface LaunchSpec {
   command: string[];
   cwd: string;
+  /** The variables of this start, with those that the worker's entry of the fleet file sets. */
   environment: Record<string, string>;
+  /** The environment as it is recorded for later starts. */
+  given: Pick<ClaimInput, "environment" | "scope" | "own">;
   vendor: VendorSpec | null;
   /** The first prompt of a conversation that this start begins; it is not stored. */
   prompt: string | null;
@@ -27,7 +30,10 @@ export interface VendorSpec {
   declared: Declared | null;
 }
 
-type ClaimInput = Pick<CallParams<"claim">, "command" | "cwd" | "environment" | "vendor" | "prompt">;
+export type ClaimInput = Pick<
+  CallParams<"claim">,
+  "command" | "cwd" | "environment" | "scope" | "own" | "vendor" | "prompt"
+>;
 
 /** Returns the spec from the call or the store; null when the call has no command and the worker was never started. */
 export function launchSpecOf(input: ClaimInput, worker: Worker | null): LaunchSpec | null {
@@ -48,17 +54,26 @@ export function requireLaunchSpec(input: ClaimInput, worker: Worker): LaunchSpec
   });
 }
 
+/** Returns the spec of the next start that nobody at a terminal asks for; null for a worker that was never started. */
+export function storedSpecOf({ environments }: Pick<BaseServices, "environments">, worker: Worker): LaunchSpec | null {
+  return launchSpecOf({ command: null, cwd: null, environment: environments.of(worker), vendor: null }, worker);
+}
+
 /** Stores the spec, inside a change, for the next start, unless it has no conversation: `claude --version` is not repeated. */
-export function storeLaunchSpec(services: ChangeServices, worker: Worker, spec: LaunchSpec): void {
+export function storeLaunchSpec(
+  services: ChangeServices & Pick<BaseServices, "environments">,
+  worker: Worker,
+  spec: LaunchSpec,
+): void {
   if (spec.vendor?.noConversation === true && worker.command !== null) return;
   setLaunch(services.db, worker.id, storedLaunchOf(spec));
+  services.environments.record(worker.id, spec.given);
 }
 
 export function storedLaunchOf(spec: LaunchSpec): StoredLaunch {
   return {
     command: spec.command,
     cwd: spec.cwd,
-    environment: spec.environment,
     vendor: spec.vendor?.adapter.vendor ?? null,
     programAt: spec.vendor?.programAt ?? null,
     declared: spec.vendor?.declared ?? null,
@@ -66,8 +81,10 @@ export function storedLaunchOf(spec: LaunchSpec): StoredLaunch {
 }
 
 function parseSpec(command: string[], cwd: string, input: ClaimInput, vendor: ClaimInput["vendor"]): LaunchSpec {
-  const { environment, prompt = null } = input;
-  if (vendor === null) return { command, cwd, environment, vendor: null, prompt };
+  const { environment: base, scope, own, prompt = null } = input;
+  const given = { environment: base, scope, own };
+  const environment = { ...base, ...own };
+  if (vendor === null) return { command, cwd, environment, given, vendor: null, prompt };
   const adapter = requireAdapter(vendor.name);
   const args = command.slice(vendor.programAt + 1);
   const { converses, conflict } = adapter.launch.readArgs(args);
@@ -81,6 +98,7 @@ function parseSpec(command: string[], cwd: string, input: ClaimInput, vendor: Cl
     command,
     cwd,
     environment,
+    given,
     vendor: { adapter, programAt, args, noConversation: !converses, declared },
     prompt,
   };

@@ -124,8 +124,9 @@ function assertNoTwin(
 
 /** Stores the worker's command: its own for the same vendor, else the vendor's program without arguments. */
 function storeCommand(services: LaunchServices, worker: Worker, adapter: Adapter, params: CallParams<"adopt">): void {
-  const { cwd, environment } = params;
-  setLaunch(services.db, worker.id, { cwd, environment, vendor: adapter.vendor, ...launchAfter(worker, adapter) });
+  const { cwd, environment, scope } = params;
+  setLaunch(services.db, worker.id, { cwd, vendor: adapter.vendor, ...launchAfter(worker, adapter) });
+  services.environments.record(worker.id, { environment, scope });
 }
 
 function launchAfter(

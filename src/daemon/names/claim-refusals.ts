@@ -85,7 +85,7 @@ export function assertSeen({ processes, host }: LaunchServices, { namespace }: C
 
 export function assertSizes(params: CallParams<"claim">): void {
   const command = JSON.stringify(params.command).length;
-  const environment = JSON.stringify(params.environment).length;
+  const environment = JSON.stringify({ ...params.environment, ...params.own }).length;
   if (command > COMMAND_BYTES_MAX) {
     throw new PerdureError("usage", `The command line has ${command} bytes; the limit is ${COMMAND_BYTES_MAX}.`, {
       hint: "put long text in a file",

@@ -105,6 +105,6 @@ export class NoticeSender {
  */
 function operatorEnvironment(services: NotifyServices, workerId: number | null): Record<string, string> {
   const { PATH = "/usr/local/bin:/usr/bin:/bin", HOME = "/", LANG = "C.UTF-8", USER = "" } = process.env;
-  const recorded = workerId === null ? null : workerById(services.db, workerId)?.environment;
-  return { PATH, HOME, LANG, USER, ...recorded };
+  const worker = workerId === null ? null : workerById(services.db, workerId);
+  return { PATH, HOME, LANG, USER, ...services.environments.of(worker) };
 }

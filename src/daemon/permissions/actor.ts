@@ -1,6 +1,7 @@
 import { leaseStanding } from "../../core/lease.ts";
 import { calls, type CallName } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
+import type { EnvironmentScope } from "../../protocol/records/environment.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import { sha256 } from "../../util/sha256.ts";
@@ -28,6 +29,14 @@ export function workerActor(services: BaseServices, token: string): Actor {
     });
   }
   return { kind: "worker", run, address: formatAddress(project.slug, worker.name), root: project.root };
+}
+
+/** Returns how much of the caller's environment a call gives: an agent's is never that of a person at a terminal, whatever it says. */
+export function scopeGivenBy(
+  actor: Actor,
+  { scope = "known" }: { scope?: EnvironmentScope | undefined },
+): EnvironmentScope {
+  return actor.kind === "operator" ? scope : "known";
 }
 
 /** Refuses calls that agents may not make, and every change by a run that has lost its name. */

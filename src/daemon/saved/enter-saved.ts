@@ -136,17 +136,13 @@ async function faultOf(
   if (conversationById(services.db, conversationId)?.vendor !== (entry.vendor?.name ?? null)) {
     return fault(`its conversation in ${name} belongs to another vendor`, `--allow-fresh ${worker.name}`);
   }
-  const asIfStopped = { ...worker, conversationId, ...launchOf(entry) };
-  const { ok, reason, next } = await drillWorker(services, formatAddress(project.slug, worker.name), asIfStopped);
+  const { command, cwd } = entry;
+  const asIfStopped = { ...worker, conversationId, command, cwd };
+  const { environment, own } = services.environments.forStart(worker, entry);
+  const variables = { ...environment, ...own };
+  const address = formatAddress(project.slug, worker.name);
+  const { ok, reason, next } = await drillWorker(services, address, asIfStopped, variables);
   return ok ? null : fault(reason ?? "it cannot be resumed", next ?? verb("drill"));
-}
-
-function launchOf({
-  command,
-  cwd,
-  environment,
-}: FleetMember["entry"]): Pick<Worker, "command" | "cwd" | "environment"> {
-  return { command, cwd, environment };
 }
 
 function isRunning(services: FleetServices, { id }: Worker): boolean {

@@ -5,14 +5,17 @@ import { isPlainNotify } from "./notify.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
 const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
+/** How much of an environment can be recorded. */
+export const KEEP = ["all", "known", "none"] as const;
 const KEYS = {
   project: ["project", "name", "defaults", "workers", "context", "records", "policy", "mail"],
-  user: ["name", "context", "policy", "notify", "tmux"],
+  user: ["name", "context", "policy", "environment", "notify", "tmux"],
   defaults: DEFAULTS,
   worker: [...DEFAULTS, "count", "command", "new", "resume", "about"],
   context: ["dir", "ext"],
   records: ["dir"],
   policy: ["agents_may", "environment"],
+  environment: ["keep"],
   mail: ["introduce", "wakes_per_hour"],
   notify: ["command", "ntfy", "details", "bell", "on", "after", "quiet"],
   tmux: ["conf"],
@@ -27,7 +30,7 @@ export type Key<T extends Table> = (typeof KEYS)[T][number];
  */
 export function hasPlainSettings(values: Record<string, unknown>, file: "project" | "user"): boolean {
   const { project, name, defaults, workers = {}, context = {}, records = {}, policy = {}, mail = {} } = values;
-  const { notify = {}, tmux = {} } = values;
+  const { environment = {}, notify = {}, tmux = {} } = values;
   return (
     hasKeysOf(file, values) &&
     isPlainName(project) &&
@@ -38,6 +41,7 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     Object.values(records).every(isText) &&
     hasKeysOf("policy", policy) &&
     Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
+    (file === "project" || (hasKeysOf("environment", environment) && isPlainKeep(environment))) &&
     hasKeysOf("mail", mail) &&
     isPlainMail(mail) &&
     hasKeysOf("notify", notify) &&
@@ -62,6 +66,10 @@ function isPlainMail({ introduce = true, wakes_per_hour: wakes = 0 }: Record<str
     Number(wakes) >= 0 &&
     Number(wakes) <= WAKES_PER_HOUR_MAX
   );
+}
+
+function isPlainKeep({ keep = KEEP[0] }: Record<string, unknown>): boolean {
+  return KEEP.some((word) => word === keep);
 }
 
 function isPlainName(value: unknown): boolean {

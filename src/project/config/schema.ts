@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { own } from "../../util/own.ts";
 import { checkName, nearest } from "../../protocol/names.ts";
+import { KEEP, type Key, type Table } from "./keys.ts";
 import { NEED_KINDS } from "../../protocol/records/needs.ts";
-import type { Key, Table } from "./keys.ts";
 import { AFTER, COMMAND, isAfter, isCommand, isNtfy, isQuiet, NTFY, QUIET } from "./notify.ts";
 
 // The shapes of perdure.toml and of the user's config.toml. The message of an issue says what the value must be ("a text in quotes").
@@ -64,6 +65,8 @@ const policy = table({
   environment: z.exactOptional(texts),
 } satisfies Keys<"policy">);
 
+const environment = table({ keep: z.exactOptional(choice(KEEP)) } satisfies Keys<"environment">);
+
 const mail = table({
   introduce: z.exactOptional(flag),
   wakes_per_hour: z.exactOptional(
@@ -107,6 +110,7 @@ export const userFile = table({
   name: z.exactOptional(name),
   context: z.exactOptional(context),
   policy: z.exactOptional(policy),
+  environment: z.exactOptional(environment),
   notify: z.exactOptional(notify),
   tmux: z.exactOptional(tmux),
 } satisfies Keys<"user">);
@@ -149,7 +153,15 @@ function keyed<Keyed extends z.core.$ZodType>(record: Keyed): z.ZodMiniPipe<z.Zo
   return z.pipe(z.custom(hasNone, { error, params: { hint: "give it another name" } }), record);
 }
 
+/** Tables of the user's own file that a repository, which comes from strangers, has no say in. */
+const USERS_OWN: Readonly<Record<string, string>> = {
+  environment:
+    "it belongs in your own config.toml (~/.config/perdure); a perdure.toml can only name variables, in [policy] environment",
+};
+
 function hintFor(key: string, known: string[]): string {
+  const elsewhere = known.includes("workers") ? own(USERS_OWN, key) : undefined;
+  if (elsewhere !== undefined) return elsewhere;
   const [best] = nearest(key, known);
   return best ? `did you mean ${best}?` : `known keys: ${known.join(", ")}`;
 }

@@ -4,7 +4,7 @@ import type { DrillResult, FoundRecord, SessionRecord } from "../records/convers
 import type { LaunchOrder } from "../records/launch.ts";
 import type { Restored } from "../records/restored.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
-import { launch, name, path, projectRef, proof, sessionId, target, text } from "./shapes.ts";
+import { environment, launch, name, path, projectRef, proof, sessionId, target, text } from "./shapes.ts";
 
 /** The vendors' conversations that workers are in. */
 export const conversationCalls = {
@@ -21,7 +21,7 @@ export const conversationCalls = {
       vendor: text(64),
       session: sessionId,
       cwd: path,
-      environment: z.record(z.string(), z.string()),
+      ...environment,
     }),
     result: typeOnly<{ address: string; session: SessionRecord }>(),
     agentsMay: false,

@@ -8,7 +8,7 @@ import {
 } from "../../limits/index.ts";
 import type { DownItem, PaneRecord, SavedRecord, ScreenRecord, UpItem, UpResult } from "../records/fleet.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
-import { killAfterMs, launch, name, projectRef, runId, target, text, whole } from "./shapes.ts";
+import { environment, killAfterMs, launch, name, projectRef, runId, target, text, whole } from "./shapes.ts";
 
 /** A fleet file: nothing of it runs before the operator has agreed to its content. */
 const fleetFile = {
@@ -47,6 +47,8 @@ export const fleetCalls = {
     params: z.strictObject({
       here: projectRef,
       ...fleetFile,
+      /** The environment of all these workers; a client of an earlier version gives one to each of them. */
+      environment: z.optional(z.strictObject(environment)),
       workers: z.array(worker).check(z.maxLength(FLEET_WORKERS_MAX)),
       session: z.nullable(name),
       resume: z.nullable(name),

@@ -8,6 +8,7 @@ import {
   NAME_CHARS_MAX,
   WAIT_HOURS_MAX,
 } from "../../limits/index.ts";
+import { ENVIRONMENT_SCOPES } from "../records/environment.ts";
 import { MESSAGE_ID } from "../records/mail.ts";
 import { SESSION_ID } from "../records/conversation.ts";
 
@@ -55,11 +56,22 @@ export const target = z.strictObject({ project: z.nullable(name), name, here: pr
 /** The arguments that tell a program without an adapter which conversation to open. */
 const declared = z.strictObject({ new: z.array(z.string()), resume: z.array(z.string()) });
 
+const variables = z.record(z.string(), z.string());
+
+/** The environment that a caller gives to a worker, for this start and for later ones. */
+export const environment = {
+  environment: variables,
+  /** How much of the caller's environment that is; a client of an earlier version does not say. */
+  scope: z.optional(z.enum(ENVIRONMENT_SCOPES)),
+};
+
 /** A program to start; without a command, the one that was started last. */
 export const launch = {
   command: z.nullable(z.array(z.string()).check(z.minLength(1))),
   cwd: z.nullable(path),
-  environment: z.record(z.string(), z.string()),
+  ...environment,
+  /** The variables that the worker's entry of perdure.toml sets, which win over all others; absent, the worker keeps those it has. */
+  own: z.optional(variables),
   /** The vendor whose program the command starts, and which word of it that is; null for one without an adapter. */
   vendor: z.nullable(
     z.strictObject({ name: text(64), programAt: whole(0, 10_000), declared: z.optional(z.nullable(declared)) }),

@@ -1,3 +1,4 @@
+import type { MissingVariable } from "./environment.ts";
 import type { Variables } from "./conversation.ts";
 import type { Restored } from "./restored.ts";
 
@@ -60,6 +61,8 @@ export interface LaunchOrder {
   judged?: boolean;
   /** The place of the vendor's program in the command; a daemon of an earlier version does not say. */
   programAt?: number;
+  /** The variables that the program's own settings name and that were not given with the claim; absent when there are none. */
+  lacks?: MissingVariable[];
 }
 
 /** A launch begins a new conversation, resumes the worker's own, or branches another worker's. */

@@ -1,5 +1,6 @@
 import type { Hint } from "../hint.ts";
 import type { Proved, Provenance, SessionRecord } from "./conversation.ts";
+import type { EnvironmentScope } from "./environment.ts";
 import type { RunRecord, RunSummary } from "./run.ts";
 
 // A worker, as `ls` and `show` answer and as `--json` prints it: others build on these fields.
@@ -69,6 +70,10 @@ export interface WorkerDetail extends WorkerSummary {
   cwd: string | null;
   /** The names of the recorded variables; their values are kept for later starts and never printed. */
   environment: string[];
+  /** How much of somebody's environment they are; absent if nothing is recorded, and from a daemon of an earlier version. */
+  environmentScope?: EnvironmentScope;
+  /** An environment was recorded and is gone: the store is a restored backup, or its file was removed. */
+  environmentLost?: true;
   formerNames: string[];
   /** The conversation the next start resumes. */
   conversation: SessionRecord | null;

@@ -15,6 +15,7 @@ import { conversationNames } from "./014-conversation-names.ts";
 import { laterCopies } from "./015-later-files.ts";
 import { notices } from "./016-notices.ts";
 import { windowOrder } from "./017-window-order.ts";
+import { environments } from "./018-environments.ts";
 
 /** All migrations in order; the schema version is the number of those that a store has. */
 export const MIGRATIONS: readonly string[] = [
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly string[] = [
   laterCopies,
   notices,
   windowOrder,
+  environments,
 ];

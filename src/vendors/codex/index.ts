@@ -1,5 +1,6 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Holder, SessionLocation, Sign } from "../../protocol/records/conversation.ts";
+import type { MissingVariable } from "../../protocol/records/environment.ts";
 import { statIfThere } from "../../state/files.ts";
 import { homeDir } from "../../state/paths.ts";
 import type { Environment } from "../../util/environment.ts";
@@ -24,6 +25,7 @@ import { mintThread } from "./app-server.ts";
 import { codexDelivery } from "./delivery.ts";
 import { launchHooks, type LaunchHooks } from "./hooks.ts";
 import { withCodexTools } from "./mcp.ts";
+import { foldersUpTo, variablesOfProvider } from "./named-variables.ts";
 import { codexProgram } from "./program.ts";
 import { codexScreen } from "./screen.ts";
 import { profileSettings, THREAD_STORE, threadStoreIn } from "./settings.ts";
@@ -59,6 +61,7 @@ export const codex: Adapter = {
     forks: true,
     takesFirstPrompt: true,
     startMessage: startMessageFile,
+    namedVariables,
   },
   storage: {
     configDirOf,
@@ -196,6 +199,16 @@ function profileIn(tokens: readonly Token[]): string | undefined {
   return apart ?? joined.find((name) => name !== undefined);
 }
 
+function namedVariables(context: RecordingContext): MissingVariable[] {
+  const tokens = tokensOf(context.args, ARGUMENTS);
+  const given = tokens.flatMap(({ kind, option, text }) => {
+    if (option === "-c" || option === "--config") return [text];
+    const joined = kind === "option" ? /^(?:-c|--config=)(.+)$/.exec(text)?.[1] : undefined;
+    return joined === undefined ? [] : [joined];
+  });
+  return variablesOfProvider(context, given, profileIn(tokens));
+}
+
 /** The store of conversations that is gone with its process. */
 const IN_MEMORY = "in_memory";
 
@@ -222,11 +235,6 @@ function unrecordedBy({ args, cwd, configDir, etc = "/etc" }: RecordingContext):
   ];
   const found = files.map((place) => ({ place, store: threadStoreIn(place) })).find(({ store }) => store !== null);
   return found ? inMemory(found.store, found.place) : null;
-}
-
-/** Returns the folder and those above it, up to the root of its project. */
-function foldersUpTo(root: string, folder: string): string[] {
-  return folder === root ? [folder] : [folder, ...foldersUpTo(root, dirname(folder))];
 }
 
 function inMemory(store: string | null, place: string): RecordingOff | null {

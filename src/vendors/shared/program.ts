@@ -29,7 +29,7 @@ export interface VendorProgram {
 
 /**
  * The variables that a vendor's program lives on. A pane gets the recorded environment and nothing else, so a variable
- * that is missing here reaches no worker that `up`, a restart or a boot starts.
+ * that is missing here reaches no worker that a script has brought up, or whose user wants known variables recorded only.
  */
 export interface VendorEnvironment {
   /** Keys, endpoints and config folders: a worker that is started later needs them as much as now. */

@@ -22,11 +22,13 @@ let db: Db;
 let commits: number;
 let nowMs: number;
 let activities: WorkerActivities;
+let environment: Record<string, string>;
 let again: () => AttentionWatch;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "perdure-attention-"));
   db = openStore(join(folder, "perdure.db")).db;
   commits = nowMs = 0;
+  environment = {};
 });
 afterEach(() => {
   closeStore(db);
@@ -49,7 +51,8 @@ function watchOf(vendor: string, runDir: string | null = null): AttentionWatch {
   };
   activities = new WorkerActivities();
   activities.began(run.id, worker);
-  const services = { db, writer: { write }, activities, now: () => 0, monotonicMs: () => nowMs };
+  const environments = { of: () => environment };
+  const services = { db, environments, writer: { write }, activities, now: () => 0, monotonicMs: () => nowMs };
   // Another daemon takes the run over.
   again = () => new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter, runDir, true);
   return new AttentionWatch(services as never, run, adapterOf(vendor) as Adapter, runDir);
@@ -176,8 +179,9 @@ test("C1: the next daemon knows what this one knew, and tells those who wait for
 });
 
 test("C2: what a failed turn says is told in one short line, without secrets, with what helps", async () => {
+  environment = { ACME_KEY: "sk-secret-1", FOLDER: "environment" };
   const watch = watchOf("codex");
-  db.run("UPDATE workers SET environment = ?, vendor = 'codex'", JSON.stringify({ KEY: "sk-secret-1" }));
+  db.run("UPDATE workers SET vendor = 'codex'");
   const words = `■ Missing environment variable: \`FAKE_KEY\`.\n\u001B[31m sk-secret-1 ${"x".repeat(1_000)}`;
   await watch.onActivity({ activity: "blocked", blocked: "login", words });
   expect(watch.words).toMatch(/^■ Missing environment variable: `FAKE_KEY`\. … x+… \(set FAKE_KEY, then: /);

@@ -27,7 +27,7 @@ beforeEach(() => {
   mkdirSync(join(folder, "project"));
   const paths = statePaths({ PERDURE_HOME: join(folder, "state") });
   const { db } = openStore(paths.database, { startEmpty: true });
-  const base: BaseServices = {
+  const base: Omit<BaseServices, "environments"> = {
     paths,
     db,
     writer: new Writer(db, { onCommit: () => undefined, onFailure: () => undefined }),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { DrillResult } from "../../../src/protocol/records/conversation.ts";
 import { expect, it } from "vitest";
+import { keepEnvironment } from "../../../src/state/environment-files.ts";
 import type { InstalledPersona } from "../../support/persona.ts";
 import { personaInstaller } from "../../support/persona-installer.ts";
 import { hashTree } from "../../support/tree.ts";
@@ -23,6 +24,7 @@ interface Place {
   transcript: string;
   config: string;
   custody: string;
+  environments: string;
   program: string;
   set: (column: string, value: string) => void;
 }
@@ -80,7 +82,17 @@ const BROKEN: Broken[] = [
     check: "environment",
     says: /lacks HOME/,
     hint: /login shell/,
-    harm: ({ set }) => set("environment", JSON.stringify({ PATH: process.env.PATH })),
+    harm: ({ set, environments }) => {
+      const variables = { PATH: process.env.PATH ?? "" };
+      set("environment_file", keepEnvironment(environments, { variables, own: {} }));
+    },
+  },
+  {
+    name: "restored",
+    check: "environment",
+    says: /the recorded environment is gone/,
+    hint: /login shell/,
+    harm: ({ set }) => set("environment_file", "0".repeat(64)),
   },
 ];
 
@@ -220,6 +232,7 @@ async function placeOf(persona: InstalledPersona, name: string): Promise<Place> 
     transcript,
     config: conversation?.configDir ?? "",
     custody: custody ?? "",
+    environments: join(state, "environments"),
     program: join(persona.home.dir, "bin", "programs", name, "perdure-scripted"),
     set: (column, value) => {
       const database = new DatabaseSync(join(state, "perdure.db"));

@@ -115,7 +115,7 @@ test("a column that holds no JSON any more is damage: the file is set aside, and
   await home.perdure(["run", "coder", "--", "true"]);
   await home.perdure(["daemon", "stop"]);
   const database = new DatabaseSync(store);
-  database.exec("UPDATE workers SET environment = 'not JSON'");
+  database.exec("UPDATE workers SET command = 'not JSON'");
   database.close();
   const { error } = await home.json<{ error?: ErrorBody }>(["show", "coder"]);
   expect(error?.code).toBe("damaged");

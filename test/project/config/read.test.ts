@@ -54,6 +54,13 @@ environment = ["AWS_PROFILE"]
 const WRONG: [what: string, text: string, line: number, message: RegExp, hint: RegExp][] = [
   ["a syntax error", 'project = "api"\n\nname = \n', 3, /./, /edit/],
   ["an unknown key", '# x\nprojct = "api"\n', 2, /unknown key "projct"/, /did you mean project\?/],
+  [
+    "a table of the user's own file",
+    '# x\n[environment]\nkeep = "all"\n',
+    2,
+    /unknown key "environment"/,
+    /your own config\.toml .* \[policy\] environment/,
+  ],
   ["an unknown key in a table", '[context]\ndir = ".ai"\nexr = "md"\n', 3, /unknown key "context\.exr"/, /ext/],
   [
     "an unknown key of a worker",

@@ -61,6 +61,7 @@ import { notAWorker } from "./bl-not-a-worker.ts";
 import { conversationName } from "./bm-conversation-name.ts";
 import { secondProcess } from "./an-second-process.ts";
 import { unwritable } from "./ao-unwritable.ts";
+import { environmentArrives } from "./bx-environment-arrives.ts";
 import { rewound } from "./ap-rewound.ts";
 import { gap } from "./ar-gap.ts";
 import { cutWhileItRuns } from "./aq-cut-while-it-runs.ts";
@@ -134,4 +135,5 @@ export const CASES: readonly Case[] = [
   gap,
   cutWhileItRuns,
   firstFleet,
+  environmentArrives,
 ];

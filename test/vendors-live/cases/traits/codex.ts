@@ -32,6 +32,7 @@ export const codex: Traits = {
     limited: { directive: "429 insufficient_quota", says: /^■ Quota exceeded\./ },
     withoutLogin: { unset: "FAKE_KEY", says: /^■ Missing environment variable: `FAKE_KEY`\. \(set FAKE_KEY, / },
   },
+  namedKey: "FAKE_KEY",
   asking: {
     args: ["-s", "read-only", "-a", "on-request"],
     call: '[[tool exec_command {"cmd":"touch it","login":false,"sandbox_permissions":"require_escalated","justification":"x"}]]',
