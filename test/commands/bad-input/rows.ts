@@ -98,6 +98,9 @@ const verbs = [
   ...["constructor", "toString", "__proto__"].map((word) =>
     usage(word, new RegExp(`There is no verb "${word}"`), /perdure help/),
   ),
+  usage("wait --bogus", /^wait: there is no option --bogus\.$/, /^perdure wait/),
+  usage("notify", /^notify: an argument is missing\.$/, /^perdure notify test/),
+  usage("notify bogus", /^notify has no "bogus"\.$/, /^perdure notify test$/),
   usage("help rnu", /no verb or topic "rnu"/, /did you mean run/),
   usage("help ls show", /unexpected argument "show"/, /^perdure help/),
   usage("help --bogus", /no verb or topic "--bogus"/, /perdure help/),
