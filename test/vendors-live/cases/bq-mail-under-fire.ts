@@ -52,7 +52,7 @@ async function untilHandedOver(setup: LiveSetup, id: string): Promise<void> {
   for (;;) {
     const shown = await showMail(setup, id);
     if (shown.message.state !== "queued") return;
-    if (Date.now() > deadline) throw new Error(`never handed over: ${JSON.stringify(shown)}`);
+    if (Date.now() > deadline) throw new Error(`never handed over: ${JSON.stringify(shown)}\n${await whatHappened(setup)}`);
   }
 }
 
@@ -74,12 +74,15 @@ async function untilAllRead(setup: LiveSetup): Promise<void> {
     if (unread === 0 && state === "idle") return;
     if (unread < left) deadline = Date.now() + STALLED_MS;
     left = unread;
-    if (Date.now() > deadline) {
-      const { stdout } = await setup.perdure(["events", "--json"]);
-      throw new Error(`${unread} messages stay unread: ${JSON.stringify(workers)}\n${stdout.slice(-4_000)}`);
-    }
+    if (Date.now() > deadline) throw new Error(`${unread} messages stay unread: ${await whatHappened(setup)}`);
     await setup.home.json(["up", "--yes"]);
   }
+}
+
+async function whatHappened(setup: LiveSetup): Promise<string> {
+  const { workers } = await setup.home.json<{ workers: WorkerSummary[] }>(["ls"]);
+  const { stdout } = await setup.perdure(["events", "--json"]);
+  return `${JSON.stringify(workers)}\n${stdout.slice(-4_000)}`;
 }
 
 /**
