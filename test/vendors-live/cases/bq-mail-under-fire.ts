@@ -46,13 +46,16 @@ export const mailUnderFire: Case = {
   },
 };
 
-/** Patiently: a channel that failed once is left alone for a minute. */
+/** Patiently: a channel that failed once is left alone for a minute. A worker that was killed too often is brought up. */
 async function untilHandedOver(setup: LiveSetup, id: string): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
   for (;;) {
     const shown = await showMail(setup, id);
     if (shown.message.state !== "queued") return;
-    if (Date.now() > deadline) throw new Error(`never handed over: ${JSON.stringify(shown)}\n${await whatHappened(setup)}`);
+    if (Date.now() > deadline) {
+      throw new Error(`never handed over: ${JSON.stringify(shown)}\n${await whatHappened(setup)}`);
+    }
+    if ((await workerOf(setup)).state === "crash-looping") await setup.home.json(["up", "--yes"]);
   }
 }
 
@@ -69,8 +72,7 @@ async function untilAllRead(setup: LiveSetup): Promise<void> {
   let left = Infinity;
   let deadline = Date.now() + STALLED_MS;
   for (;;) {
-    const { workers } = await setup.home.json<{ workers: WorkerSummary[] }>(["ls"]);
-    const [{ unread, state }] = workers as [WorkerSummary];
+    const { unread, state } = await workerOf(setup);
     if (unread === 0 && state === "idle") return;
     if (unread < left) deadline = Date.now() + STALLED_MS;
     left = unread;
@@ -79,10 +81,14 @@ async function untilAllRead(setup: LiveSetup): Promise<void> {
   }
 }
 
+async function workerOf(setup: LiveSetup): Promise<WorkerSummary> {
+  const { workers } = await setup.home.json<{ workers: [WorkerSummary] }>(["ls"]);
+  return workers[0];
+}
+
 async function whatHappened(setup: LiveSetup): Promise<string> {
-  const { workers } = await setup.home.json<{ workers: WorkerSummary[] }>(["ls"]);
   const { stdout } = await setup.perdure(["events", "--json"]);
-  return `${JSON.stringify(workers)}\n${stdout.slice(-4_000)}`;
+  return `${JSON.stringify(await workerOf(setup))}\n${stdout.slice(-4_000)}`;
 }
 
 /**
