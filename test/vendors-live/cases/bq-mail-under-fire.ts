@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import type { Case } from "../case.ts";
 import { paneWorker, sendMail, showMail, timesMarkedAgain, timesReached, timesTold, type ShownMail } from "../mail.ts";
@@ -18,6 +20,9 @@ const FIRES = [
 /** Five hundred with seven vendors. */
 const MESSAGES_PER_FIRE = 12;
 
+/** A fast program is woken by each of them, more often than in an hour by default. */
+const WAKES_PER_HOUR = 600;
+
 /** A slow program takes its time to come back, on a busy machine. */
 const STALLED_MS = 240_000;
 
@@ -30,6 +35,7 @@ export const mailUnderFire: Case = {
   core: false,
   async run(setup) {
     const worker = await paneWorker(setup, "w");
+    appendFileSync(join(setup.home.project, "perdure.toml"), `[mail]\nwakes_per_hour = ${WAKES_PER_HOUR}\n`);
     await worker.say("hello");
     const ids: string[] = [];
     for (const { kills, when } of FIRES) {
