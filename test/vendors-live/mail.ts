@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { globSync } from "node:fs";
+import { existsSync, globSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { MailStep, MessageRecord } from "../../src/protocol/records/mail.ts";
 import { until } from "../terminal/tmux.ts";
 import type { ModelRequest } from "./model/index.ts";
@@ -8,6 +9,7 @@ import { PaneWorker } from "./pane-worker.ts";
 import type { LiveSetup } from "./setup.ts";
 import { TerminalWorker } from "./terminal-worker.ts";
 import type { Traits } from "./traits.ts";
+import type { Worker } from "./worker.ts";
 
 export interface ShownMail {
   message: MessageRecord;
@@ -77,6 +79,35 @@ export async function untilMail(setup: LiveSetup, id: string, states: readonly s
 /** Waits until mail lies where the next hook of a run takes it. */
 export async function untilLaidOut(setup: LiveSetup): Promise<void> {
   await until("mail for a hook", () => (globSync(`${setup.home.state}/runs/*/mail/session`).length > 0 ? true : null));
+}
+
+/**
+ * Says something at which the model calls a tool, and returns while that goes on: until `open` is called. A turn that fails, or that is
+ * over before, tells why there is no tool.
+ */
+export async function sayWithTool(
+  setup: LiveSetup,
+  worker: Worker,
+  text: string,
+): Promise<{ open: () => void; said: Promise<ModelRequest> }> {
+  const gate = join(setup.home.dir, "gate");
+  const started = join(setup.home.dir, "started");
+  // Without a `!`: gemini takes one that is typed quickly for its shell mode, wherever it stands.
+  const command = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
+  const since = setup.model.requests.length;
+  const said = worker.say(`${text} ${setup.traits.shell.call(command)}`);
+  const asked = (): string => JSON.stringify(setup.model.requests.slice(since).map(({ body }) => body)).slice(-4_000);
+  const early = said.then(() => {
+    throw new Error(`the turn was over before its tool began: ${asked()}`);
+  });
+  early.catch(() => undefined); // later it is over as it should be
+  const runs = until(
+    "the tool",
+    () => (existsSync(started) ? true : null),
+    () => Promise.resolve(asked()),
+  );
+  await Promise.race([runs, early]);
+  return { open: () => writeFileSync(gate, ""), said };
 }
 
 /** Waits until mail is about to wake a run. */

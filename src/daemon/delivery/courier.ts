@@ -304,7 +304,9 @@ export class Courier {
     try {
       const reached = await wake.wake(text, place, mark);
       this.#unfinished.begun();
-      if (!reached) await this.#giveBack({ piece, why: "it cannot be reached this way now", wasHandedOver: false });
+      // The program may have been slow to take it: its time to show it begins now.
+      if (reached) this.#handed.waitLonger(piece);
+      else await this.#giveBack({ piece, why: "it cannot be reached this way now", wasHandedOver: false });
     } catch (error) {
       await this.#giveBack({ piece, why: String(error), wasHandedOver: true });
     }

@@ -64,10 +64,19 @@ function isBypassing({ args, configDir, cwd }: WakePlace): boolean {
 
 const BYPASSING = /^(?:--(?:allow-)?dangerously-skip-permissions|(?:--permission-mode=)?bypassPermissions)$/;
 
+/**
+ * Writes the line, and waits for claude to close the connection. Claude has a line that was written whole even if it is too busy to close
+ * in time, so the conversation tells what becomes of it; a line that was not is no line to claude.
+ */
 async function writeLine(path: string, line: object): Promise<void> {
   const socket = connect({ path });
-  socket.setTimeout(WAKE_SOCKET_MS, () => socket.destroy(new Error(`${path} did not answer in time`)));
+  let isWritten = false;
+  socket.setTimeout(WAKE_SOCKET_MS, () => {
+    socket.destroy(isWritten ? undefined : new Error(`${path} did not take the text in time`));
+  });
   await once(socket, "connect");
-  socket.end(`${JSON.stringify(line)}\n`);
+  socket.end(`${JSON.stringify(line)}\n`, () => {
+    isWritten = true;
+  });
   await once(socket, "close");
 }

@@ -62,10 +62,11 @@ exit 0
 }
 
 /**
- * Matches the event of a hook that must not take mail: of a turn that a hook has prolonged already, or of an agent inside the agent.
+ * Matches the event of a hook that must not take mail: of a turn that a hook has prolonged already, of an agent inside the agent, or of
+ * a prompt in which nobody has said anything: qwen calls that hook behind each tool, and then puts down nowhere what the hook has told.
  * An event that only quotes these words takes no mail either; the next one does.
  */
-const NOT_NOW = '"stop_hook_active": *true|"(agent_id|parentAgentId)"';
+const NOT_NOW = '"stop_hook_active": *true|"(agent_id|parentAgentId)"|"prompt": *""';
 
 /**
  * The command that runs the hook script. Even with the run's folder gone it is silent and ends well: an agent may take

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../terminal/tmux.ts";
 import type { Case } from "../case.ts";
-import { sendMail, timesTold, untilLaidOut, untilMail } from "../mail.ts";
+import { sayWithTool, sendMail, timesTold, untilLaidOut, untilMail } from "../mail.ts";
 import type { ModelRequest } from "../model/index.ts";
 import type { LiveSetup } from "../setup.ts";
 import type { Worker } from "../worker.ts";
@@ -44,20 +43,14 @@ async function whileIdle(setup: LiveSetup, worker: Worker): Promise<void> {
 
 /** The result of the tool is what it would be without mail, and the mail is in the same request. */
 async function behindTool(setup: LiveSetup, worker: Worker): Promise<void> {
-  const gate = join(setup.home.dir, "gate");
-  const started = join(setup.home.dir, "started");
-  // Without a `!`: gemini takes one that is typed quickly for its shell mode, wherever it stands.
-  const command = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
-  const saying = worker.say(`three ${setup.traits.shell.call(command)}`);
-  saying.catch(() => undefined); // it is awaited below
-  await until("the tool", () => (existsSync(started) ? true : null));
+  const { open, said } = await sayWithTool(setup, worker, "three");
   const id = await sendHostile(setup, worker, "behind a tool");
   await untilLaidOut(setup);
-  writeFileSync(gate, "");
+  open();
   const told = await toldOf(setup, "behind a tool");
   expectSealed(told, "behind a tool");
   assert.ok(timesTold(told, "tool-is-done") > 0, "the tool's result is there");
-  await saying;
+  await said;
   await untilMail(setup, id, ["injected", "read"]);
 }
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
 import type { Case } from "../case.ts";
 import { paneWorker, sendMail, showMail, timesMarkedAgain, timesReached, timesTold, type ShownMail } from "../mail.ts";
@@ -18,6 +20,9 @@ const FIRES = [
 /** Five hundred with seven vendors. */
 const MESSAGES_PER_FIRE = 12;
 
+/** A fast program is woken by each of them, more often than in an hour by default. */
+const WAKES_PER_HOUR = 600;
+
 /** A slow program takes its time to come back, on a busy machine. */
 const STALLED_MS = 240_000;
 
@@ -30,6 +35,7 @@ export const mailUnderFire: Case = {
   core: false,
   async run(setup) {
     const worker = await paneWorker(setup, "w");
+    appendFileSync(join(setup.home.project, "perdure.toml"), `[mail]\nwakes_per_hour = ${WAKES_PER_HOUR}\n`);
     await worker.say("hello");
     const ids: string[] = [];
     for (const { kills, when } of FIRES) {
@@ -46,13 +52,16 @@ export const mailUnderFire: Case = {
   },
 };
 
-/** Patiently: a channel that failed once is left alone for a minute. */
+/** Patiently: a channel that failed once is left alone for a minute. A worker that was killed too often is brought up. */
 async function untilHandedOver(setup: LiveSetup, id: string): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
   for (;;) {
     const shown = await showMail(setup, id);
     if (shown.message.state !== "queued") return;
-    if (Date.now() > deadline) throw new Error(`never handed over: ${JSON.stringify(shown)}`);
+    if (Date.now() > deadline) {
+      throw new Error(`never handed over: ${JSON.stringify(shown)}\n${await whatHappened(setup)}`);
+    }
+    if ((await workerOf(setup)).state === "crash-looping") await setup.home.json(["up", "--yes"]);
   }
 }
 
@@ -69,17 +78,23 @@ async function untilAllRead(setup: LiveSetup): Promise<void> {
   let left = Infinity;
   let deadline = Date.now() + STALLED_MS;
   for (;;) {
-    const { workers } = await setup.home.json<{ workers: WorkerSummary[] }>(["ls"]);
-    const [{ unread, state }] = workers as [WorkerSummary];
+    const { unread, state } = await workerOf(setup);
     if (unread === 0 && state === "idle") return;
     if (unread < left) deadline = Date.now() + STALLED_MS;
     left = unread;
-    if (Date.now() > deadline) {
-      const { stdout } = await setup.perdure(["events", "--json"]);
-      throw new Error(`${unread} messages stay unread: ${JSON.stringify(workers)}\n${stdout.slice(-4_000)}`);
-    }
+    if (Date.now() > deadline) throw new Error(`${unread} messages stay unread: ${await whatHappened(setup)}`);
     await setup.home.json(["up", "--yes"]);
   }
+}
+
+async function workerOf(setup: LiveSetup): Promise<WorkerSummary> {
+  const { workers } = await setup.home.json<{ workers: [WorkerSummary] }>(["ls"]);
+  return workers[0];
+}
+
+async function whatHappened(setup: LiveSetup): Promise<string> {
+  const { stdout } = await setup.perdure(["events", "--json"]);
+  return `${JSON.stringify(await workerOf(setup))}\n${stdout.slice(-4_000)}`;
 }
 
 /**

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { until } from "../../terminal/tmux.ts";
 import type { Case } from "../case.ts";
-import { sendMail, showMail, timesTold, untilLaidOut, untilMail, untilTold, wakeableWorker } from "../mail.ts";
+import {
+  sayWithTool,
+  sendMail,
+  showMail,
+  timesTold,
+  untilLaidOut,
+  untilMail,
+  untilTold,
+  wakeableWorker,
+} from "../mail.ts";
 import type { LiveSetup } from "../setup.ts";
 import type { Worker } from "../worker.ts";
 
@@ -32,14 +38,9 @@ export const longMail: Case = {
 };
 
 async function behindTool(setup: LiveSetup, worker: Worker): Promise<void> {
-  const gate = join(setup.home.dir, "gate");
-  const started = join(setup.home.dir, "started");
-  const command = `touch '${started}'; until [ -e '${gate}' ]; do sleep 0.1; done; echo tool-is-done`;
-  const saying = worker.say(`three ${setup.traits.shell.call(command)}`);
-  saying.catch(() => undefined); // it is awaited below
-  await until("the tool", () => (existsSync(started) ? true : null));
-  await sendAndExpect(setup, "behind a tool", async () => writeFileSync(gate, ""));
-  await saying;
+  const { open, said } = await sayWithTool(setup, worker, "three");
+  await sendAndExpect(setup, "behind a tool", async () => Promise.resolve(open()));
+  await said;
 }
 
 async function behindTurn(setup: LiveSetup, worker: Worker): Promise<void> {
