@@ -184,7 +184,9 @@ test("C2: what a failed turn says is told in one short line, without secrets, wi
   db.run("UPDATE workers SET vendor = 'codex'");
   const words = `■ Missing environment variable: \`FAKE_KEY\`.\n\u001B[31m sk-secret-1 ${"x".repeat(1_000)}`;
   await watch.onActivity({ activity: "blocked", blocked: "login", words });
-  expect(watch.words).toMatch(/^■ Missing environment variable: `FAKE_KEY`\. … x+… \(set FAKE_KEY, then bring it down and up again/);
+  expect(watch.words).toMatch(
+    /^■ Missing environment variable: `FAKE_KEY`\. … x+… \(set FAKE_KEY, then bring it down and up again/,
+  );
   expect(watch.words?.length).toBeLessThan(400);
   expect(events()).toEqual([{ activity: "blocked", reason: "login", words: watch.words }]);
   // In another conversation nothing has failed yet.
