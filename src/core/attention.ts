@@ -7,6 +7,8 @@ export interface Attention {
   reason: BlockedReason | null;
   /** The program's own words for what blocks it; null where it has none. */
   words: string | null;
+  /** The program's own words that it no longer records the conversation, whatever it does; null as long as nobody knows that. */
+  unrecorded: string | null;
   /** The agent's own process or hook, the title of its terminal, or its screen; an earlier source outranks a later one. */
   source: "agent" | "title" | "screen" | null;
   /** Monotonic time of the agent's own last sign; null before the first one. */
@@ -19,6 +21,7 @@ export const UNKNOWN: Attention = {
   activity: null,
   reason: null,
   words: null,
+  unrecorded: null,
   source: null,
   reportedAtMs: null,
   hasWorked: false,
@@ -34,7 +37,7 @@ export function afterSign(before: Attention, { activity, blocked, words }: Outwa
   const knownReason = before.activity === "blocked" && before.source === "agent" ? before.reason : null;
   const reason = activity === "blocked" ? (blocked ?? knownReason) : null;
   const said = activity === "blocked" ? (words ?? null) : null;
-  return { activity, reason, words: said, source: "agent", reportedAtMs: nowMs, hasWorked };
+  return { ...before, activity, reason, words: said, source: "agent", reportedAtMs: nowMs, hasWorked };
 }
 
 /** Tells whether a login or a limit made the agent's last turn fail. */
@@ -63,7 +66,7 @@ export function afterTitle(
   const { reportedAtMs } = before;
   if (reportedAtMs !== null && nowMs - reportedAtMs < settleMs) return before;
   const hasWorked = before.hasWorked || activity !== "idle";
-  const next: Attention = { activity, reason: blocked ?? null, words: null, source: "title", reportedAtMs, hasWorked };
+  const next: Attention = { ...before, activity, reason: blocked ?? null, words: null, source: "title", hasWorked };
   if (activity === "blocked") return before.activity === "blocked" ? before : next;
   // Many agents show idleness as a title without a mark, and so does a start-up dialog: an idle title means something
   // only after a title that showed activity.
@@ -91,10 +94,10 @@ export function afterScreen(before: Attention, shown: ScreenBlock | null): Atten
 }
 
 /** An agent that has worked and shows a screen again waits for input, as it did before the error. */
-function withoutBlock({ hasWorked, reportedAtMs }: Attention): Attention {
+function withoutBlock({ hasWorked, reportedAtMs, unrecorded }: Attention): Attention {
   return hasWorked
-    ? { ...UNKNOWN, activity: "idle", source: "agent", hasWorked, reportedAtMs }
-    : { ...UNKNOWN, reportedAtMs };
+    ? { ...UNKNOWN, activity: "idle", source: "agent", hasWorked, reportedAtMs, unrecorded }
+    : { ...UNKNOWN, reportedAtMs, unrecorded };
 }
 
 function afterError(before: Attention, { error, words }: { error: BlockedReason; words: string }): Attention {
@@ -102,8 +105,9 @@ function afterError(before: Attention, { error, words }: { error: BlockedReason;
   return counts ? { ...before, activity: "blocked", reason: error, words, source: "screen" } : before;
 }
 
-/** Whether somebody is needed now, for another reason, or no longer. Turns need nobody. */
+/** Whether somebody is needed now, for another reason, or no longer. Turns that are recorded need nobody. */
 export function isWorthReporting(before: Attention, after: Attention): boolean {
+  if (before.unrecorded !== after.unrecorded) return true;
   if (before.activity !== "blocked" && after.activity !== "blocked") return false;
   return before.activity !== after.activity || before.reason !== after.reason || before.words !== after.words;
 }

@@ -14,7 +14,7 @@ import type { DeliveryFacet } from "./delivery.ts";
 import type { AskProgram, LaunchFile, LaunchPlan, MintRequest, PlanRequest } from "./launch-plan.ts";
 import type { BlockedExitForms } from "./shared/blocked-exit.ts";
 import type { RecordingContext, RecordingOff } from "./shared/recording.ts";
-import type { Dialog } from "./shared/screen.ts";
+import type { Dialog, MarkedLine } from "./shared/screen.ts";
 import type { Line, SplitReader } from "./shared/split.ts";
 
 export type { AskProgram, ProgramAnswer } from "./launch-plan.ts";
@@ -221,6 +221,11 @@ export interface ScreenFacet {
   readonly dialogs?: readonly Dialog[];
   /** The lines with which the program says that a login or a limit keeps it from going on. */
   readonly blockedExit?: BlockedExitForms;
+  /**
+   * The line with which the program says, once, that it could not write its transcript and records nothing more of the conversation;
+   * its first group is the words. For one that goes on answering: its user may never see that line.
+   */
+  readonly stopsRecording?: MarkedLine;
   /** The program tells of a failed turn on its screen alone, so the screen is read at the end of every turn. */
   readonly failsOnScreenOnly?: true;
   /** The remedy against an error, by its words; `$1` is what the form has captured. */

@@ -139,6 +139,8 @@ export interface Traits {
   };
   /** The program goes on without its transcript when it cannot write it, and ends with 0: a turn is lost in silence. */
   readonly losesSilently?: true;
+  /** The words in which its screen says that it records nothing more, after a write that failed once; absent where it tries again. */
+  readonly stopsRecording?: RegExp;
   /** The ways to turn the recording of conversations off; null where none is known. */
   readonly unrecorded: Unrecorded | null;
   /**

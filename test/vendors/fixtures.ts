@@ -103,6 +103,8 @@ interface ScreenCase {
   screen: string;
   dialog: BlockedReason | null;
   blockedExit: BlockedExit | null;
+  /** The words that the conversation is no longer recorded; left out where the screen has none. */
+  unrecorded?: string;
   /** Written from words that the program has in it: it could not be brought to show them. */
   unseen?: true;
 }

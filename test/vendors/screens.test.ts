@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { blockedExitOn } from "../../src/vendors/shared/blocked-exit.ts";
-import { dialogOn } from "../../src/vendors/shared/screen.ts";
+import { dialogOn, unrecordedOn } from "../../src/vendors/shared/screen.ts";
 import { screen, VENDORS } from "./fixtures.ts";
 
 describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
@@ -10,10 +10,11 @@ describe.each(VENDORS)("$vendor", ({ vendor, adapter, screens, titles }) => {
     expect(titles.length > 0).toBe(adapter.screen?.title !== undefined);
   });
 
-  test.each(screens)("its screen $screen: $dialog", ({ screen: name, dialog, blockedExit: held }) => {
+  test.each(screens)("its screen $screen: $dialog", ({ screen: name, dialog, blockedExit: held, unrecorded }) => {
     const text = screen(vendor, name);
     expect(dialogOn(text, adapter.screen?.dialogs)?.reason ?? null).toBe(dialog);
     expect(blockedExitOn(text, adapter.screen)).toEqual(held);
+    expect(unrecordedOn(text, adapter.screen?.stopsRecording)).toBe(unrecorded ?? null);
   });
 
   test.each(titles)("its title $title", ({ title, shows }) => {

@@ -8,8 +8,10 @@ import { parseObject, textOf } from "../../util/fields.ts";
 const ATTENTION_FILE = "attention.json";
 
 /** Saves what is known of a run in its folder: the hooks that told it are gone when another daemon follows the run. */
-export function saveAttention(runDir: string, { activity, reason, words, source, hasWorked }: Attention): void {
-  writeFileAtomic(join(runDir, ATTENTION_FILE), `${JSON.stringify({ activity, reason, words, source, hasWorked })}\n`);
+export function saveAttention(runDir: string, attention: Attention): void {
+  const { activity, reason, words, unrecorded, source, hasWorked } = attention;
+  const saved = { activity, reason, words, unrecorded, source, hasWorked };
+  writeFileAtomic(join(runDir, ATTENTION_FILE), `${JSON.stringify(saved)}\n`);
 }
 
 /** Reads what an earlier daemon knew of a run; null when it saved nothing. */
@@ -20,6 +22,7 @@ export function savedAttention(runDir: string, nowMs: number): Attention | null 
     activity: oneOf(saved.activity, ["idle", "busy", "blocked"]),
     reason: oneOf(saved.reason, ["permission", "question", "trust", "login", "limit"]),
     words: textOf(saved.words),
+    unrecorded: textOf(saved.unrecorded),
     source: oneOf(saved.source, ["agent", "title", "screen"]),
     reportedAtMs: saved.source === "agent" ? nowMs : null,
     hasWorked: saved.hasWorked === true,

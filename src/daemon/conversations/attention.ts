@@ -14,7 +14,7 @@ import type { Run } from "../../store/runs.ts";
 import { workerById } from "../../store/workers.ts";
 import type { Adapter } from "../../vendors/index.ts";
 import { errorOn } from "../../vendors/shared/blocked-exit.ts";
-import { dialogOn } from "../../vendors/shared/screen.ts";
+import { dialogOn, unrecordedOn } from "../../vendors/shared/screen.ts";
 import type { BaseServices } from "../base-services.ts";
 import { recordRunEvent } from "../events.ts";
 import type { WorkerActivities, WorkerActivity } from "../worker-activity.ts";
@@ -72,6 +72,11 @@ export class AttentionWatch {
     return this.#attention.words;
   }
 
+  /** The program's own words that it no longer records the conversation; null as long as nobody knows that. */
+  get unrecorded(): string | null {
+    return this.#attention.unrecorded;
+  }
+
   /** Tells whether the screen may show a dialog, or the reason of a block that is not known. `always` includes every agent. */
   needsScreen(always: boolean): boolean {
     const { source, activity, reason, hasWorked, reportedAtMs } = this.#attention;
@@ -101,14 +106,15 @@ export class AttentionWatch {
   }
 
   /**
-   * Applies the agent's move to another conversation, in which no turn has failed yet. `leavesTurn`: how a turn ends is read in the
+   * Applies the agent's move to another conversation, in which no turn has failed or was lost yet. `leavesTurn`: how a turn ends is read in the
    * conversation it is of, so that nobody would learn the end of one in the conversation that was left.
    */
   async onMove(leavesTurn: boolean): Promise<void> {
     this.lastWords.forget();
-    const before = this.#attention;
+    const before: Attention = { ...this.#attention, unrecorded: null };
     if (isStanding(before) || (leavesTurn && before.activity === "busy"))
       await this.#update({ ...before, activity: "idle", reason: null, words: null });
+    else await this.#update(before);
   }
 
   async onTitle(title: string): Promise<void> {
@@ -120,7 +126,13 @@ export class AttentionWatch {
 
   async onScreen(text: string): Promise<void> {
     this.#screensDue = Math.max(0, this.#screensDue - 1);
-    await this.#update(afterScreen(this.#attention, this.#blockOn(text)));
+    const unrecorded = this.#attention.unrecorded ?? this.#unrecordedOn(text);
+    await this.#update({ ...afterScreen(this.#attention, this.#blockOn(text)), unrecorded });
+  }
+
+  #unrecordedOn(text: string): string | null {
+    const words = unrecordedOn(text, this.#adapter.screen?.stopsRecording);
+    return words === null ? null : this.#shown(words);
   }
 
   #blockOn(text: string): ScreenBlock | null {
@@ -141,12 +153,12 @@ export class AttentionWatch {
     this.#attention = next;
     if (before.activity === "busy" && next.activity === "idle") this.#screensDue = SCREENS_AFTER_TURN;
     const changed = before.activity !== next.activity || before.reason !== next.reason;
-    if (changed) this.#save(next);
+    if (changed || before.unrecorded !== next.unrecorded) this.#save(next);
     const shown = changed ? this.#tell(before, next) : null;
     const needsReport = isWorthReporting(before, next);
     if (shown === null && !needsReport) return;
-    const { activity, reason, words } = next;
-    const data = words === null ? { activity, reason } : { activity, reason, words };
+    const { activity, reason, words, unrecorded } = next;
+    const data = { activity, reason, ...(words !== null && { words }), ...(unrecorded !== null && { unrecorded }) };
     await this.#services.writer.write(() => {
       if (shown) recordRunEvent(this.#services, "worker.activity", this.#run, { ...shown });
       if (needsReport) recordRunEvent(this.#services, "worker.attention", this.#run, data);

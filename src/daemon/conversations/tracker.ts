@@ -123,6 +123,11 @@ export class ConversationTracker {
     return this.#followers.get(run)?.follower.attention.reason ?? null;
   }
 
+  /** Returns the program's own words that it no longer records the run's conversation; null as long as nobody knows that. */
+  unrecordedOf(run: string): string | null {
+    return this.#followers.get(run)?.follower.attention.unrecorded ?? null;
+  }
+
   /** Returns the program's own words for what blocks the run; null where it has none. */
   wordsOf(run: string): string | null {
     return this.#followers.get(run)?.follower.attention.words ?? null;

@@ -108,6 +108,8 @@ function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[
   if (foreignConversation !== null) return `in another worker's conversation: ${foreignConversation}`;
   const openers = services.conversations.foreignOpenersOf(run.id);
   if (openers.length > 0) return `its conversation is also open in pid ${openers.join(", ")}`;
+  const unrecorded = services.conversations.unrecordedOf(run.id);
+  if (unrecorded !== null) return unrecorded;
   if (isSuspended(services, run, processes)) return "suspended";
   const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;

@@ -1,7 +1,7 @@
 import type { Outward } from "../../protocol/records/conversation.ts";
 import type { ScreenFacet } from "../adapter.ts";
 import type { BlockedExitForms } from "../shared/blocked-exit.ts";
-import type { Dialog } from "../shared/screen.ts";
+import type { Dialog, MarkedLine } from "../shared/screen.ts";
 
 const DIALOGS: readonly Dialog[] = [
   ["trust", /^Do you trust this folder\?$/, /^(?:› )?1\. Trust folder /],
@@ -23,6 +23,9 @@ const BLOCKED_EXIT: BlockedExitForms = {
   ],
 };
 
+/** Qwen says so once, and records again only in another conversation. In its other languages the line is not known. */
+const STOPS_RECORDING: MarkedLine = { form: /^△\uFE0E? (Session recording stopped[^.]*)/, column: 2 };
+
 /** The title has a mark in front of a name, and none while qwen is idle; a variation selector may follow the mark. */
 const TITLES: readonly (readonly [RegExp, Outward])[] = [
   [/^✳\uFE0E? /, { activity: "blocked", blocked: "permission" }],
@@ -35,4 +38,10 @@ function title(text: string): Outward | null {
 }
 
 /** The screen of qwen. */
-export const qwenScreen: ScreenFacet = { dialogs: DIALOGS, blockedExit: BLOCKED_EXIT, title };
+export const qwenScreen: ScreenFacet = {
+  dialogs: DIALOGS,
+  blockedExit: BLOCKED_EXIT,
+  stopsRecording: STOPS_RECORDING,
+  remedies: [[/^Session recording stopped/, "/clear begins one that is recorded; what is said until then is lost"]],
+  title,
+};

@@ -29,12 +29,29 @@ export function lastLines(text: string): string[] {
 
 /** Returns the last lines of a screen with the column that each begins in: a program's own marks have one of their own. */
 export function lastIndentedLines(text: string): { line: string; indent: number }[] {
+  return indentedLines(text).slice(-DIALOG_LINES);
+}
+
+function indentedLines(text: string): { line: string; indent: number }[] {
   const plain = stripVTControlCharacters(text).replaceAll("\u00A0", " ");
   const lines = plain.split("\n").map((raw) => {
     const indent = /^[\s│┃▎]*/.exec(raw)?.[0].length ?? 0;
     return { line: raw.slice(indent).replace(/[\s│┃]+$/, ""), indent };
   });
-  return lines.filter(({ line }) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line)).slice(-DIALOG_LINES);
+  return lines.filter(({ line }) => /[^─━╌═▀▄╭╮╰╯┌┐└┘]/.test(line) && !PANE_ENDED.test(line));
+}
+
+/** A line with a program's own mark, at a column at which no line of a conversation has it; the first group is the words. */
+export interface MarkedLine {
+  readonly form: RegExp;
+  readonly column: number;
+}
+
+/** Returns the words with which a program says, anywhere on its screen, that it no longer records its conversation; null without them. */
+export function unrecordedOn(text: string, said: MarkedLine | undefined): string | null {
+  if (said === undefined) return null;
+  const lines = indentedLines(text).filter(({ indent }) => indent === said.column);
+  return lines.map(({ line }) => said.form.exec(line)?.[1]).find((words) => words !== undefined) ?? null;
 }
 
 /** The line that tmux puts below the last screen of a program. */

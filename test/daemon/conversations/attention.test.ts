@@ -164,6 +164,27 @@ test("C1: qwen is idle again after a turn that its user has interrupted, and not
   expect(watch.activity).toBe("idle");
 });
 
+test("A1: qwen says once that it records nothing more: told until another conversation, over turns and another daemon", async () => {
+  const watch = watchOf("qwen", folder);
+  const sign = { session: "s", means: "open", evidence: "hook" } as const;
+  const words = "Session recording stopped after a write failure";
+  await watch.onSign({ ...sign, activity: "busy" });
+  await watch.onScreen(screen("qwen", "unrecorded"));
+  expect(watch.unrecorded).toBe(words);
+  expect(watch.activity).toBe("busy");
+
+  await watch.onSign({ ...sign, activity: "idle" });
+  await watch.onTitle("Qwen - api");
+  await watch.onScreen(screen("qwen", "answered")); // the line has gone up and out of the screen
+  expect([watch.activity, again().unrecorded]).toEqual(["idle", watch.unrecorded]);
+  expect(watch.unrecorded).toBe(words);
+  expect(events()).toEqual([{ activity: "busy", reason: null, unrecorded: watch.unrecorded }]);
+
+  await watch.onMove(false);
+  expect([watch.unrecorded, again().unrecorded]).toEqual([null, null]);
+  expect(events().at(-1)).toEqual({ activity: "idle", reason: null });
+});
+
 test("C1: the next daemon knows what this one knew, and tells those who wait for it", async () => {
   const watch = watchOf("pi", folder);
   expect(again().activity).toBeNull();

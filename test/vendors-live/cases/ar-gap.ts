@@ -3,7 +3,10 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { cannotLock, lock } from "../../support/unwritable.ts";
 import type { Case } from "../case.ts";
 import { expectTold } from "../expect.ts";
+import { writeFleet } from "../fleet-file.ts";
 import { headlessCommand } from "../harness/commands.ts";
+import type { Terminal } from "../harness/terminal.ts";
+import { PaneWorker } from "../pane-worker.ts";
 import type { LiveSetup } from "../setup.ts";
 import { TerminalWorker } from "../terminal-worker.ts";
 import type { Worker } from "../worker.ts";
@@ -18,7 +21,9 @@ export const gap: Case = {
   long: true,
   async run(setup) {
     if (setup.mode === "headless") return cutOff(setup);
-    if (setup.traits.losesSilently === true) return unwrittenForAMoment(setup);
+    const { losesSilently, stopsRecording } = setup.traits;
+    if (stopsRecording !== undefined) return unwrittenFromThenOn(setup, stopsRecording);
+    if (losesSilently === true) return unwrittenForAMoment(setup);
     setup.notes.push(`${setup.vendor.name} says itself that it cannot write`);
   },
 };
@@ -36,28 +41,52 @@ async function cutOff(setup: LiveSetup): Promise<void> {
 }
 
 async function unwrittenForAMoment(setup: LiveSetup): Promise<void> {
-  const why = cannotLock();
-  if (why !== null) {
-    setup.notes.push(`nothing was tried: ${why}`);
-    return;
-  }
+  if (!canLock(setup)) return;
   const worker = new TerminalWorker(setup, "w", {});
   await worker.say("one");
+  await unwritten(worker, await worker.inFront(), "two");
+  await answered(worker, await worker.inFront(), "three");
+  await worker.kill();
+  await expectWhole(setup, worker, ["one", "two", "three", "four"]);
+}
+
+/** Nothing brings the turns back, so that its person has to know before there are more of them; a new conversation is recorded. */
+async function unwrittenFromThenOn(setup: LiveSetup, says: RegExp): Promise<void> {
+  if (!canLock(setup)) return;
+  writeFleet(setup, setup.home.project, ["w"], null);
+  await setup.home.json(["up", "--yes"]);
+  const worker = new PaneWorker(setup, "w", {});
+  await worker.say("one");
   const terminal = await worker.inFront();
-  const answered = async (text: string): Promise<void> => {
-    await worker.begin(text);
-    await terminal.shows(`last=${text}`);
-    await terminal.ready();
-  };
+  await unwritten(worker, terminal, "two");
+  await worker.until("told", ({ attention }) => says.test(attention ?? ""));
+  await answered(worker, terminal, "three");
+  await worker.until("told still", ({ state, attention }) => state === "idle" && says.test(attention ?? ""));
+  await worker.renew();
+  await expectTold(setup, worker, await worker.say("four"), ["four"]);
+  await worker.until("over", ({ attention }) => attention === null);
+}
+
+function canLock(setup: LiveSetup): boolean {
+  const why = cannotLock();
+  if (why !== null) setup.notes.push(`nothing was tried: ${why}`);
+  return why === null;
+}
+
+/** The turn is answered while the transcript cannot be written. */
+async function unwritten(worker: TerminalWorker, terminal: Terminal, text: string): Promise<void> {
   const unlock = lock(await worker.transcript());
   try {
-    await answered("two");
+    await answered(worker, terminal, text);
   } finally {
     unlock();
   }
-  await answered("three");
-  await worker.kill();
-  await expectWhole(setup, worker, ["one", "two", "three", "four"]);
+}
+
+async function answered(worker: TerminalWorker, terminal: Terminal, text: string): Promise<void> {
+  await worker.begin(text);
+  await terminal.shows(`last=${text}`);
+  await terminal.ready();
 }
 
 /** Expects a start to be refused with the reason, or to tell the model everything that was said. */

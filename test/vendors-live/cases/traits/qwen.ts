@@ -71,6 +71,7 @@ export const qwen: Traits = {
   naming: null,
   keepsUnanswered: true,
   losesSilently: true,
+  stopsRecording: /^Session recording stopped after a write failure\b/,
   unrecorded: {
     known: [
       { args: ["--chat-recording=false"], says: "--chat-recording" },
