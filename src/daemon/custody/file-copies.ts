@@ -33,7 +33,7 @@ export interface TakenBackJudge {
 export type FileUpdate =
   | { state: "unchanged"; copy: null }
   | { state: "copied" | "taken-back"; copy: FileCopy }
-  /** There is no such file, or it is too long. */
+  /** There is no such file, it is too long, or it is shorter than what was copied and the copy is damaged. */
   | { state: "uncopied"; copy: null; why: string | null }
   /** The file no longer begins with what was copied. */
   | { state: "changed"; copy: FileCopy | null; why: string; isNew: boolean };
@@ -84,6 +84,8 @@ export class FileCopies {
     { verify, final, judge }: FileUpdateOptions,
   ): Promise<FileUpdate> {
     const known = record && (await this.#intactCopy(target, record, verify));
+    // A shorter file would pass for the whole one, once it is the copy that is offered.
+    if (!known && record && size < record.bytes) return { state: "uncopied", copy: null, why: null };
     if (!known) return { state: "copied", copy: this.#noted(target, await copyWhole(source, target)) };
     const before = this.#changed.get(target);
     const isSame = before?.sha256 === record.sha256;

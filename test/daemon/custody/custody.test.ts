@@ -82,6 +82,25 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it.each(["gone", "damaged"])(
+    "A6: a transcript that was cut short is not copied in the place of a copy that is %s, nor offered as that",
+    async (how) => {
+      const persona = installPersona(vendor);
+      const { file } = await ended(persona, "one", "two");
+      const [copy = ""] = copies(persona);
+      if (how === "gone") rmSync(copy);
+      else writeFileSync(copy, "x");
+      writeFileSync(file, `${readFileSync(file, "utf8").trimEnd().split("\n").slice(0, -1).join("\n")}\n`);
+      for (const words of [["drill", "coder"], ["run", "coder"], ["run", "coder"]]) {
+        const { code, stdout, stderr } = await persona.home.perdure(words);
+        expect({ words, code, text: stdout + stderr }).toMatchObject({ code: 5 });
+        expect(stdout + stderr).toContain("was cut short");
+        expect(stdout + stderr).not.toContain("--kept");
+      }
+      expect(existsSync(copy) ? readFileSync(copy, "utf8") : null).toBe(how === "gone" ? null : "x");
+    },
+  );
+
   it("what was changed in place is refused; the operator may go back to the copy, and the change is set aside", async () => {
     const persona = installPersona(vendor);
     const { id, file } = await ended(persona, "one", "two");
