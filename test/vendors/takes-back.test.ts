@@ -39,6 +39,12 @@ describe("claude", () => {
     expect(takesBack("claude", gone, [entry("assistant", "a3", "u2", 5)])).toBe(true);
   });
 
+  test("an answer in whose place there is nothing is gone by another hand: claude would have asked again", () => {
+    const gone = [entry("assistant", "a2", "u2", 3), { type: "last-prompt", leafUuid: "a2" }];
+    expect(takesBack("claude", gone, [])).toBe(false);
+    expect(takesBack("claude", gone, [{ type: "mode", mode: "normal" }])).toBe(false);
+  });
+
   test("what was said before a compaction may be taken out, and what stands behind it may not", () => {
     const boundary = entry("system", "b", null, 10, { logicalParentUuid: "a2", compactMetadata: { trigger: "auto" } });
     const after = [boundary, entry("user", "u9", "b", 11)];

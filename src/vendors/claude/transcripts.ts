@@ -106,16 +106,18 @@ export const claudeTakesBack: TakesBack = {
 
 /**
  * Tells whether nothing that is left follows an entry that is gone, and each of these was said before the last compaction (claude may
- * be told to take such out of a long transcript), or is a part of an answer (claude takes back one that broke off, and asks again).
+ * be told to take such out of a long transcript), or is a part of an answer (claude takes back one that broke off, and asks again:
+ * where nothing was said since, somebody else has cut it off).
  */
 function isUnneeded(gone: readonly Line[], left: readonly Line[]): boolean {
   const parents = new Set(left.map(({ parentUuid }) => parentUuid));
+  const hasGoneOn = left.some(({ uuid }) => textOf(uuid) !== null);
   const boundary = textOf(left.findLast(({ isBoundary }) => isBoundary === true)?.timestamp) ?? "";
   return gone.every(({ type, uuid, timestamp, isResult }) => {
     // Lines without an id are about the conversation, and the last one of a kind counts.
     if (textOf(uuid) === null) return true;
     if (parents.has(uuid)) return false;
-    return (textOf(timestamp) ?? "~") < boundary || type === "assistant" || isResult === true;
+    return (textOf(timestamp) ?? "~") < boundary || (hasGoneOn && (type === "assistant" || isResult === true));
   });
 }
 
