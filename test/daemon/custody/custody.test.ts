@@ -91,7 +91,11 @@ describe.each(VENDORS)("%s", (vendor) => {
       if (how === "gone") rmSync(copy);
       else writeFileSync(copy, "x");
       writeFileSync(file, `${readFileSync(file, "utf8").trimEnd().split("\n").slice(0, -1).join("\n")}\n`);
-      for (const words of [["drill", "coder"], ["run", "coder"], ["run", "coder"]]) {
+      for (const words of [
+        ["drill", "coder"],
+        ["run", "coder"],
+        ["run", "coder"],
+      ]) {
         const { code, stdout, stderr } = await persona.home.perdure(words);
         expect({ words, code, text: stdout + stderr }).toMatchObject({ code: 5 });
         expect(stdout + stderr).toContain("was cut short");
