@@ -65,7 +65,7 @@ export async function startOldWorkers(home: UpgradeHome): Promise<OldWorkers> {
   await perdureJson(home, ["fork", "sleeper", "twin"]);
   await perdureJson(home, ["rename", "painter", "artist"]);
   await perdureJson(home, ["pause", "napper"]);
-  await perdureJson(home, ["save", "friday", "--follow"]);
+  await perdureJson(home, ["save", "friday"]);
   const { asking } = await sendMail(home, guest);
   await untilSettled(home);
   return {
