@@ -122,7 +122,6 @@ export class Daemon {
     this.#services.fleet
       .recover(this.#isService)
       .catch((error: unknown) => this.#onStoreFailure(failureKind(error) ?? "io", error));
-    this.#services.notifier.start();
     scheduleRetention(this.#services);
     runRetention(this.#services);
     if (this.#storeCheck === "pending") void this.#checkAfterCrash();
@@ -137,6 +136,7 @@ export class Daemon {
       publishProjects(this.#services);
       new Records(this.#services).start();
       this.#services.mail.start();
+      this.#services.notifier.start();
     });
   }
 
