@@ -58,6 +58,7 @@ test("show has the fields of ls and how the worker would be started", async () =
     createdAt: time,
     command: ["sleep", "600"],
     cwd: home.project,
+    environmentScope: "known",
     environment: expect.arrayContaining(["HOME", "LANG", "PATH", "TERM"]) as string[],
     formerNames: [],
     conversation: null,

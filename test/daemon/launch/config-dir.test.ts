@@ -108,8 +108,8 @@ describe.each(VENDORS)("%s", (vendor) => {
     expect(drilled).toMatchObject({ ok: false });
     expect(refused.stderr).toContain(drilled?.reason);
     expect(refused.stderr).toContain(drilled?.hint);
-    expect(drilled?.reason).toContain(`${link} leads to ${other} now`);
-    expect(drilled?.hint).toContain(`let ${link} lead to ${own} again`);
+    expect(drilled?.reason).toContain(`${link} points to ${other} now`);
+    expect(drilled?.hint).toContain(`point ${link} at ${own} again`);
     expect(drilled?.hint).not.toContain("variable");
 
     // The folder itself was moved: the conversation is where the link leads now.

@@ -96,7 +96,7 @@ it("whoever looks at the pane is not told, the others' bell rings, and the statu
   await fleet.untilIdle();
   const { pane, watching, stop } = await attach(fleet, "planner");
   try {
-    await watching.shows(/Ctrl-C ends/);
+    await watching.shows(/q quit/);
     expect(await watching.format("#{pane_title}")).toBe("perdure");
     await fleet.type("planner", "/permission");
     await fleet.until("planner", ({ state }) => state === "blocked");
