@@ -108,7 +108,7 @@ test("project move finds a project by its old path too, and refuses a folder wit
   const refused = await home.perdure(["project", "move", home.project], { cwd: other });
   const done = await home.json<ProjectSummary>(["project", "move", home.project], { cwd: moved });
 
-  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("already is project other") as string });
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("is already project other") as string });
   expect(done).toMatchObject({ slug: "api", root: moved });
   mkdirSync(home.project);
 });
