@@ -26,8 +26,14 @@ function plainText(page) {
 
 function plainProse(text) {
   return text
-    .replace(/\[([^\]]+)\]\([^)]+\)/g, "$1")
+    .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words, target) => `${words} (${whereOf(target)})`)
     .replace(/\*\*(.+?)\*\*/g, "$1")
     .replace(/^#+ (.+)$/gm, (_, title) => title.toUpperCase())
     .replace(/`([^`\n]+)`/g, "$1");
+}
+
+/** Says where a terminal finds what a page links to: another topic, or a file of the documentation. */
+function whereOf(target) {
+  const [path] = target.split("#");
+  return path.startsWith("../") ? path.replace("../", "docs/") : `perdure help ${path.replace(/\.md$/, "")}`;
 }

@@ -52,3 +52,6 @@ export const POLL_ALIGN_MS = 500;
 /** How often the screens of agents that report nothing themselves are polled; every so many polls include all screens. */
 export const PANE_POLL_MS = SECOND_MS;
 export const PANE_POLLS_PER_FULL_CHECK = 10;
+
+/** How long a tmux server that was told to end may still answer, after it has hung up on its panes. */
+export const TMUX_GOING_MS = 500;

@@ -35,7 +35,10 @@ export const notify: Command = {
         .join("\n"),
     );
     if (settings?.command === undefined && settings?.ntfy === undefined)
-      out.note(`Nothing is configured. In ${file}:\n\n[notify]\ncommand = ["notify-send", "perdure"]`);
+      out.note(`Nothing is configured. Put this into ${file}, for notices on your desktop:\n\n[notify]\n${EXAMPLE}`);
     return failed.length === 0 ? 0 : exitCodeOf("refused");
   },
 };
+
+/** A program gets what there is to say as JSON on its standard input, which notify-send does not read. */
+const EXAMPLE = `command = ["sh", "-c", '''notify-send perdure "$(jq -r '.address + " " + .event + " " + (.reason // "")')"''']`;

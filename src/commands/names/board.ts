@@ -212,7 +212,7 @@ class Board {
 
   async #attach({ address, mode, name }: WorkerSummary): Promise<void> {
     if (mode !== "tmux") {
-      this.#state.notice = `${name} was not brought up: it has no terminal of perdure's to attach to.`;
+      this.#state.notice = `${name} is in no terminal of perdure's: u brings up what perdure.toml names.`;
       return;
     }
     const { code, said } = await this.#screen.lend(() => runHere(["attach", address], { errors: "kept" }));

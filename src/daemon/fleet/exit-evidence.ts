@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { TMUX_GOING_MS } from "../../limits/index.ts";
 import { holdReason, type Attention } from "../../core/attention.ts";
 import type { RestartEvidence } from "../../core/restart.ts";
 import type { Run } from "../../store/runs.ts";
@@ -32,7 +34,18 @@ export async function exitEvidence(
   const conversation = conversationOfRun(services.db, run.id);
   if (conversation !== null) await services.conversations.finalCheckDone(conversation.id);
   const refused = text !== null && onHold === null && (await recordRefusedStart(services, run, text));
-  return { refused, exit: run.exit, requested, onHold, terminalLost: text === null };
+  const terminalLost = text === null || (run.exit === 0 && !requested && (await isPaneGoing(tmux, run)));
+  return { refused, exit: run.exit, requested, onHold, terminalLost };
+}
+
+/**
+ * Tells whether the pane of a run that ended well is gone a moment later: a server that is being killed hangs up on its panes first and
+ * still answers, so an agent that ends well on a hang-up would look as if it had left by itself.
+ */
+async function isPaneGoing(tmux: TmuxHandle, run: Run): Promise<boolean> {
+  await sleep(TMUX_GOING_MS);
+  const panes = await tmux.sharedPanes().catch(() => []); // a server that is going does not answer
+  return !panes.some((pane) => pane.run === run.id);
 }
 
 function screenReason(services: LaunchServices, text: string, worker: Worker, last: Attention | null): string | null {

@@ -42,6 +42,20 @@ it("after the tmux server was killed every worker comes back, whatever code a lo
   expect(await fleet.transcript("a")).toContain("before");
 });
 
+it("after kill-server, which hangs up on agents that then end well, every worker comes back", async () => {
+  const names = ["a", "b", "c", "d", "e"];
+  const fleet = fleetHome(names.map((name) => `[workers.${name}]\nvendor = "scripted"\n`).join(""), {
+    PERDURE_RESTART_WAIT_MS: "50",
+  });
+  await fleet.up();
+  await fleet.untilIdle();
+  for (const generation of [2, 3]) {
+    tmux(fleet, "kill-server");
+    for (const name of names)
+      await fleet.until(name, (worker) => worker.state === "idle" && worker.generation === generation);
+  }
+});
+
 it("a worker that dies while tmux is stopped is restarted once tmux answers again", async () => {
   const fleet = fleetHome(TWO, { PERDURE_RESTART_WAIT_MS: "50" });
   await fleet.up();
