@@ -39,3 +39,6 @@ export const PROMPT_BYTES_MAX = 96 * KIB;
 
 /** How long git may take to make a worktree, which is long for a big repository on a slow disk. */
 export const WORKTREE_WAIT_MS = 10 * MINUTE_MS;
+
+/** Variables that a start lacks and an earlier one had, as `up` names them. */
+export const LOST_VARIABLES_SHOWN_MAX = 5;

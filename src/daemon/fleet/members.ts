@@ -13,7 +13,7 @@ import { projectOf, registerProject } from "../names/lookup.ts";
 import { assertNotMoved } from "../names/moved.ts";
 import { findOrCreateWorker } from "../names/workers.ts";
 import type { FleetServices } from "./services.ts";
-import { noteLeftRunning, noteMissing, noteOtherFolder } from "./up-notes.ts";
+import { noteLeftRunning, noteLostVariables, noteMissing, noteOtherFolder } from "./up-notes.ts";
 
 /** A worker together with its entry in the fleet file. */
 export interface FleetMember {
@@ -118,7 +118,8 @@ export async function bringUpMember(
     const run = started?.run ?? services.fleet.liveRun(worker.id);
     if (started) {
       const { session, lacks } = started;
-      const note = { ...noteOtherFolder(services, started.run.id, entry), ...noteMissing(session, lacks) };
+      const lost = noteLostVariables(services, worker);
+      const note = { ...lost, ...noteOtherFolder(services, started.run.id, entry), ...noteMissing(session, lacks) };
       return upItem(services, project, worker, { ...note, session, outcome: "started", run: started.run.id });
     }
     const running = { outcome: "running" as const, run: run?.id ?? null };

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import { LOST_VARIABLES_SHOWN_MAX } from "../../limits/index.ts";
 import type { FleetEntry } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
 import { hinted, hintOf, verb } from "../../protocol/hint.ts";
 import type { UpItem } from "../../protocol/records/fleet.ts";
 import { realPath } from "../../state/paths.ts";
 import { boundConversation, conversationOfRun } from "../../store/conversations.ts";
-import { workerById } from "../../store/workers.ts";
+import { workerById, type Worker } from "../../store/workers.ts";
 import { missingNote } from "../launch/missing-variables.ts";
 import type { LaunchServices } from "../launch/services.ts";
 import { storedLaunchOf, requireLaunchSpec } from "../launch/spec.ts";
@@ -28,6 +29,23 @@ export function noteMissing(session: StartedRun["session"], lacks: StartedRun["l
   const [first] = lacks;
   const hint = `set ${first?.name ?? "it"} in the shell, then bring it down and up again`;
   return { reason: missingNote(session.vendor, lacks), ...hinted(hint) };
+}
+
+/**
+ * Notes that the terminal of this start lacks variables that an earlier one had given: the last start at a terminal counts, and a shell
+ * after a reboot may not have read what the other one had. `before` is the worker as it was until then.
+ */
+export function noteLostVariables(services: LaunchServices, before: Worker): UpNote {
+  const now = workerById(services.db, before.id);
+  if (before.environmentScope !== "whole" || now?.environmentScope !== "whole") return {};
+  const has = services.environments.of(now);
+  const lost = Object.keys(services.environments.of(before)).filter((name) => !(name in has));
+  if (lost.length === 0) return {};
+  const shown = lost.slice(0, LOST_VARIABLES_SHOWN_MAX).join(", ");
+  const names =
+    lost.length > LOST_VARIABLES_SHOWN_MAX ? `${shown} and ${lost.length - LOST_VARIABLES_SHOWN_MAX} more` : shown;
+  const hint = hintOf`set ${lost.length === 1 ? "it" : "them"} in the shell, then: ${verb("stop", before.name)} && ${verb("up", before.name)}`;
+  return { reason: `without ${names}, which it had before and this shell does not have`, ...hinted(hint) };
 }
 
 /** Notes that a running worker was left alone, although its entry changed or a fresh start was asked for. */

@@ -167,3 +167,16 @@ it("run at a terminal records for later starts, too, and a file goes with the la
   expect((await fleet.perdure(["retire", "plain"])).code).toBe(0);
   expect(files()).toEqual([]);
 });
+
+it("up at a terminal that lacks what an earlier one had names it, and says nothing where there is no difference", async () => {
+  const fleet = fleetHome(`[workers.coder]\nvendor = "scripted"\n`);
+  await atTerminal(fleet, "up --yes", { ACME_KEY: VALUE, ACME_URL: "of the shell" });
+  await fleet.untilIdle();
+  await fleet.down();
+  const said = await atTerminal(fleet, "up --yes", { ACME_URL: "of another shell" });
+  expect(said).toContain("without ACME_KEY, which it had before and this shell does not have");
+  expect(said).not.toContain(VALUE);
+  await fleet.untilIdle();
+  await fleet.down();
+  expect(await atTerminal(fleet, "up --yes", { ACME_URL: "of another shell" })).not.toContain("without");
+});
