@@ -147,9 +147,10 @@ export function findWorker(services: ChangeServices, target: Target): FoundWorke
     project && workerByName(services.db, project.id, nameKey(target.name)) ? null : workerOfUid(services, target);
   if (byUid) return byUid;
   if (project === null) {
+    const moved = movedHint(services, target.name);
     throw new PerdureError("not-found", `This project has no workers yet (${target.here.root}).`, {
-      hint: movedHint(services, target.name) ?? verb("run", target.name, "--", "COMMAND"),
-      details: { unknown: target.name },
+      hint: moved ?? verb("run", target.name, "--", "COMMAND"),
+      ...unknownDetails(moved, target.name),
     });
   }
   const key = nameKey(target.name);
@@ -192,10 +193,16 @@ function unknownWorkerError(services: ChangeServices, project: Project, name: st
     name,
     workersOfProject(services.db, project.id).map((worker) => worker.name),
   );
+  const moved = movedHint(services, name);
   return new PerdureError("not-found", `There is no worker ${JSON.stringify(name)} in project ${project.slug}.`, {
-    hint: movedHint(services, name) ?? (near.length > 0 ? `did you mean ${near.join(" or ")}?` : verb("ls")),
-    details: { unknown: name },
+    hint: moved ?? (near.length > 0 ? `did you mean ${near.join(" or ")}?` : verb("ls")),
+    ...unknownDetails(moved, name),
   });
+}
+
+/** By these a caller that reads perdure.toml may say more of the name; of one that was moved here enough is said. */
+function unknownDetails(moved: Hint | null, name: string): { details?: { unknown: string } } {
+  return moved === null ? { details: { unknown: name } } : {};
 }
 
 /** Returns the way to a worker of this name in a project whose folder is gone; null without one. */
