@@ -48,7 +48,7 @@ it("rename says what the fleet file still says, and up does, too", async () => {
   });
   expect((await fleet.perdure(["rename", "tester-2", "second"])).stderr).toContain("perdure rename second tester-2");
   const up = await fleet.perdure(["up", "--yes"]);
-  expect(up).toMatchObject({ code: 5, stderr: containing("call it uno in perdure.toml, too") });
+  expect(up).toMatchObject({ code: 5, stderr: containing("call it uno in perdure.toml as well") });
 
   fleet.write(PAIR.replace("[workers.one]", "[workers.uno]"));
   await fleet.perdure(["rename", "second", "tester-2"]);
