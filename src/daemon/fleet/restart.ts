@@ -7,6 +7,7 @@ import { boundConversation } from "../../store/conversations.ts";
 import { setDesired } from "../../store/fleet.ts";
 import { fleetSettingsOf, workerById, type Worker } from "../../store/workers.ts";
 import { locationOf } from "../conversations/probe.ts";
+import { drillWorker } from "../launch/drill.ts";
 import { assertRecorded } from "../launch/recording.ts";
 import { locationForNew, storedSpecOf } from "../launch/spec.ts";
 import { assertWritable } from "../launch/writable.ts";
@@ -30,6 +31,7 @@ export async function restartMember(
   assertRestartRecorded(services, formatAddress(project.slug, worker.name), worker, params.fresh);
   const before = services.fleet.liveRun(worker.id);
   if (before && services.runs.isElsewhere(before)) assertStopped(services, worker);
+  if (before && !params.fresh) await assertResumable(services, formatAddress(project.slug, worker.name), worker);
   // A start is due from now on: if this daemon dies in between, the next one starts the worker.
   const settings = { ...fleetSettingsOf(worker), after: worker.lease.generation };
   await services.writer.write(() => setDesired(services.db, worker.id, settings));
@@ -46,6 +48,19 @@ export async function restartMember(
     outcome: started ? "started" : "running",
     run: started?.run.id ?? null,
     session: started?.session ?? null,
+  });
+}
+
+/**
+ * Throws before the worker is stopped if it could not be resumed: a running program may have in its memory what is gone from disk. What
+ * a start itself checks again, such as its environment, is left to it.
+ */
+async function assertResumable(services: FleetServices, address: string, worker: Worker): Promise<void> {
+  const { checks } = await drillWorker(services, address, worker);
+  const broken = checks.find(({ ok, check }) => !ok && check !== "environment");
+  if (broken === undefined) return;
+  throw new PerdureError("refused", `${address} was left running, because it could not be resumed: ${broken.detail}.`, {
+    ...(broken.next !== undefined && { hint: broken.next }),
   });
 }
 

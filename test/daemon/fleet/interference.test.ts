@@ -69,6 +69,22 @@ it("a worker that dies while tmux is stopped is restarted once tmux answers agai
   expect(back.session?.id).toBe(before.a?.session?.id);
 });
 
+it("restart leaves a worker running whose conversation could not be resumed", async () => {
+  const fleet = fleetHome(TWO);
+  await fleet.up();
+  await fleet.untilIdle();
+  await fleet.say("a", "before");
+  const { run } = await fleet.until("a", ({ state }) => state === "idle");
+  await fleet.type("a", "/garble");
+  await eventually("the damage", async () => (await fleet.perdure(["drill", "a"])).code === 5);
+  expect(await fleet.perdure(["restart", "a"])).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(/api\/a was left running, because it could not be resumed: .* is damaged/) as string,
+  });
+  expect((await fleet.workers()).find(({ name }) => name === "a")?.run?.id).toBe(run?.id);
+  expect(await fleet.perdure(["restart", "a", "--fresh"])).toMatchObject({ code: 0 });
+});
+
 it("two saved sessions stay apart, however often the fleet switches between them", async () => {
   const fleet = fleetHome(TWO);
   const where = async (): Promise<(string | undefined)[]> =>
