@@ -72,15 +72,19 @@ async function list(
  * that data cannot pass for it.
  */
 const OWN_SCREEN = [
-  "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h",
+  "\u001b[?1049h\u001b[22;2t\u001b[?25l\u001b[?7l\u001b[?2004h",
   "\u001b[?2026h\u001b[H",
   "\u001b[K\n",
   "\u001b[K\u001b[J\u001b[?2026l",
-  "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l",
+  "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[23;2t\u001b[?1049l",
 ];
+/** The title as perdure itself sets it: of data only names of workers are in it, which have no other characters. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const OWN_TITLE = /\u001b\]2;(?:perdure|◆ [0-9]+ needs? you: [A-Za-z0-9._ -]+)\u0007/g;
 
 function withoutOwnScreen(output: string): string {
-  return OWN_SCREEN.reduce((rest, piece) => rest.replaceAll(piece, "\n"), output.replaceAll(/\r+\n/g, "\n"));
+  const untitled = output.replaceAll(OWN_TITLE, "");
+  return OWN_SCREEN.reduce((rest, piece) => rest.replaceAll(piece, "\n"), untitled.replaceAll(/\r+\n/g, "\n"));
 }
 
 /** All that arrives at a real terminal, standard error included. A screen that waits for keys is left by `q`. */

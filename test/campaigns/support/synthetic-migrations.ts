@@ -33,7 +33,7 @@ export const SYNTHETIC: readonly string[] = [
      holder_run TEXT, command TEXT, cwd TEXT, environment TEXT NOT NULL, ephemeral INTEGER NOT NULL, vendor TEXT,
      program_at INTEGER, session_id INTEGER, unresumable TEXT, fork_of INTEGER, declared TEXT,
      started_by INTEGER, paused INTEGER NOT NULL, desired INTEGER NOT NULL, fleet_settings TEXT, on_hold TEXT, restarts INTEGER NOT NULL,
-     proved_options TEXT, uid TEXT NOT NULL,
+     proved_options TEXT, uid TEXT NOT NULL, window_index INTEGER, environment_file TEXT, environment_scope TEXT,
      colour TEXT) STRICT;
    INSERT INTO workers SELECT * FROM workers_kept;
    DROP TABLE workers_kept;
