@@ -23,7 +23,7 @@ interface Collection {
 }
 
 /**
- * Gives memory back to the system when the daemon has nothing to do: right after the start, whose garbage would else stay for
+ * Gives memory back to the system when the daemon has nothing to do: soon after the start, whose garbage would else stay for
  * ever, and after a burst of calls. V8 by itself collects when it needs room, and an idle daemon never does.
  */
 export class IdleMemory {
@@ -52,7 +52,8 @@ export class IdleMemory {
     const cpuMicros = this.#memory.cpuMicros();
     const isBusy = cpuMicros - this.#cpuMicros > IDLE_CPU_SHARE * IDLE_MEMORY_CHECK_MS * 1000;
     this.#cpuMicros = cpuMicros;
-    if (this.#collected !== null && (isBusy || !this.#hasGrown(cpuMicros, this.#collected))) return;
+    // It stops the daemon for some time, which a call that comes right after the start would wait for.
+    if (isBusy || (this.#collected !== null && !this.#hasGrown(cpuMicros, this.#collected))) return;
     this.#memory.collect?.();
     const now = this.#memory.cpuMicros();
     this.#collected = { cpuMicros: now, costMicros: now - cpuMicros, heapBytes: this.#memory.heapBytes() };

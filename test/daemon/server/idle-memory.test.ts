@@ -68,3 +68,19 @@ test("collections take no more than a tenth of the work, however long one takes"
   expect(second(2 * IDLE_MS, 0)).toBe(false);
   expect(second(IDLE_MS, 0)).toBe(true);
 });
+
+test("the garbage of the start waits for a quiet second, because a call that comes at once would wait for the collection", () => {
+  let [cpuMs, collections] = [0, 0];
+  const memory = new IdleMemory({
+    cpuMicros: () => cpuMs * 1000,
+    heapBytes: () => LIVE_BYTES,
+    collect: () => void collections++,
+  });
+  for (let n = 0; n < 3; n++) {
+    cpuMs += BUSY_MS;
+    memory.check();
+    expect(collections).toBe(0);
+  }
+  memory.check();
+  expect(collections).toBe(1);
+});
