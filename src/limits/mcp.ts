@@ -1,4 +1,4 @@
-import { MIB, SECOND_MS } from "./units.ts";
+import { KIB, MIB, SECOND_MS } from "./units.ts";
 
 // The bounds of the tools that agents call, and of the bridge beside each agent.
 
@@ -10,6 +10,12 @@ export const TOOL_PROGRESS_MS = 5 * SECOND_MS;
 
 /** Messages that the tool `inbox` hands out in one call; the tool says how many more wait. */
 export const INBOX_TOOL_MESSAGES = 20;
+
+/**
+ * Bytes of mail, as JSON, in one answer of a tool. Of an answer that is longer than about 11 KB codex leaves out the middle; copilot shows
+ * the first words of one beyond 20 KB, claude of one beyond 30 KB, and both put the rest into a file.
+ */
+export const TOOL_MAIL_BYTES_MAX = 8 * KIB;
 
 /** A line of a bridge larger than this ends its connection; a call with the longest message fits twice. */
 export const BRIDGE_LINE_BYTES_MAX = MIB;

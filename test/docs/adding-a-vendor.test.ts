@@ -88,7 +88,11 @@ test("its types are right, and it reads its own fixtures", async () => {
 test("a worker of it is resumed, exactly and proved, and its lost conversation comes back", async () => {
   expect((await perdure(["run", "w", "--", "toy"], "one\n")).stdout).toBe("one\n");
   expect((await perdure(["run", "w"], "two\n")).stdout).toBe("one, two\n");
-  const { sessions, runs } = JSON.parse((await perdure(["history", "w", "--json"])).stdout) as History;
+  const history = async (): Promise<History> =>
+    JSON.parse((await perdure(["history", "w", "--json"])).stdout) as History;
+  // The transcript is the only sign, and it is looked at when the run has ended.
+  await eventually("the proof", async () => (await history()).sessions[0]?.proved === true);
+  const { sessions, runs } = await history();
   expect(sessions).toMatchObject([{ vendor: "toy", provenance: "assigned", proved: true }]);
   expect(runs.map(({ sessionId }) => sessionId)).toEqual([sessions[0]?.id, sessions[0]?.id]);
   expect((await perdure(["drill", "w"])).code).toBe(0);

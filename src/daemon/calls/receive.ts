@@ -11,8 +11,9 @@ export async function takeMailCall(
   context: CallContext,
 ): Promise<CallResults["takeMail"]> {
   const { services, closed } = context;
-  const { max, waitMs, inHand } = params;
-  return { messages: await takeMail(services, () => readerOf(context, params), { max, waitMs, inHand, closed }) };
+  const { max, bytesMax, waitMs, inHand } = params;
+  const options = { max, bytesMax, waitMs, inHand, closed };
+  return { messages: await takeMail(services, () => readerOf(context, params), options) };
 }
 
 function readerOf({ services, actor }: CallContext, params: CallParams<"takeMail">): MailboxReader {

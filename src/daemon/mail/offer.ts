@@ -16,10 +16,17 @@ export interface MailboxReader {
   paused: boolean;
 }
 
+export interface OfferBounds {
+  max: number;
+  /** The bytes of all messages together, as JSON; the first one is offered however long it is. */
+  bytesMax?: number | undefined;
+}
+
 /** Offers, inside a change, the next messages of the mailbox to its reader, in order. */
-export function offerNext(services: MailServices, reader: MailboxReader, max: number): MessageRecord[] {
+export function offerNext(services: MailServices, reader: MailboxReader, bounds: OfferBounds): MessageRecord[] {
   if (reader.paused) return [];
   const { run, generation } = reader;
+  const { max, bytesMax = OFFER_BYTES_PER_CALL } = bounds;
   const messages: MessageRecord[] = [];
   let bytes = 0;
   const next = queuedMessages(services.db, reader.projectId, reader.to, max);
@@ -28,16 +35,16 @@ export function offerNext(services: MailServices, reader: MailboxReader, max: nu
       transition(services, message, "die", { run, reason: `offered ${message.attempt} times and never read` });
       continue;
     }
-    // An answer that is too long for its frame would not arrive, though its messages would count as offered.
+    // Of an answer that is too long not all messages would arrive, though they would count as offered.
     bytes += bytesOnTheWire(describeMessage(services, message));
-    if (messages.length > 0 && bytes > OFFER_BYTES_PER_CALL) break;
+    if (messages.length > 0 && bytes > bytesMax) break;
     transition(services, message, "offer", { run, generation });
     services.mail.startOfferDeadline(message.seq);
     const offered = messageById(services.db, message.id);
     if (offered) messages.push(describeMessage(services, offered));
   }
   // All of them died, so the messages behind them are offered.
-  return messages.length === 0 && next.length > 0 ? offerNext(services, reader, max) : messages;
+  return messages.length === 0 && next.length > 0 ? offerNext(services, reader, bounds) : messages;
 }
 
 /**

@@ -2,12 +2,11 @@ import type { MessageRecord } from "../../protocol/records/mail.ts";
 import { countMessagesOnTheWay, messageById } from "../../store/messages.ts";
 import { assertNoneMissing } from "./integrity.ts";
 import { mailboxKey, MailboxChange } from "./mailbox-change.ts";
-import { offerNext, returnUnarrived, type MailboxReader } from "./offer.ts";
+import { offerNext, returnUnarrived, type MailboxReader, type OfferBounds } from "./offer.ts";
 import type { MailServices } from "./services.ts";
 import { transition } from "./transition.ts";
 
-export interface TakeOptions {
-  max: number;
+export interface TakeOptions extends OfferBounds {
   /** How long to wait for a message when there is none. */
   waitMs: number;
   /** The messages that arrived earlier and are not settled: other offers of the reader come again, first. */
@@ -24,7 +23,7 @@ export interface TakeOptions {
 export async function takeMail(
   services: MailServices,
   findReader: () => MailboxReader,
-  { max, waitMs, inHand, closed }: TakeOptions,
+  { waitMs, inHand, closed, ...bounds }: TakeOptions,
 ): Promise<MessageRecord[]> {
   const deadline = services.monotonicMs() + waitMs;
   const { projectId, to } = findReader();
@@ -37,7 +36,7 @@ export async function takeMail(
         const reader = findReader();
         services.mail.recall(reader.to);
         if (arrived && !reader.paused) returnUnarrived(services, reader, new Set(arrived));
-        return offerNext(services, reader, max);
+        return offerNext(services, reader, bounds);
       })
       .catch((error: unknown) => {
         change.stop();

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
+import { FRAME_BYTES_MAX, IN_HAND_MAX, OFFERS_PER_CALL, RECIPIENTS_MAX } from "../../limits/index.ts";
 import { MAIL_STATES, type Admitted, type MailState, type MailStep, type MessageRecord } from "../records/mail.ts";
 import { typeOnly, type CallTable } from "./entry.ts";
 import { attachedFiles, body, limit, messageId, name, onBehalf, projectRef, target, waitMs, whole } from "./shapes.ts";
@@ -62,6 +62,8 @@ export const mailCalls = {
     params: z.strictObject({
       ...mailbox,
       max: whole(1, OFFERS_PER_CALL),
+      /** The bytes of all messages together, as JSON; the first one comes however long it is. */
+      bytesMax: z.optional(whole(1, FRAME_BYTES_MAX)),
       waitMs,
       /** The messages that arrived and are not acknowledged, sent after an answer was lost: other offers come again, first. */
       inHand: z.optional(z.array(messageId).check(z.maxLength(IN_HAND_MAX))),

@@ -169,3 +169,68 @@ async function eventuallyOne<T extends { id: string }>(look: () => Promise<T[]>)
   if (found === undefined) throw new Error("no message");
   return found;
 }
+
+describe("a long message", () => {
+  const body = Array.from({ length: 400 }, (_, n) => `line ${n} ${"é".repeat(40)}`).join("\n");
+
+  interface Part {
+    id: string;
+    text: string;
+    part: number;
+    parts: number;
+    next?: string;
+  }
+
+  async function stateOf(mail: MailHome, id: string): Promise<string | undefined> {
+    return (await mail.stepsOf(id)).at(-1)?.state;
+  }
+
+  async function readOn(agent: McpAgent, first: Part): Promise<string> {
+    let text = first.text;
+    for (let part = 2; part <= first.parts; part++) {
+      const { messages } = await agent.result<{ messages: Part[] }>("inbox", { id: first.id, part });
+      text += messages[0]?.text;
+    }
+    return text;
+  }
+
+  it("comes in parts that no agent's program cuts, and counts as read with the last one", async () => {
+    const mail = await mailHome("coder");
+    const coder = await agentOf(mail, "coder");
+    await mail.send("coder", "short", { id: "s1" });
+    await mail.send("coder", body, { id: "l1" });
+    expect(await coder.result("inbox")).toMatchObject({ messages: [{ id: "s1", text: "short" }], more: true });
+    const { messages, more } = await coder.result<{ messages: Part[]; more: boolean }>("inbox");
+    const [first] = messages;
+    expect({ count: messages.length, more, id: first?.id, part: first?.part }).toEqual({
+      count: 1,
+      more: false,
+      id: "l1",
+      part: 1,
+    });
+    expect(first?.next).toContain('{"id":"l1","part":2}');
+    expect(await stateOf(mail, "l1")).toBe("offered");
+    expect(await readOn(coder, first as Part)).toBe(body);
+    await mail.until("l1", "read");
+    expect(await coder.result("inbox")).toEqual({ messages: [], more: false });
+  });
+
+  it("as a reply is read on the same way", async () => {
+    const mail = await mailHome("coder", "reviewer");
+    const coder = await agentOf(mail, "coder");
+    const reviewer = await agentOf(mail, "reviewer");
+    const asking = coder.result<{ reply: Part }>("ask", { to: "reviewer", text: "the diff?" });
+    const question = await theQuestion(reviewer);
+    await reviewer.result("reply", { id: question.id, text: body });
+    const { reply } = await asking;
+    expect(reply.parts).toBeGreaterThan(1);
+    expect(await stateOf(mail, reply.id)).not.toBe("read");
+    expect(await readOn(coder, reply)).toBe(body);
+    await mail.until(reply.id, "read");
+    // It can be read again, and another's cannot be.
+    expect((await coder.result<{ messages: Part[] }>("inbox", { id: reply.id })).messages[0]?.text).toBe(reply.text);
+    expect(await coder.failure("inbox", { id: reply.id, part: 99 })).toContain(`has ${reply.parts}`);
+    const stranger = await mail.send("reviewer", "not for coder");
+    expect(await coder.failure("inbox", { id: stranger.id })).toMatch(/may not|not/);
+  });
+});

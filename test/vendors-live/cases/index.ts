@@ -50,6 +50,7 @@ import { mailBesideTyping } from "./br-mail-beside-typing.ts";
 import { mailPasted } from "./bp-mail-pasted.ts";
 import { typedWhileWoken } from "./bt-typed-while-woken.ts";
 import { longMail } from "./bv-long-mail.ts";
+import { longMailByTool } from "./cb-long-mail-by-tool.ts";
 import { pastedHalfWay } from "./bu-pasted-half-way.ts";
 import { toldWhenNeeded } from "./bw-told-when-needed.ts";
 import { nestedGetsNone } from "./bh-nested-gets-none.ts";
@@ -118,6 +119,7 @@ export const CASES: readonly Case[] = [
   mailPasted,
   pastedHalfWay,
   longMail,
+  longMailByTool,
   typedWhileWoken,
   toldWhenNeeded,
   nestedGetsNone,

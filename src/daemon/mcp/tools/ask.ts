@@ -4,7 +4,7 @@ import { isPerdureError, PerdureError } from "../../../protocol/errors.ts";
 import { parseRecipient } from "../../../protocol/names.ts";
 import { objectSchema, textArgument, textField, type Arguments, type Tool, type ToolCall } from "../tool.ts";
 import { bodyOf } from "./mail.ts";
-import { MARK, MESSAGE, messageOf } from "./messages.ts";
+import { handOverIfWhole, MARK, MESSAGE, messageOf } from "./messages.ts";
 import { declaredNames, ownMail } from "./place.ts";
 
 export const askTool: Tool = {
@@ -36,7 +36,7 @@ export const askTool: Tool = {
     const stop = reportProgress(call, question.to);
     try {
       const { id, reply } = await call.dispatch("ask", question);
-      return { id, status: "answered", reply: messageOf(reply), ...call.handOver([reply.id]) };
+      return { id, status: "answered", reply: messageOf(reply), ...handOverIfWhole(call, reply) };
     } catch (error) {
       if (!isPerdureError(error) || error.code !== "timed-out") throw error;
       const next = `no reply yet: call ask with only {"id":"${question.id}"} to go on waiting, or go on with your work; the reply then arrives as mail`;
