@@ -16,14 +16,15 @@ import type { BlockedExitForms } from "./shared/blocked-exit.ts";
 import type { RecordingContext, RecordingOff } from "./shared/recording.ts";
 import type { Dialog, MarkedLine } from "./shared/screen.ts";
 import type { Line, SplitReader } from "./shared/split.ts";
+import type { TurnFacet } from "./turn.ts";
 
 export type { AskProgram, ProgramAnswer } from "./launch-plan.ts";
 
 /**
  * An adapter is all that perdure knows of one vendor's program. Each vendor has one folder, and nothing outside of
  * src/vendors knows a vendor's name. The facets follow the life of a conversation: how the program is started, where
- * its conversations lie, what a live process shows, what its terminal shows, and how mail reaches its model. A new kind of
- * knowledge is a new facet.
+ * its conversations lie, what a live process shows, what its terminal shows, how mail reaches its model, and how it makes one turn
+ * without a terminal. A new kind of knowledge is a new facet.
  */
 export interface Adapter {
   readonly vendor: string;
@@ -43,6 +44,8 @@ export interface Adapter {
   readonly screen?: ScreenFacet;
   /** A vendor without a delivery facet gets its mail by `perdure inbox` alone. */
   readonly delivery?: DeliveryFacet;
+  /** A vendor without a turn facet has no process-free mode: its workers run in a terminal. */
+  readonly turn?: TurnFacet;
 }
 
 /** The launch facet says how the program is started, in which conversation, and with which environment. */
