@@ -22,11 +22,12 @@ test("headless: a prompt as an argument or on stdin, one answer", async () => {
   expect(await home.run(["-p"])).toMatchObject({ code: 1, stdout: "" });
 });
 
-test("headless with --json: the session first, then the answer", async () => {
+test("headless with --json: the session first, then the answer, then the end", async () => {
   const { stdout } = await home.run(["-p", "--json", "--session-id", "one", "hi"]);
   expect(parsed(stdout)).toEqual([
     { type: "init", session: "one" },
     { type: "answer", session: "one", text: "turns=1 first=hi last=hi" },
+    { type: "end", session: "one" },
   ]);
 });
 

@@ -139,5 +139,5 @@ const jsonOutput: AgentOutput = {
   ready: () => undefined,
   answer: (text, { session }) => printJson({ type: "answer", session, text }),
   notice: (text) => printJson({ type: "notice", text }),
-  end: () => undefined,
+  end: ({ session }) => printJson({ type: "end", session }),
 };

@@ -15,6 +15,7 @@ import { liveEntries, liveEntry, type ProcessStarts } from "../shared/live-regis
 import { probeLines, type TranscriptForm } from "../shared/transcript.ts";
 import { WAKE_FILE } from "../shared/hook-script.ts";
 import { scriptedDelivery } from "./delivery.ts";
+import { scriptedTurn } from "./turn.ts";
 
 /** The lines that the orders `login` and `limit` make the scripted agent say. */
 const BLOCKED_EXIT: BlockedExitForms = {
@@ -57,6 +58,7 @@ export const scripted: Adapter = {
     blockedExit: BLOCKED_EXIT,
   },
   delivery: scriptedDelivery,
+  turn: scriptedTurn(BLOCKED_EXIT),
 };
 
 function idOfFile(path: string): string | null {

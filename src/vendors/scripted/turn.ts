@@ -1,0 +1,57 @@
+import { textOf } from "../../util/fields.ts";
+import { blockedExitOn, type BlockedExitForms } from "../shared/blocked-exit.ts";
+import { lastWordsOf, OutputLines } from "../shared/output-lines.ts";
+import type { TurnFacet, TurnOutcome, TurnProgress, TurnReader } from "../turn.ts";
+
+/** The scripted agent reads all of its stdin as one prompt, and prints an event a line with `--json`. */
+export function scriptedTurn(blockedExit: BlockedExitForms): TurnFacet {
+  return {
+    args: (args) => [...args, "--print", "--json"],
+    reader: () => new ScriptedTurn(blockedExit),
+    skipsPermissions: () => null,
+    may: () => "repeat what it was told; it has no tools",
+  };
+}
+
+class ScriptedTurn implements TurnReader {
+  readonly #lines = new OutputLines();
+  readonly #blockedExit: BlockedExitForms;
+  #session: string | null = null;
+  #answer: string | null = null;
+  #ended = false;
+
+  constructor(blockedExit: BlockedExitForms) {
+    this.#blockedExit = blockedExit;
+  }
+
+  get hasBegun(): boolean {
+    return this.#answer !== null;
+  }
+
+  push(text: string): TurnProgress[] {
+    return this.#lines.push(text).flatMap((line) => this.#read(line));
+  }
+
+  outcome(): TurnOutcome | null {
+    if (!this.#ended || this.#answer === null) return null;
+    return { kind: "answer", text: this.#answer, session: this.#session };
+  }
+
+  outcomeAtEnd(exit: number | null, stderr: string): TurnOutcome {
+    const answered = exit === 0 ? this.outcome() : null;
+    if (answered) return answered;
+    const blocked = blockedExitOn(stderr, { blockedExit: this.#blockedExit });
+    const why = blocked?.line ?? lastWordsOf(stderr, exit);
+    return { kind: "failed", why, blockedBy: blocked?.kind ?? null, session: this.#session };
+  }
+
+  #read(line: Readonly<Record<string, unknown>>): TurnProgress[] {
+    this.#session = textOf(line.session) ?? this.#session;
+    if (line.type === "end") this.#ended = true;
+    if (line.type === "tool") return [{ kind: "tool", name: textOf(line.name) ?? "tool" }];
+    const text = line.type === "answer" ? textOf(line.text) : null;
+    if (text === null) return [];
+    this.#answer = text;
+    return [{ kind: "text", text }];
+  }
+}
