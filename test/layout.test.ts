@@ -133,7 +133,7 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
   },
 };
 /** A vendor is a folder that can be deleted: only the tables beside the folders name it, and it names no other vendor. */
-const VENDOR_MAY = ["shared", "adapter", "launch-plan", "delivery"];
+const VENDOR_MAY = ["shared", "adapter", "launch-plan", "delivery", "turn"];
 
 /** The table of calls is built from schemas: a client takes types from it, and its one file without schemas. */
 const VALIDATOR_LOADED = /^(?:import|export) (?!type\b)[^;]*\/protocol\/calls\/(?!wire-names\.ts)/m;
