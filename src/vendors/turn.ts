@@ -16,7 +16,7 @@ export interface TurnFacet {
   reader(): TurnReader;
   /** Returns the first of the arguments that lets the program act without asking anybody; null if there is none. */
   skipsPermissions(args: readonly string[]): string | null;
-  /** What the program may do in a turn, where nobody can be asked, with these arguments; completes "may: ". */
+  /** Says what the program may do in a turn, where nobody can be asked, with these arguments; completes "may: ". */
   may(args: readonly string[]): string;
 }
 
