@@ -17,8 +17,10 @@ export interface BoardState {
   addresses: boolean;
   root: string | null;
   view: BoardView;
-  /** The result of the last key, or that there is no daemon. */
+  /** The result of the last key. */
   notice: string;
+  /** There is no daemon: what is shown is as it was when there was one. */
+  lost: boolean;
 }
 
 type BoardView =
@@ -100,13 +102,17 @@ function peekLines(
   return [cutPainted(address, columns, paint.bold), ...shown];
 }
 
-function footLine({ view, notice, selected }: BoardState, columns: number, paint: Paint): string {
+function footLine({ view, notice, selected, lost }: BoardState, columns: number, paint: Paint): string {
   if (view.kind === "question") return cutPainted(`${oneLine(view.text)} [y/N]`, columns, paint.yellow);
   if (notice !== "") return cutPainted(oneLine(notice), columns, paint.yellow);
+  if (lost) return cutPainted(LOST, columns, paint.yellow);
   if (view.kind === "help") return cutPainted("any key goes back", columns, paint.dim);
   const keys = view.kind === "peek" ? PEEK_KEYS : selected === null ? NO_KEYS : LIST_KEYS;
   return cutPainted(keys, columns, paint.dim);
 }
+
+/** Says that what is shown is not current. */
+export const LOST = "The daemon has exited: this is how it was. The next command starts it again.";
 
 const LIST_KEYS = "? help  Enter attach  n needs you  s send  r restart  l logs  q quit";
 const PEEK_KEYS = "↑ ↓ scroll  Enter attach  q back";

@@ -41,8 +41,6 @@ export async function openBoard(request: BoardRequest, out: Output): Promise<num
   }
 }
 
-const LOST = "The daemon has exited. The next command starts it again.";
-
 class Board {
   readonly #request: BoardRequest;
   readonly #out: Output;
@@ -58,14 +56,17 @@ class Board {
     this.#request = request;
     this.#out = out;
     this.#screen = new AltScreen((key) => this.#onKey(key));
-    const empty = { workers: [], selected: null, needs: [], title: "", next: "", notice: "" };
+    const empty = { workers: [], selected: null, needs: [], title: "", next: "", notice: "", lost: false };
     this.#state = { ...empty, addresses, root, view: { kind: "list" } };
   }
 
   async follow(): Promise<never> {
     return followWorkers(this.#request.params, {
       look: (client) => this.#look(client),
-      lost: () => this.#say(LOST),
+      lost: () => {
+        this.#state.lost = true;
+        this.#paint();
+      },
     });
   }
 
@@ -81,8 +82,7 @@ class Board {
     const where = params.all ? "all projects" : (workers[0]?.project ?? params.here.base);
     const count = `${workers.length} worker${workers.length === 1 ? "" : "s"}`;
     const around = (await surroundings?.(client, workers)) ?? { title: `${where}  ${count}`, needs, next: "" };
-    if (this.#state.notice === LOST) this.#state.notice = "";
-    Object.assign(this.#state, around, { workers, selected: this.#selectedOf(workers) });
+    Object.assign(this.#state, around, { workers, selected: this.#selectedOf(workers), lost: false });
     await this.#refreshPeek();
     this.#paint();
   }

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectToDaemon, type Client } from "../../client/connect.ts";
 import { WATCH_POLL_MS, WATCH_SETTLE_MS } from "../../limits/index.ts";
 import type { CallParams } from "../../protocol/calls/index.ts";
 import { isPerdureError } from "../../protocol/errors.ts";
+import { statePaths } from "../../state/paths.ts";
 
 export interface Look {
   /** Lists and shows the workers. */
@@ -41,14 +43,19 @@ async function follow(client: Client, params: CallParams<"ls">, look: Look["look
   }
 }
 
-/** Waits for a daemon without starting one: watching must not undo `perdure daemon stop`. */
+/**
+ * Waits for a daemon. One that was killed has left its file behind, and is replaced once; no other one is, because watching must not
+ * undo `perdure daemon stop`.
+ */
 async function reconnect(onUnavailable: () => void): Promise<Client> {
+  let autostart = existsSync(statePaths(process.env).daemonFile);
   for (;;) {
-    const client = await connectToDaemon({ autostart: false }).catch((error: unknown) => {
+    const client = await connectToDaemon({ autostart }).catch((error: unknown) => {
       if (isPerdureError(error) && error.code === "unavailable") return null;
       throw error;
     });
     if (client) return client;
+    autostart = false;
     onUnavailable();
     await sleep(WATCH_POLL_MS);
   }

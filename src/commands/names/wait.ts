@@ -11,8 +11,8 @@ export const wait: Command = {
   summary: "wait until a worker needs you, is idle or has ended",
   usage: "[NAME…] [--needs-me | --idle | --ended] [options]",
   details: [
-    "Without names, all workers of the project count. Exit 6 when --timeout is over, and 4 when a worker ends that was to",
-    "become idle. A program that does not tell what it does never counts as idle.",
+    "Without names, all workers of the project count. Exit 6 when --timeout is over, and 4 when a worker that was to become",
+    "idle ends, or waits for an answer of yours. A program that does not tell what it does never counts as idle.",
   ].join("\n"),
   examples: ["perdure wait && notify-send perdure", "perdure wait coder --idle --timeout 10m", "perdure wait --ended"],
   options: {
@@ -39,10 +39,21 @@ export const wait: Command = {
       if (done && until === "needs-me") return attentionText(attentionItems(workers), out.paint, out.columns);
       return workers.map(({ address, state }) => `${address} ${state}`).join("\n");
     });
-    if (!done) out.note(`It has not come true in ${String(values.timeout)}.`);
+    if (!done) out.note(`${NOT_YET[until]} within ${withUnit(String(values.timeout))}.`);
     return done ? 0 : exitCodeOf("timed-out");
   },
 };
+
+const NOT_YET = {
+  "needs-me": "Nobody needed you",
+  idle: "Not all of them were idle",
+  ended: "Not all of them ended",
+} as const;
+
+/** A bare number is seconds. */
+function withUnit(time: string): string {
+  return /^[0-9]+$/.test(time) ? `${time}s` : time;
+}
 
 /**
  * Waits, and waits on when the daemon was replaced meanwhile, or when it has waited as long as it does at a time. Only the first call

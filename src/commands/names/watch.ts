@@ -5,6 +5,7 @@ import { attentionItems, attentionText, attentionTitle } from "../shared/attenti
 import { doingTable } from "../shared/doing-table.ts";
 import { createOutput, hasKeys, isTerminal, type Output } from "../shared/output.ts";
 import { inOrderOfNames, workerTable } from "../shared/worker-table.ts";
+import { LOST } from "./board-frame.ts";
 import { followWorkers } from "./follow-workers.ts";
 
 type ListParams = CallParams<"ls">;
@@ -48,7 +49,7 @@ async function paintChanges(params: ListParams, options: WatchOptions, out: Outp
         workers = (await client.collect("ls", params)).items;
         show("");
       },
-      lost: () => show("The daemon has exited. The next command starts it again."),
+      lost: () => show(LOST),
     });
   } finally {
     screen.close();

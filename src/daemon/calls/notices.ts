@@ -1,4 +1,5 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
+import type { NoticeOutcome } from "../../protocol/records/needs.ts";
 import { lastNoticeEvents } from "../../store/events.ts";
 import { workersOfProject } from "../../store/workers.ts";
 import { iso } from "../../util/iso.ts";
@@ -17,7 +18,16 @@ export async function testNoticeCall(
   const newest = workers.toSorted((a, b) => b.id - a.id).find(({ command }) => command !== null);
   const subject = project && newest ? { projectId: project.id, workerId: newest.id } : null;
   const notice = testNotice(project?.slug ?? params.here.base, services.now());
-  return { outcomes: await sender.send(notice, subject, sender.settings()) };
+  const settings = sender.settings();
+  const outcomes = await sender.send(notice, subject, settings);
+  const rang = outcomes.some(({ channel }) => channel === "bell");
+  return { outcomes: rang ? outcomes : [silentBell(settings.bell), ...outcomes] };
+}
+
+/** Says why no bell rang, which is no failure. */
+function silentBell(isOn: boolean): NoticeOutcome {
+  const detail = isOn ? "none rang: no terminal is attached" : "off, by bell = false";
+  return { channel: "bell", ok: true, detail };
 }
 
 export async function noticeFailuresCall(

@@ -1,6 +1,7 @@
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, startVerb, verb } from "../../protocol/hint.ts";
+import { commandForNeed } from "../../protocol/records/needs.ts";
 import type { WorkerSummary } from "../../protocol/records/worker.ts";
 import { isOnlyMailAfter, lastEventSeq } from "../../store/events.ts";
 import { workersByUidPrefix, workersOfProject, type Worker } from "../../store/workers.ts";
@@ -60,12 +61,14 @@ function isWanted(worker: WorkerSummary, until: Until): boolean {
   return worker.state === "idle" || (worker.state === "on-hold" && worker.run !== null);
 }
 
-/** A worker that has ended becomes idle only if somebody starts it. */
-function assertCanIdle(services: Services, { address, uid, state, run, attention }: WorkerSummary): void {
-  if (run !== null || state === "starting" || state === "backing-off") return;
+/** A worker that has ended becomes idle only if somebody starts it; one that asks, only if somebody answers. */
+function assertCanIdle(services: Services, worker: WorkerSummary): void {
+  const { address, uid, state, run, attention } = worker;
+  if (state === "starting" || state === "backing-off" || (run !== null && state !== "blocked")) return;
   const isOfFleet = workersByUidPrefix(services.db, uid).some(({ fleet }) => fleet !== null);
   const why = attention === null ? "" : `: ${attention}`;
+  const help = (run !== null && commandForNeed(worker, address)) || startVerb(address, isOfFleet);
   throw new PerdureError("conflict", `${address} is ${state}${why}, so it will not become idle.`, {
-    hint: hintOf`${startVerb(address, isOfFleet)}, then wait again`,
+    hint: hintOf`${help}, then wait again`,
   });
 }

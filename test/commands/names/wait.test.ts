@@ -28,12 +28,15 @@ test("wait ends when one worker needs somebody, when all are idle, and when all 
   expect(await anyone.end).toMatchObject({ code: 0, done: true, workers: [{ name: "coder", state: "blocked" }] });
   expect(planner.exitCode).toBe(null);
 
+  await fleet.type("coder", "y");
+  await fleet.until("coder", ({ state }) => state === "idle");
+  await fleet.type("coder", "/sleep 3000");
+  await fleet.until("coder", ({ state }) => state === "busy");
   const idle = waiting(fleet, "--idle");
   // It goes on waiting after the daemon was killed.
   process.kill(fleet.daemonPid() ?? 0, "SIGKILL");
-  await fleet.until("coder", ({ state }) => state === "blocked");
+  await fleet.until("coder", ({ state }) => state === "busy");
   expect(idle.child.exitCode).toBe(null);
-  await fleet.type("coder", "y");
   const names = (await idle.end).workers.map(({ name, state }) => `${name} ${state}`);
   expect(names).toEqual(["coder idle", "planner idle"]);
 
@@ -53,10 +56,23 @@ test("what cannot come true, or not in time, is said", async () => {
   expect(await fleet.perdure(["wait", "coder", "--ended", "--timeout", "100ms"])).toMatchObject({
     code: 6,
     stdout: "api/coder idle\n",
-    stderr: expect.stringContaining("It has not come true in 100ms.") as string,
+    stderr: expect.stringContaining("Not all of them ended within 100ms.") as string,
   });
+  const inSeconds = await fleet.perdure(["wait", "--timeout", "1"]);
+  expect(inSeconds).toMatchObject({ code: 6, stderr: "Nobody needed you within 1s.\n" });
   const idle = fleet.perdure(["wait", "coder", "--idle"]);
   expect((await idle).code).toBe(0);
+  await fleet.type("planner", "/sleep 60000");
+  await fleet.until("planner", ({ state }) => state === "busy");
+  // A busy one would be waited for; nobody but a person can make an end of a question.
+  const asked = fleet.perdure(["wait", "--idle"]);
+  await fleet.type("coder", "/permission");
+  expect(await asked).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /api\/coder is blocked: asks for permission, so it will not become idle.[^]*perdure attach api\/coder, then wait again/,
+    ) as string,
+  });
   await fleet.down("coder");
   expect(await fleet.perdure(["wait", "coder", "--idle"])).toMatchObject({
     code: 4,

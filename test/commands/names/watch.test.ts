@@ -2,6 +2,7 @@ import { on } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import type { WorkerSummary } from "../../../src/protocol/records/worker.ts";
+import { eventually } from "../../support/check.ts";
 import { BIN, Home } from "../../support/home.ts";
 import { withTmux } from "../../terminal/hooks.ts";
 import { CLEAN, type Tmux } from "../../terminal/tmux.ts";
@@ -36,10 +37,21 @@ test("on a terminal ls --watch is painted in place, follows, survives the daemon
 
   child.kill("SIGTERM");
   await pane.shows(/coder +○ stopped .*SIGTERM, \d+s ago/);
-  process.kill(home.daemonPid() ?? 0, "SIGKILL");
-  await pane.shows(/The daemon has exited/);
+  await home.perdure(["daemon", "stop"]);
+  await pane.shows(/The daemon has exited: this is how it was/);
+  // No key takes that away: the list would look as if it were current.
+  await pane.keys("n");
+  await pane.shows(/Nobody needs you/);
+  await pane.keys("Up");
+  await pane.shows(/The daemon has exited: this is how it was/);
   await home.perdure(["run", "other", "--", "true"]);
   await pane.shows(/other +○ stopped .*exited 0, \d+s ago *\n(?!.*The daemon has exited)/);
+
+  // Nobody has asked a killed one to leave, and nothing is supervised without it.
+  const killed = home.daemonPid() ?? 0;
+  process.kill(killed, "SIGKILL");
+  await eventually("another daemon", () => ![killed, null].includes(home.daemonPid()));
+  await pane.shows(/other +○ stopped .*ago *\n[^]*q quit/);
 
   await pane.resize(24, 24);
   await pane.shows(/coder +○ +SIGTERM.*… *\n/);
