@@ -18,9 +18,13 @@ export interface Answer {
  */
 export function answerTo({ auxiliary, turns, results, tools }: ModelRequest, wasAsked: boolean): Answer {
   if (auxiliary) return { hold: false, fail: null, reply: harmless(tools) };
-  const { calls, hold, fail } = directivesIn(turns.at(-1) ?? "", wasAsked);
+  const { calls, before, empty, hold, fail } = directivesIn(turns.at(-1) ?? "", wasAsked);
   const call = calls[results.length];
-  if (call) return { hold, fail, reply: { tool: toolCalled(call.name, tools), input: call.input } };
+  if (call) {
+    const called = { tool: toolCalled(call.name, tools), input: call.input };
+    return { hold, fail, reply: before === null ? called : { ...called, before } };
+  }
+  if (empty) return { hold, fail, reply: { text: "" } };
   const told = [`turns=${turns.length}`, `first=${short(turns[0])}`, `last=${short(turns.at(-1))}`];
   if (results.length > 0) told.push(`tool=${short(results.at(-1))}`);
   return { hold, fail, reply: { text: told.join(" ") } };

@@ -34,9 +34,12 @@ const CLIENTS: Readonly<Record<WireName, Client>> = {
     }),
     whole: ({ content }) => asArray(content).map(blockText).join(""),
     streamed: (events) => {
-      const start = blockText(asObject(events.find(({ type }) => type === "content_block_start")?.content_block));
-      const delta = asObject(events.find(({ type }) => type === "content_block_delta")?.delta);
-      return start.replace(/\{\}$/, "") + asText(delta.text) + asText(delta.partial_json);
+      const texts = events.map(({ type, content_block, delta }) => {
+        if (type === "content_block_start") return blockText(asObject(content_block)).replace(/\{\}$/, "");
+        const { text: said, partial_json } = asObject(type === "content_block_delta" ? delta : null);
+        return asText(said) + asText(partial_json);
+      });
+      return texts.join("");
     },
   },
   responses: {
@@ -56,8 +59,11 @@ const CLIENTS: Readonly<Record<WireName, Client>> = {
       }),
       tools: tools.map((name) => ({ type: "function", name, parameters: { type: "object" } })),
     }),
-    whole: ({ output }) => itemText(asArray(output)[0] ?? {}),
-    streamed: (events) => itemText(asObject(events.find(({ type }) => type === "response.output_item.done")?.item)),
+    whole: ({ output }) => asArray(output).map(itemText).join(""),
+    streamed: (events) => {
+      const done = events.filter(({ type }) => type === "response.output_item.done");
+      return done.map(({ item }) => itemText(asObject(item))).join("");
+    },
   },
   chat: {
     path: () => "/v1/chat/completions",
@@ -135,11 +141,15 @@ function chatMessage(each: Said): Body {
 
 function chatText({ content, tool_calls }: Body): string {
   const call = asObject(asArray(tool_calls)[0]?.function);
-  return call.name === undefined ? asText(content) : called(call.name, call.arguments);
+  return asText(content) + (call.name === undefined ? "" : called(call.name, call.arguments));
 }
 
 function geminiText({ candidates }: Body): string {
-  const part = asArray(asObject(asArray(candidates)[0]?.content).parts)[0] ?? {};
-  const call = asObject(part.functionCall);
-  return call.name === undefined ? asText(part.text) : called(call.name, call.args);
+  const parts = asArray(asObject(asArray(candidates)[0]?.content).parts);
+  return parts
+    .map((part) => {
+      const call = asObject(part.functionCall);
+      return call.name === undefined ? asText(part.text) : called(call.name, call.args);
+    })
+    .join("");
 }

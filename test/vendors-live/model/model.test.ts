@@ -35,6 +35,15 @@ describe.each(WIRES)("%s", (wire) => {
     expect(model.requests.at(-1)?.results).toEqual(["seen"]);
   });
 
+  test.each([true, false])("says something before a call, if it is told to (stream: %s)", async (stream) => {
+    const said: Said[] = [{ user: `[[before I look.]] ${WISH}` }];
+    expect(await ask(model, wire, said, { stream })).toBe('I look.look {"at":"[[1]]"}');
+  });
+
+  test.each([true, false])("answers without a word, if it is told to (stream: %s)", async (stream) => {
+    expect(await ask(model, wire, [{ user: "[[empty]]" }], { stream })).toBe("");
+  });
+
   test("calls several tools one after the other", async () => {
     const said: Said[] = [{ user: '[[tool look {"at":1}]] and [[tool touch {"at":2}]]' }];
     const tools = ["look", "touch"];

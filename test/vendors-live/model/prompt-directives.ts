@@ -4,6 +4,10 @@ import { asObject, parse, type Body } from "./json.ts";
 export interface PromptDirectives {
   /** `[[tool NAME {json}]]`: calls to make, one after the other. */
   calls: { name: string; input: Body }[];
+  /** `[[before TEXT]]`: said in front of each of those calls. */
+  before: string | null;
+  /** `[[empty]]`: an answer without a word. */
+  empty: boolean;
   /** `[[hold]]`: no answer before `release()`; `[[hold once]]`: the same, but only when this turn is asked for the first time. */
   hold: boolean;
   /** `[[fail 429 insufficient_quota 60]]`: this HTTP status instead of an answer. */
@@ -19,7 +23,8 @@ export interface Failure {
 
 export function directivesIn(text: string, wasAsked = false): PromptDirectives {
   const hold = text.includes("[[hold]]") || (text.includes("[[hold once]]") && !wasAsked);
-  return { calls: callsOf(text), hold, fail: failureIn(text) };
+  const [, before = null] = /\[\[before ([^\]]+)\]\]/.exec(text) ?? [];
+  return { calls: callsOf(text), before, empty: text.includes("[[empty]]"), hold, fail: failureIn(text) };
 }
 
 function failureIn(text: string): Failure | null {

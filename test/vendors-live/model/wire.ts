@@ -27,7 +27,8 @@ export interface Tool {
   schema: Body;
 }
 
-export type Reply = { text: string } | { tool: Tool; input: Body };
+/** A text, or the call of a tool, before which the model may say something. */
+export type Reply = { text: string } | { tool: Tool; input: Body; before?: string };
 
 /** A server-sent event. */
 export interface Event {

@@ -10,7 +10,7 @@ export const anthropic: Wire = {
   read,
   whole: (reply, model) => ({
     ...start(model),
-    content: [block(reply)],
+    content: partsOf(reply).map(block),
     stop_reason: stopReason(reply),
     usage: USAGE,
   }),
@@ -45,6 +45,11 @@ function start(model: string): object {
   return { id: `msg_${randomUUID()}`, type: "message", role: "assistant", model, stop_sequence: null };
 }
 
+/** Makes a block of its own of what is said before a call. */
+function partsOf(reply: Reply): Reply[] {
+  return "text" in reply || reply.before === undefined ? [reply] : [{ text: reply.before }, reply];
+}
+
 function block(reply: Reply): object {
   return "text" in reply
     ? { type: "text", text: reply.text }
@@ -56,6 +61,15 @@ function stopReason(reply: Reply): string {
 }
 
 function events(reply: Reply, model: string): Event[] {
+  return [
+    { type: "message_start", message: { ...start(model), content: [], stop_reason: null, usage: USAGE } },
+    ...partsOf(reply).flatMap(blockEvents),
+    { type: "message_delta", delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: USAGE },
+    { type: "message_stop" },
+  ].map((data) => ({ name: data.type, data }));
+}
+
+function blockEvents(reply: Reply, index: number): { type: string; [field: string]: unknown }[] {
   const [empty, delta] =
     "text" in reply
       ? [block({ text: "" }), { type: "text_delta", text: reply.text }]
@@ -64,11 +78,8 @@ function events(reply: Reply, model: string): Event[] {
           { type: "input_json_delta", partial_json: JSON.stringify(reply.input) },
         ];
   return [
-    { type: "message_start", message: { ...start(model), content: [], stop_reason: null, usage: USAGE } },
-    { type: "content_block_start", index: 0, content_block: empty },
-    { type: "content_block_delta", index: 0, delta },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: USAGE },
-    { type: "message_stop" },
-  ].map((data) => ({ name: data.type, data }));
+    { type: "content_block_start", index, content_block: empty },
+    { type: "content_block_delta", index, delta },
+    { type: "content_block_stop", index },
+  ];
 }

@@ -44,7 +44,10 @@ function head(model: string, object: string): object {
 function content(reply: Reply): object {
   if ("text" in reply) return { content: reply.text };
   const call = { name: reply.tool.name, arguments: JSON.stringify(reply.input) };
-  return { content: null, tool_calls: [{ index: 0, id: `call_${randomUUID()}`, type: "function", function: call }] };
+  return {
+    content: reply.before ?? null,
+    tool_calls: [{ index: 0, id: `call_${randomUUID()}`, type: "function", function: call }],
+  };
 }
 
 function finishReason(reply: Reply): string {

@@ -48,10 +48,15 @@ function resultText({ response }: Body): string {
 }
 
 function answer(reply: Reply, modelVersion: string): object {
-  const part = "text" in reply ? { text: reply.text } : { functionCall: { name: reply.tool.name, args: reply.input } };
   return {
-    candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [part] } }],
+    candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: partsOf(reply) } }],
     usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
     modelVersion,
   };
+}
+
+function partsOf(reply: Reply): object[] {
+  if ("text" in reply) return [{ text: reply.text }];
+  const before = reply.before === undefined ? [] : [{ text: reply.before }];
+  return [...before, { functionCall: { name: reply.tool.name, args: reply.input } }];
 }

@@ -14,7 +14,7 @@ export const responses: Wire = {
   name: "responses",
   takes: (path) => path === "/v1/responses",
   read,
-  whole: (reply, model) => finished(reply, model, item(reply)),
+  whole: (reply, model) => finished(reply, model, partsOf(reply).map(item)),
   events,
   error: ({ status, kind }) => ({
     error: { message: `made-up error ${status}`, type: kind ?? "made_up_error", code: kind },
@@ -48,6 +48,11 @@ function toolsOf(tool: Body): Tool[] {
   return [{ name, freeform: tool.type === "custom", schema: asObject(tool.parameters) }];
 }
 
+/** Makes an item of its own of what is said before a call. */
+function partsOf(reply: Reply): Reply[] {
+  return "text" in reply || reply.before === undefined ? [reply] : [{ text: reply.before }, reply];
+}
+
 function item(reply: Reply): Body {
   if ("text" in reply) {
     const part = { type: "output_text", text: reply.text, annotations: [] };
@@ -60,9 +65,9 @@ function item(reply: Reply): Body {
   return { ...call, ...group, type: "function_call", arguments: JSON.stringify(input) };
 }
 
-function finished(reply: Reply, model: string, done: Body): Body {
+function finished(reply: Reply, model: string, output: Body[]): Body {
   const output_text = "text" in reply ? reply.text : "";
-  return { ...response(model), status: "completed", output: [done], output_text, usage: USAGE };
+  return { ...response(model), status: "completed", output, output_text, usage: USAGE };
 }
 
 function response(model: string): Body {
@@ -70,22 +75,29 @@ function response(model: string): Body {
 }
 
 function events(reply: Reply, model: string): Event[] {
-  const done = item(reply);
-  const at = { output_index: 0, item_id: done.id };
+  const parts = partsOf(reply).map((part) => ({ part, done: item(part) }));
+  const output = parts.map(({ done }) => done);
+  return [
+    { type: "response.created", response: response(model) },
+    ...parts.flatMap(({ part, done }, at) => itemEvents(part, done, at)),
+    { type: "response.completed", response: finished(reply, model, output) },
+  ].map((data, sequence_number) => ({ name: data.type, data: { ...data, sequence_number } }));
+}
+
+function itemEvents(part: Reply, done: Body, output_index: number): { type: string; [field: string]: unknown }[] {
+  const at = { output_index, item_id: done.id };
   const text =
-    "text" in reply
+    "text" in part
       ? [
-          { type: "response.output_text.delta", ...at, content_index: 0, delta: reply.text },
-          { type: "response.output_text.done", ...at, content_index: 0, text: reply.text },
+          { type: "response.output_text.delta", ...at, content_index: 0, delta: part.text },
+          { type: "response.output_text.done", ...at, content_index: 0, text: part.text },
         ]
       : [];
   return [
-    { type: "response.created", response: response(model) },
-    { type: "response.output_item.added", output_index: 0, item: { ...done, status: "in_progress", ...emptied(done) } },
+    { type: "response.output_item.added", output_index, item: { ...done, status: "in_progress", ...emptied(done) } },
     ...text,
-    { type: "response.output_item.done", output_index: 0, item: done },
-    { type: "response.completed", response: finished(reply, model, done) },
-  ].map((data, sequence_number) => ({ name: data.type, data: { ...data, sequence_number } }));
+    { type: "response.output_item.done", output_index, item: done },
+  ];
 }
 
 /** An item is announced empty and filled by what follows. */
