@@ -1,4 +1,3 @@
-import { connect as connectSocket, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { ANSWER_WAIT_MS, CONNECT_TRIES } from "../limits/index.ts";
@@ -15,13 +14,16 @@ import {
   type Welcome,
 } from "../protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../protocol/version.ts";
-import { isErrno } from "../state/files.ts";
 import { statePaths } from "../state/paths.ts";
 import { checkSafeFolderIfThere } from "../state/safe-folder.ts";
+import { openPipe } from "./pipe-wire.ts";
+import type { OpenWire, Wire } from "./wire.ts";
 
 export interface ConnectOptions {
   env?: Environment;
   autostart?: boolean;
+  /** How the connection is made; left out by short commands, which need none of what Node's sockets bring along. */
+  open?: OpenWire;
 }
 
 /** Connects to the daemon of this state folder; starts one if there is none. */
@@ -30,7 +32,7 @@ export async function connectToDaemon(options: ConnectOptions = {}): Promise<Cli
   const paths = statePaths(env);
   for (let attempt = 1; ; attempt++) {
     for (const folder of new Set([paths.dir, dirname(paths.socket)])) checkSafeFolderIfThere(folder);
-    const client = await tryConnect(paths.socket, tokenFor(env, paths.socket));
+    const client = await tryConnect(options.open ?? openPipe, paths.socket, tokenFor(env, paths.socket));
     if (client) return client;
     if (options.autostart === false) throw notRunning();
     if (attempt === CONNECT_TRIES) throw keptExiting();
@@ -54,17 +56,10 @@ function tokenFor(env: Environment, socket: string): string | null {
 }
 
 /** Resolves to null when nobody listens, or when the daemon exited before its greeting: no call was made yet. */
-async function tryConnect(path: string, token: string | null): Promise<Client | null> {
-  const socket = connectSocket(path);
-  const opened = await new Promise<boolean>((resolve, reject) => {
-    socket.once("connect", () => resolve(true));
-    socket.once("error", (error) => {
-      if (isErrno(error, "ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE", "EAGAIN")) resolve(false);
-      else reject(error);
-    });
-  });
-  if (!opened) return null;
-  const client = new Client(socket);
+async function tryConnect(open: OpenWire, path: string, token: string | null): Promise<Client | null> {
+  const wire = await open(path);
+  if (wire === null) return null;
+  const client = new Client(wire);
   return (await client.greet(token)) ? client : null;
 }
 
@@ -81,12 +76,13 @@ interface Pending {
 }
 
 export class Client {
-  readonly #socket: Socket;
+  readonly #wire: Wire;
   readonly #frames = new FrameReader();
   readonly #outgoing = new FrameGatherer();
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #greeted = false;
+  readonly #closeListeners: (() => void)[] = [];
   /** The daemon's pid namespace, in which its pids count; null for an older daemon, which does not say. */
   daemonNamespace: string | null = null;
 
@@ -95,17 +91,18 @@ export class Client {
     return this.daemonNamespace === null;
   }
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on("data", (chunk: Buffer) => this.#onData(chunk));
-    socket.on("error", () => undefined); // "close" follows and rejects every pending call
-    socket.on("close", () => this.#onClose());
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    wire.listen(
+      (chunk) => this.#onData(chunk),
+      () => this.#onClose(),
+    );
   }
 
   /** Resolves to false if the daemon exited without an answer. */
   async greet(token: string | null): Promise<boolean> {
     const welcome = this.#expect(0, null, ANSWER_WAIT_MS);
-    this.#socket.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
+    this.#wire.write(encodeFrame({ protocol: PROTOCOL_VERSION, version: VERSION, token }));
     try {
       this.daemonNamespace = ((await welcome) as Welcome).namespace ?? null;
       this.#greeted = true;
@@ -138,18 +135,18 @@ export class Client {
   }
 
   onClose(listener: () => void): void {
-    if (this.#socket.destroyed) listener();
-    else this.#socket.once("close", listener);
+    if (this.#wire.isOpen) this.#closeListeners.push(listener);
+    else listener();
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.#wire.close();
   }
 
   #request(call: CallName, params: unknown, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     const id = this.#nextId++;
     const request: RequestFrame = { id, call: wireNameOf(call), params };
-    if (this.#socket.destroyed) return Promise.reject(EXITED_BEFORE_ANSWER);
+    if (!this.#wire.isOpen) return Promise.reject(EXITED_BEFORE_ANSWER);
     // Calls made in one tick are written together.
     if (this.#outgoing.bytes === 0) process.nextTick(() => this.#flush());
     this.#outgoing.add(request);
@@ -157,12 +154,12 @@ export class Client {
   }
 
   #flush(): void {
-    if (this.#outgoing.bytes > 0 && this.#socket.writable) this.#socket.write(this.#outgoing.take());
+    if (this.#outgoing.bytes > 0 && this.#wire.isOpen) this.#wire.write(this.#outgoing.take());
   }
 
   #expect(id: number, onItem: Pending["onItem"], waitMs: number | null): Promise<unknown> {
     // The socket keeps the program alive only while a call is pending.
-    if (this.#pending.size === 0) this.#socket.ref();
+    if (this.#pending.size === 0) this.#wire.ref();
     return new Promise((resolve, reject) => {
       const timer = waitMs === null ? null : setTimeout(() => this.#settle(id, { reject: noAnswer(waitMs) }), waitMs);
       this.#pending.set(id, { onItem, resolve, reject, timer });
@@ -172,7 +169,7 @@ export class Client {
   #settle(id: number, outcome: { result?: unknown; reject?: Error }): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#socket.unref();
+    if (this.#pending.size === 0) this.#wire.unref();
     if (pending === undefined) return;
     if (pending.timer !== null) clearTimeout(pending.timer);
     if (outcome.reject) pending.reject(outcome.reject);
@@ -192,6 +189,7 @@ export class Client {
   #onClose(): void {
     const reason = this.#greeted ? answerLost() : EXITED_BEFORE_ANSWER;
     for (const id of this.#pending.keys()) this.#settle(id, { reject: reason });
+    for (const listener of this.#closeListeners) listener();
   }
 }
 

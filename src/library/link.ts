@@ -1,4 +1,5 @@
 import { connectToDaemon, type Client, type ConnectOptions } from "../client/connect.ts";
+import { openSocket } from "../client/socket-wire.ts";
 import { PerdureError } from "../protocol/errors.ts";
 
 /** The library's shared connection; reopened after the daemon was restarted. */
@@ -31,7 +32,7 @@ export class Link {
 
   /** Opens a separate connection, for a stream that is ended by closing it. */
   open(): Promise<Client> {
-    return connectToDaemon(this.#options);
+    return connectToDaemon({ open: openSocket, ...this.#options });
   }
 
   async close(): Promise<void> {

@@ -91,7 +91,16 @@ test.each(LIGHT)("%s is small, and no package is part of it", (verb) => {
 });
 
 /** Each takes 2 to 5 ms to load, as much as the rest of a light verb. */
-const SLOW_BUILTINS = new Set(["node:child_process", "node:crypto", "node:readline", "node:http", "node:sqlite"]);
+const SLOW_BUILTINS = new Set([
+  "node:child_process",
+  "node:crypto",
+  "node:http",
+  "node:net",
+  "node:readline",
+  "node:sqlite",
+  "node:stream",
+  "node:tty",
+]);
 /** The first two run another program each time; `ask` and `mcp` make an id under which they can ask again. */
 const USE_SLOW_BUILTINS = new Set(["attach", "daemon", "ask", "mcp"]);
 

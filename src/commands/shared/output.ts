@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { fstatSync, statSync, writeSync } from "node:fs";
 import type { Environment } from "../../util/environment.ts";
 import { isErrno } from "../../state/files.ts";
 import { isPerdureError, PerdureError } from "../../protocol/errors.ts";
@@ -48,7 +48,18 @@ export function createOutput(json: boolean, env: Environment): Output {
 }
 
 export function isTerminal(fd: number): boolean {
-  return process.getBuiltinModule("node:tty").isatty(fd);
+  return mayBeTerminal(fd) && process.getBuiltinModule("node:tty").isatty(fd);
+}
+
+/** Tells a pipe, a file and the null device from what may be a terminal, without Node's module for those. */
+function mayBeTerminal(fd: number): boolean {
+  try {
+    const open = fstatSync(fd);
+    return open.isCharacterDevice() && open.rdev !== statSync("/dev/null", { throwIfNoEntry: false })?.rdev;
+  } catch (error) {
+    if (isErrno(error, "EBADF")) return false;
+    throw error;
+  }
 }
 
 /** Says whether a person at a terminal can be shown a screen that reads keys; an agent's terminal has nobody who presses any. */

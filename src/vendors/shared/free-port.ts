@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { FREE_PORT_COUNT, FREE_PORT_FIRST } from "../../limits/index.ts";
 
 /**
@@ -21,7 +20,8 @@ export async function freePort(): Promise<number> {
 }
 
 async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
+  // Most starts need no port, and loading what listens takes more than a millisecond of a start.
+  const server = process.getBuiltinModule("node:net").createServer();
   try {
     await once(server.listen(port, "127.0.0.1"), "listening");
     return true;

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { createServer, connect as connectSocket } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Client } from "../../../src/client/connect.ts";
+import { openPipe } from "../../../src/client/pipe-wire.ts";
 import { calls, type CallName } from "../../../src/protocol/calls/index.ts";
 import { WIRE_NAMES, wireNameOf } from "../../../src/protocol/calls/wire-names.ts";
 import { encodeFrame, FrameReader, type RequestFrame } from "../../../src/protocol/frames.ts";
@@ -213,9 +214,9 @@ test("a client says the old names, which an older daemon of the same protocol un
     });
   }).listen(join(home.dir, "older.sock"));
   await once(server, "listening");
-  const socket = connectSocket(join(home.dir, "older.sock"));
-  await once(socket, "connect");
-  const today = new Client(socket);
+  const wire = await openPipe(join(home.dir, "older.sock"));
+  if (wire === null) throw new Error("nobody listens");
+  const today = new Client(wire);
   const names = Object.keys(calls) as CallName[];
   const sent = await Promise.all(names.map((name) => today.call(name, {})));
   today.close();
