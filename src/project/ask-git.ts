@@ -45,16 +45,17 @@ export function askGit(
 /** Becomes a git that the kernel bounds in memory and processor time, and that leaves no core. Not every kernel has all of these bounds. */
 const BOUNDED = 'for bound in "v $1" "t $2" "c 0"; do ulimit -$bound 2>/dev/null || :; done; shift 2; exec git "$@"';
 
+/** The options by which git runs no hook and no file system monitor, whatever the repository's configuration names. */
+export const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+
 const SETTINGS = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
   "core.warnAmbiguousRefs=false",
   "protocol.allow=never",
   // Packs are looked at through a window: without one, a large pack alone is more than the memory allowed.
   "core.packedGitWindowSize=32m",
   "core.packedGitLimit=256m",
 ];
-const OFF = ["--no-optional-locks", ...SETTINGS.flatMap((setting) => ["-c", setting])];
+const OFF = ["--no-optional-locks", ...NO_PROGRAMS, ...SETTINGS.flatMap((setting) => ["-c", setting])];
 
 /** Refuses by the environment what the repository's configuration could allow again; a git from before one of the two knows the other. */
 function gitEnvironment(): Record<string, string> {

@@ -69,6 +69,7 @@ function newWorkers(second: string): string {
 vendor = ${JSON.stringify(second)}
 # count = 2                       # coder-1 and coder-2
 # worktree = true                 # a git worktree and branch of its own for each, beside the project
+# worktree_hooks = true           # git's hooks run while it is made; they are off otherwise
 # copy = [".env"]                 # files that git ignores and a new worktree needs
 # group = "pair"                  # side by side in one tmux window; perdure send --group pair "…"
 # env = { LOG = "debug" }

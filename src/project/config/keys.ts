@@ -4,7 +4,19 @@ import { isTable } from "../../util/fields.ts";
 import { isPlainNotify } from "./notify.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
-const DEFAULTS = ["vendor", "args", "prompt", "worktree", "copy", "group", "env", "cwd", "mode", "restart"] as const;
+const DEFAULTS = [
+  "vendor",
+  "args",
+  "prompt",
+  "worktree",
+  "worktree_hooks",
+  "copy",
+  "group",
+  "env",
+  "cwd",
+  "mode",
+  "restart",
+] as const;
 /** How much of an environment can be recorded. */
 export const KEEP = ["all", "known", "none"] as const;
 const KEYS = {

@@ -41,6 +41,7 @@ const defaults = {
   args: z.exactOptional(texts),
   prompt: z.exactOptional(text),
   worktree: z.exactOptional(flag),
+  worktree_hooks: z.exactOptional(flag),
   copy: z.exactOptional(texts),
   group: z.exactOptional(name),
   env: z.exactOptional(variables),

@@ -29,10 +29,12 @@ export function fleetChanges(trusted: string | null, present: string): ChangedLi
   });
 }
 
-/** Describes each worker on a line: its command line with the names of its variables, and its folder. */
+/** Describes each worker on a line: its command line with the names of its variables, its folder, and whether git's hooks run for it. */
 export function commandSummary({ root, workers }: Fleet): string[] {
+  const hooks = ({ worktree }: FleetWorker): string =>
+    worktree?.hooks === true ? ", a worktree made with the repository's git hooks" : "";
   const line = (worker: FleetWorker): string =>
-    `${worker.name}: ${commandLine(worker)} in ${relative(root, worker.cwd) || "."}`;
+    `${worker.name}: ${commandLine(worker)} in ${relative(root, worker.cwd) || "."}${hooks(worker)}`;
   // A line break in a word would make a line that looks like another worker's.
   return workers.map((worker) => line(worker).replaceAll("\n", "\\n"));
 }

@@ -131,6 +131,10 @@ function worktreeOf(entry: FleetFileEntry, name: string, { root, repository }: F
   const { own, defaults } = entry;
   if (!(own.worktree ?? defaults.worktree ?? false)) {
     if (own.copy !== undefined) throw entryError(entry, "copy", ".copy needs a worktree, and it has none.", COPY_HINT);
+    if (own.worktree_hooks === true) {
+      const hint = "set worktree = true, or remove worktree_hooks";
+      throw entryError(entry, "worktree_hooks", ".worktree_hooks needs a worktree, and it has none.", hint);
+    }
     return null;
   }
   const copy = own.copy ?? defaults.copy ?? [];
@@ -139,7 +143,8 @@ function worktreeOf(entry: FleetFileEntry, name: string, { root, repository }: F
     const hint = 'use a relative path without "..", such as ".env"';
     throw entryError(entry, "copy", `.copy ${JSON.stringify(file)} is not a file inside the project.`, hint);
   }
-  return { path: worktreePath(repository, name), branch: worktreeBranch(name), copy };
+  const hooks = own.worktree_hooks ?? defaults.worktree_hooks ?? false;
+  return { path: worktreePath(repository, name), branch: worktreeBranch(name), copy, ...(hooks ? { hooks } : {}) };
 }
 
 /** Reads the entry's first prompt; only an agent takes one. */

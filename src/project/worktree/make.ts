@@ -6,7 +6,7 @@ import { PerdureError } from "../../protocol/errors.ts";
 import { shorten } from "../../protocol/names.ts";
 import { isErrno } from "../../state/files.ts";
 import { realPath } from "../../state/paths.ts";
-import { irregularGitFile } from "../ask-git.ts";
+import { irregularGitFile, NO_PROGRAMS } from "../ask-git.ts";
 import { findProject, readGitFile } from "../find.ts";
 import { checkCopies, copyInto } from "./copy.ts";
 import type { Worktree } from "./paths.ts";
@@ -17,7 +17,7 @@ import { shellWords } from "../../util/shell-quote.ts";
  * worktree is kept in whatever state it is: nothing is ever deleted, reset or overwritten. Only a new one gets the files of `copy`.
  */
 export async function makeWorktree(root: string, worktree: Worktree): Promise<{ created: boolean }> {
-  const { path, branch, copy } = worktree;
+  const { path, copy } = worktree;
   requireRepository(root);
   const unfinished = join(dirname(path), `.${basename(path)}.new`);
   const exists = isExistingWorktree(root, path);
@@ -30,7 +30,7 @@ export async function makeWorktree(root: string, worktree: Worktree): Promise<{ 
     // The mark stays until the copies are made, so that the next call after a crash continues here.
     writeFileSync(unfinished, "");
     try {
-      await addWorktree(root, path, branch);
+      await addWorktree(root, worktree);
     } catch (error) {
       if (!existsSync(path)) rmSync(unfinished);
       throw error;
@@ -107,10 +107,10 @@ function makeWorktreesFolder(folder: string): void {
   if (findProject(folder).kind === "repository" && !existsSync(ignore)) writeFileSync(ignore, "*\n");
 }
 
-async function addWorktree(root: string, path: string, branch: string): Promise<void> {
+async function addWorktree(root: string, { path, branch, hooks = false }: Worktree): Promise<void> {
   const branchLookup = await git(root, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
   const target = branchLookup.status === 0 ? [path, branch] : ["--no-track", "-b", branch, path, "HEAD"];
-  const result = await git(root, ["worktree", "add", "--quiet", ...target]);
+  const result = await git(root, ["worktree", "add", "--quiet", ...target], hooks);
   if (result.status === 0) return;
   const isRegistered = result.stderr.includes("missing but already registered");
   throw new PerdureError("refused", `git could not create the worktree ${path}: ${reasonOf(result)}.`, {
@@ -129,8 +129,12 @@ interface GitResult {
   stderr: string;
 }
 
-/** Runs git asynchronously: a big checkout takes time, and the caller has others to answer. */
-async function git(cwd: string, args: string[]): Promise<GitResult> {
+/**
+ * Runs git asynchronously: a big checkout takes time, and the caller has others to answer. The hooks and the file system monitor are
+ * programs that the repository's own configuration names, so they run only where the trusted fleet file says so.
+ */
+async function git(cwd: string, words: string[], hooks = false): Promise<GitResult> {
+  const args = [...(hooks ? [] : NO_PROGRAMS), ...words];
   return new Promise((done, fail) => {
     const limits = { timeout: WORKTREE_WAIT_MS, maxBuffer: ASK_PROGRAM_BYTES_MAX };
     execFile("git", args, { cwd, env: cleanEnvironment(), ...limits }, (error, _stdout, stderr) => {

@@ -6,6 +6,8 @@ export interface Worktree {
   branch: string;
   /** The files that git ignores and that are copied once when the tree is made. */
   copy: string[];
+  /** Git's hooks, and a file system monitor of the repository's, run when the tree is made. */
+  hooks?: boolean;
 }
 
 /**

@@ -104,6 +104,9 @@ args = ["--model", "opus 4"]
 worktree = true
 cwd = "src"
 env = {}
+[workers.hooked]
+worktree = true
+worktree_hooks = true
 [workers.mine]
 vendor = "custom"
 command = ["my-agent"]
@@ -114,6 +117,7 @@ args = ["-v"]
   expect(fleet === null ? [] : commandSummary(fleet)).toEqual([
     "planner: KEY=… claude --model 'opus 4' in .",
     "coder: KEY=… claude in ../api.worktrees/coder/src",
+    "hooked: KEY=… claude in ../api.worktrees/hooked, a worktree made with the repository's git hooks",
     "mine: KEY=… my-agent '--id={id}' -v in .",
   ]);
 });

@@ -58,6 +58,26 @@ test("an existing worktree is kept to the byte: changes, staged and not, strays,
   expect([tree?.(), admin?.()]).toEqual(before);
 });
 
+/** Names programs of the repository's own that leave a mark when git runs them; returns the marks that are there. */
+function plantPrograms(): () => string[] {
+  const names = ["post-checkout", "reference-transaction", "post-index-change", "fsmonitor"];
+  for (const name of names) {
+    const file = project.write(`.git/hooks/${name}`, `#!/bin/sh\ntouch ${join(project.home.dir, `ran-${name}`)}\n`);
+    chmodSync(file, 0o755);
+  }
+  project.git(["config", "core.fsmonitor", join(project.root, ".git/hooks/fsmonitor")]);
+  return () => names.filter((name) => existsSync(join(project.home.dir, `ran-${name}`)));
+}
+
+test("no hook and no file system monitor of the repository runs, unless the fleet file says so", async () => {
+  project.filledRepository();
+  const ran = plantPrograms();
+  await makeWorktree(project.root, coder);
+  expect(ran()).toEqual([]);
+  await makeWorktree(project.root, { ...project.worktree("tester"), hooks: true });
+  expect(ran()).toEqual(expect.arrayContaining(["post-checkout", "reference-transaction"]));
+});
+
 test("a branch that is there is used again, where it was", async () => {
   project.filledRepository();
   project.git(["branch", "perdure/coder"]);
@@ -162,10 +182,9 @@ test("a hook of the repository that reads, talks and fails hides nothing and bre
     "#!/bin/sh\ncat\nyes | head -c 3000000 >&2\necho no >&2\nexit 1\n",
   );
   chmodSync(hook, 0o755);
-  await expect(makeWorktree(project.root, { ...coder, copy: [".env"] })).rejects.toThrow(
-    /git could not create the worktree/,
-  );
-  expect(await makeWorktree(project.root, { ...coder, copy: [".env"] })).toEqual({ created: true });
+  const hooked = { ...coder, copy: [".env"], hooks: true };
+  await expect(makeWorktree(project.root, hooked)).rejects.toThrow(/git could not create the worktree/);
+  expect(await makeWorktree(project.root, hooked)).toEqual({ created: true });
   expect(existsSync(join(coder.path, ".env"))).toBe(true);
 });
 
