@@ -421,6 +421,7 @@ const TESTS_APART = new Set([
   "campaigns",
   "docs",
   "scripts",
+  "seeds",
   "support",
   "terminal",
   "upgrade",

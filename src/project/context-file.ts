@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { PerdureError } from "../protocol/errors.ts";
 import { fileNameOf } from "../protocol/foreign-id.ts";
 import type { Settings } from "./config/read.ts";
-import { findProject } from "./find.ts";
+import { findProject, workingTrees } from "./find.ts";
 
 // The anchor is the context file of one run. It stays after a crash and is archived after a clean end.
 
@@ -31,10 +31,16 @@ export function anchorFile(root: string, { dir, ext }: AnchorSettings, agentId: 
   return join(anchorFolder(root, dir), `${fileNameOf(agentId)}.${ext}`);
 }
 
-/** Returns the newest context file that an earlier run of a worker never archived. */
+/**
+ * Returns the newest context file that an earlier run of a worker never archived, in whichever working tree that run was: the worker
+ * may have got a tree of its own since, or lost it.
+ */
 export function predecessorContext(earlierRuns: string[], settings: AnchorSettings, cwd: string): string | null {
-  const { here } = findProject(cwd);
-  const files = earlierRuns.map((earlier) => anchorFile(here, settings, earlier));
+  if (earlierRuns.length === 0) return null;
+  const found = findProject(cwd);
+  const trees = [...new Set([found.here, ...workingTrees(found)])];
+  const withAnchors = trees.filter((tree) => existsSync(anchorFolder(tree, settings.dir)));
+  const files = earlierRuns.flatMap((earlier) => withAnchors.map((tree) => anchorFile(tree, settings, earlier)));
   return files.find((file) => existsSync(file)) ?? null;
 }
 

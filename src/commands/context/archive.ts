@@ -9,11 +9,13 @@ import { isErrno } from "../../state/files.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
 import { locateAnchor } from "./anchor-paths.ts";
+import { requireNotDisplaced } from "./displaced.ts";
 
 /** Moves the anchor of this run to the archive, which marks a clean end. */
 export async function contextArchive({ words, values, out }: Invocation): Promise<void> {
   const { file, root, settings, agentId } = locateAnchor(values);
   requireNotNested();
+  requireNotDisplaced(agentId);
   requireInside(root, file);
   if (!existsSync(file)) {
     throw new PerdureError(

@@ -5,7 +5,7 @@ import { rawOutput } from "../shared/output.ts";
 import { subcommand } from "../shared/subcommand.ts";
 import { locateAnchor } from "./anchor-paths.ts";
 
-type Action = (invocation: Invocation) => Promise<void>;
+type Action = (invocation: Invocation) => Promise<number | void>;
 
 /** Actions by name. `path` runs many times a run; the others are loaded on demand. */
 const ACTIONS: Readonly<Record<string, { words: readonly [number, number]; load: () => Promise<Action> }>> = {
@@ -35,11 +35,13 @@ export const context: Command = {
     "perdure context archive parser done",
     "perdure context recover",
     "perdure context sweep --older-than 30 --dry-run",
+    "perdure context sweep --foreign",
   ],
   options: {
     dir: { value: "DIR", about: "the folder of the files, in place of [context] dir (.ai)", completes: "folder" },
     ext: { value: "EXT", about: "their ending, in place of [context] ext (md)" },
     absolute: { about: "path: print an absolute path" },
+    foreign: { about: "recover, sweep: those that belong to no run of this project" },
     "older-than": { value: "DAYS", about: "sweep: only files that are older (7)" },
     "dry-run": { about: "sweep: only list what would be archived" },
   },
@@ -56,9 +58,7 @@ export const context: Command = {
         rest.length < least ? "an argument is missing" : `unexpected argument ${JSON.stringify(rest[most])}`;
       throw new PerdureError("usage", `context ${word}: ${problem}.`, { hint: `perdure context ${USAGE}` });
     }
-    await (
-      await action.load()
-    )({ ...invocation, words: rest });
+    return (await action.load())({ ...invocation, words: rest });
   },
 };
 

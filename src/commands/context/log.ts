@@ -6,12 +6,14 @@ import { readUpTo } from "../../state/bounded-read.ts";
 import type { Invocation } from "../shared/command.ts";
 import { printable } from "../shared/output.ts";
 import { locateAnchor } from "./anchor-paths.ts";
+import { requireNotDisplaced } from "./displaced.ts";
 
 const STDIN = 0;
 
 export async function contextLog({ words, values, out }: Invocation): Promise<void> {
   const text = words.length === 1 && words[0] === "-" ? stdinText() : words.join(" ");
-  const { file, root } = locateAnchor(values);
+  const { file, root, agentId } = locateAnchor(values);
+  requireNotDisplaced(agentId);
   appendEntry(root, file, text);
   out.result({ path: file }, () => printable(relativeTo(process.cwd(), file)));
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../../support/check.ts";
 import { BIN, finish, Home } from "../../support/home.ts";
 
 let home: Home;
@@ -58,6 +59,76 @@ describe("after a crash", () => {
     expect(next.stderr).toContain("left its context");
     const other = await home.perdure(["run", "other", ...tell.slice(2)]);
     expect(other.stdout).toBe("\n");
+  });
+
+  it("the next run is told of it in another working tree, too", async () => {
+    home.git(["init", "-q"]);
+    home.git(["commit", "-q", "--allow-empty", "-m", "x"]);
+    home.git(["worktree", "add", "-q", "../tree"]);
+    const tree = join(home.dir, "tree");
+    const log = ["run", "coder", "--", "sh", "-c", `${BIN} context log "in the tree"; kill -9 $$`];
+    await home.perdure(log, { cwd: tree });
+    const { stdout } = await home.perdure(["run", "coder", "--", "sh", "-c", 'echo "$PERDURE_PREDECESSOR_CONTEXT"']);
+    expect(dirname(stdout)).toBe(join(tree, ".ai/session-context.d"));
+    expect(readFileSync(stdout.trim(), "utf8")).toContain("in the tree");
+  });
+
+  it("a run that was displaced neither logs nor archives", async () => {
+    const script = `${BIN} context log begun; trap "" TERM; echo; read -r _; ${BIN} context log late; ${BIN} context archive late; echo end; exec sleep 600`;
+    const child = home.spawn(["run", "coder", "--", "sh", "-c", script], { stdio: ["pipe", "pipe", "pipe"] });
+    await new Promise((resolve) => child.stdout?.once("data", resolve));
+    const taken = home.spawn(["takeover", "coder", "--kill-after", "20"]);
+    const run = (await home.until("coder", ({ state }) => state === "displaced")).run?.id ?? "";
+    let said = "";
+    child.stderr?.on("data", (data: Buffer) => (said += data.toString()));
+    await eventually("the note of displacement", () => existsSync(join(home.state, "runs", run, "displaced")));
+    const ended = new Promise<void>((resolve) => {
+      child.stdout?.on("data", (data: Buffer) => void (data.toString().includes("end") && resolve()));
+    });
+    child.stdin?.write("\n");
+    await ended;
+    expect(said.match(/was displaced: the context belongs to whoever has coder now/g)).toHaveLength(2);
+    const [file = ""] = readdirSync(join(home.project, ".ai/session-context.d"));
+    expect(readFileSync(join(home.project, ".ai/session-context.d", file), "utf8")).not.toContain("late");
+    home.killRun(run);
+    await finish(taken);
+  });
+
+  it("what is wrong in one tree keeps nothing of another one back, and is told", async () => {
+    home.git(["init", "-q"]);
+    home.git(["commit", "-q", "--allow-empty", "-m", "x"]);
+    for (const name of ["a", "b", "c"]) home.git(["worktree", "add", "-q", `../${name}`]);
+    const crash = ["run", "coder", "--", "sh", "-c", `${BIN} context log hi; kill -9 $$`];
+    for (const name of ["a", "b"]) await home.perdure(crash, { cwd: join(home.dir, name) });
+    symlinkSync("/nonexistent/folder", join(home.dir, "a", ".ai", "sessions"));
+    mkdirSync(join(home.dir, "c", ".ai"));
+    symlinkSync("/nonexistent/folder", join(home.dir, "c", ".ai", "session-context.d"));
+    symlinkSync("/nonexistent/file", join(home.dir, "b", ".ai", "session-context.d", "dangling.md"));
+    const recovered = await home.json<Recovered & { unusable: unknown[] }>(["context", "recover"]);
+    expect(recovered.anchors).toHaveLength(2);
+    expect(recovered.unusable).toHaveLength(2);
+    const swept = await home.perdure(["context", "sweep", "--older-than", "0"]);
+    expect(swept.code).toBe(5);
+    expect(swept.stdout).toContain("../b/.ai/sessions/");
+    expect(swept.stderr).toMatch(/was not archived: .*a dangling link/);
+    expect(swept.stderr).toContain("dangling.md is a symbolic link");
+  });
+
+  it("sweep --foreign leaves what a live process is called after", async () => {
+    for (const id of ["gone", "here"]) {
+      await home.perdure(["context", "log", "hi"], { env: { ...home.env, AI_AGENT_ID: id } });
+    }
+    const { spawn } = await import("node:child_process");
+    const here = spawn("sleep", ["600"], { env: { ...home.env, AI_AGENT_ID: "here" } });
+    const { swept } = await home.json<{ swept: { id: string }[] }>([
+      "context",
+      "sweep",
+      "--foreign",
+      "--older-than",
+      "0",
+    ]);
+    here.kill("SIGKILL");
+    expect(swept.map(({ id }) => id)).toEqual(["gone"]);
   });
 
   it("sweep archives what is old, tells first with --dry-run, and never touches a live run's", async () => {
