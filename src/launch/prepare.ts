@@ -11,6 +11,7 @@ import { FREE_PORT, type LaunchFile } from "../vendors/launch-plan.ts";
 import { freePort } from "../vendors/shared/free-port.ts";
 import { WAITING_MAIL } from "../vendors/shared/hook-script.ts";
 import { findProgram } from "../runtime/find-program.ts";
+import { EXIT_FILE_ROOM } from "../runtime/wrapper/script.ts";
 import { isFolder } from "../state/files.ts";
 import type { depositMail } from "./deposit.ts";
 import { withVariables, workerEnvironment } from "./environment.ts";
@@ -99,6 +100,7 @@ function withPort(order: LaunchOrder, port: string): LaunchOrder {
 
 /** Writes the files of the launch into the run's folder, and links to the user's own. */
 function writeRunFiles(runDir: string, { files, mirrors }: LaunchOrder): void {
+  writeFileSync(join(runDir, EXIT_FILE_ROOM.name), EXIT_FILE_ROOM.text, { mode: 0o600 });
   for (const { name, text } of files) {
     mkdirSync(dirname(join(runDir, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(runDir, name), text, { mode: 0o600 });

@@ -47,6 +47,12 @@ export const MISMATCH_CONFIRM_MS = 2 * SECOND_MS;
 /** How long a conversation that a hook tells of may be nowhere else to be seen: the slowest vendor shows it within a second. */
 export const HOOK_CONFIRM_MS = 10 * SECOND_MS;
 
+/** Bytes on the disk that are kept for signs while it is full: some hundred. */
+export const UNWRITTEN_SIGNS_BYTES = 64 * KIB;
+
+/** Signs of one run that are kept until the disk has room: more moves than anybody makes meanwhile. */
+export const UNWRITTEN_SIGNS_MAX = 16;
+
 /** How long after a prompt it must be in the transcript. All vendors write it before the answer, the slowest after 0.3 s. */
 export const PROMPT_WRITTEN_MS = 10 * SECOND_MS;
 

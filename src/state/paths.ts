@@ -38,6 +38,8 @@ export interface StatePaths {
   lock: string;
   /** An I/O error leaves this file behind, and the next daemon checks the whole store. */
   ioErrorMark: string;
+  /** Keeps what agents have shown while the disk was full; its room is taken beforehand. */
+  unwrittenSigns: string;
   /** Tells people and `daemon status` which daemon serves, since when, on which socket. */
   daemonFile: string;
   /** Maps folders to projects, for readers that must not wait for a daemon. */
@@ -71,6 +73,7 @@ export function statePaths(env: Environment): StatePaths {
     highWater: join(dir, "high-water"),
     lock: join(dir, "daemon.lock"),
     ioErrorMark: join(dir, "io-error"),
+    unwrittenSigns: join(dir, "unwritten-signs"),
     daemonFile: join(dir, DAEMON_FILE),
     projectsFile: join(dir, "projects.json"),
     runs: join(dir, "runs"),

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { readHookEvents } from "../../src/daemon/conversations/hook-events.ts";
+import { readHookEvents } from "../../src/daemon/conversations/signs/hook-events.ts";
 import { extension } from "../../src/vendors/pi/extension.ts";
 import { pi } from "../../src/vendors/pi/index.ts";
 import { eventsIn, FakePi, inSession, loadInto, type Context } from "./fake-pi.ts";

@@ -20,6 +20,7 @@ import { recordRunEvent } from "../events.ts";
 import type { WorkerActivities, WorkerActivity } from "../worker-activity.ts";
 import { saveAttention, savedAttention } from "./attention-file.ts";
 import { LastWords } from "./last-words.ts";
+import { unlessDiskFull } from "./signs/unwritten-signs.ts";
 import { isHeadless } from "./proof.ts";
 import { shownWords } from "./vendor-words.ts";
 
@@ -159,10 +160,12 @@ export class AttentionWatch {
     if (shown === null && !needsReport) return;
     const { activity, reason, words, unrecorded } = next;
     const data = { activity, reason, ...(words !== null && { words }), ...(unrecorded !== null && { unrecorded }) };
-    await this.#services.writer.write(() => {
+    const record = (): void => {
       if (shown) recordRunEvent(this.#services, "worker.activity", this.#run, { ...shown });
       if (needsReport) recordRunEvent(this.#services, "worker.attention", this.#run, data);
-    });
+    };
+    // A full disk keeps the event, and must not keep what comes with the sign.
+    await unlessDiskFull(() => this.#services.writer.write(record));
   }
 
   /** Tells those inside the daemon who wait for it what the worker does now, and returns that; null if it shows no other. */

@@ -3,13 +3,12 @@ import { join } from "node:path";
 import {
   POLLS_UNTIL_IDLE,
   POLL_ALIGN_MS,
-  MISMATCH_CONFIRM_MS,
   PROOF_POLL_MS,
   IDLE_POLL_MS,
   RUN_POLL_MS,
   SIGN_SETTLE_MS,
 } from "../../limits/index.ts";
-import { awaitsConfirmation, isOpen, type OpenSign } from "../../core/proof.ts";
+import { isOpen, type OpenSign } from "../../core/proof.ts";
 import type { Attention } from "../../core/attention.ts";
 import { movedTo } from "../../core/rotation.ts";
 import type { Outward, Sign } from "../../protocol/records/conversation.ts";
@@ -17,25 +16,30 @@ import type { ProcessInfo } from "../../runtime/process/index.ts";
 import type { Run } from "../../store/runs.ts";
 import { lastEntryOfRun, conversationOfRun, type Conversation } from "../../store/conversations.ts";
 import type { Adapter } from "../../vendors/index.ts";
-import { AgentProcessWatch, type SignSources } from "./agent-process.ts";
-import { OwnProcess } from "./own-process.ts";
+import { AgentProcessWatch, type SignSources } from "./signs/agent-process.ts";
+import { OwnProcess } from "./signs/own-process.ts";
 import { AttentionWatch } from "./attention.ts";
-import { readHookEvents } from "./hook-events.ts";
+import { readHookEvents, readHookFiles } from "./signs/hook-events.ts";
 import { isOfOtherNamespace } from "../runs/elsewhere.ts";
 import type { ConversationServices } from "./services.ts";
 import { isHeadlessRun, proveByTranscript } from "./proof.ts";
-import { applySign, provedOf, recordDetails, strayPlaceOf, tellsDetails, type SignOutcome } from "./bindings.ts";
+import { strayPlaceOf, tellsDetails, type SignOutcome } from "./bindings.ts";
 import { HangDetector } from "./hang-detector.ts";
 import { ForeignConversation } from "./foreign-conversation.ts";
 import { ForeignOpeners } from "./foreign-openers.ts";
 import { PromptWatch } from "./prompt-watch.ts";
-import { ToldMoves } from "./told-moves.ts";
+import { LostEvents } from "./signs/lost-events.ts";
+import { ToldMoves } from "./signs/told-moves.ts";
+import { UnconfirmedSign } from "./signs/unconfirmed-sign.ts";
+import { unlessDiskFull, UnwrittenSigns, type SignJournal } from "./signs/unwritten-signs.ts";
 import { TranscriptWatch } from "./transcript.ts";
 import { WrittenTurns } from "./written-turns.ts";
 
 interface FollowOptions {
   adopted: boolean;
   sources: SignSources;
+  /** Keeps the signs that a full disk does not take. */
+  journal: SignJournal;
   /** Called with what a sign of the run led to, once it is on disk. */
   onOutcome: (run: Run, outcome: SignOutcome) => Promise<void>;
 }
@@ -54,8 +58,6 @@ export class Follower {
   readonly #agent: AgentProcessWatch;
   readonly #ownProcess: OwnProcess;
   readonly #toldMoves: ToldMoves;
-  /** A sign that another conversation is open, before any sign of the right one, which the agent may still be about to open. */
-  #unconfirmed: { sign: Sign; sinceMs: number } | null = null;
   /** The poll interval, which grows until the first sign, up to the usual one. */
   #waitMs = PROOF_POLL_MS;
   #timer: NodeJS.Timeout | null = null;
@@ -71,6 +73,9 @@ export class Follower {
   /** The conversation that the attention is about. */
   #session: string;
 
+  readonly unwritten: UnwrittenSigns;
+  readonly unconfirmed: UnconfirmedSign;
+  readonly lostEvents = new LostEvents();
   readonly attention: AttentionWatch;
   readonly foreignOpeners: ForeignOpeners;
   readonly hang: HangDetector;
@@ -82,7 +87,7 @@ export class Follower {
     services: ConversationServices,
     run: Run,
     adapter: Adapter,
-    { adopted, sources, onOutcome }: FollowOptions,
+    { adopted, sources, journal, onOutcome }: FollowOptions,
   ) {
     this.#onOutcome = onOutcome;
     this.#services = services;
@@ -96,11 +101,14 @@ export class Follower {
     this.#toldMoves = new ToldMoves(services, run.id);
     this.foreignOpeners = new ForeignOpeners(services, adapter, sources.recentProcesses);
     this.hang = new HangDetector(services);
+    this.unwritten = new UnwrittenSigns(services, journal, run);
+    this.unconfirmed = new UnconfirmedSign(services, run, adopted);
     const runDir = services.runs.runDir(run.id);
     this.foreignConversation = new ForeignConversation(join(runDir, "elsewhere"), services.now, (session) =>
       onOutcome(this.#run, session === null ? "known" : "foreign"),
     );
     this.attention = new AttentionWatch(services, run, adapter, runDir, adopted);
+    if (adopted) this.lostEvents.noteAll(readHookFiles(runDir, adapter));
     const { readTurn } = adapter.liveness;
     this.#writtenTurns = readTurn === undefined ? null : new WrittenTurns(readTurn, run.startedMs);
     const context = { runDir, session: this.#conversation()?.vendorId ?? "" };
@@ -206,12 +214,11 @@ export class Follower {
     return this.#lastStep;
   }
 
-  /** Tells whether a poll can be left out: nothing but the transcript would show a calm agent's next turn, and it is unchanged. */
+  /** Tells whether a poll can be left out: only the transcript would show a calm agent's next turn, and it is unchanged. */
   #mayRest(): boolean {
     if (this.#writtenTurns === null || this.#calmPolls < POLLS_UNTIL_IDLE) return false;
     if (this.#services.monotonicMs() - this.#polledMs >= IDLE_POLL_MS) return false;
-    const conversation = this.#conversation();
-    const transcript = conversation && this.#transcript.fileOf(conversation);
+    const transcript = this.transcriptFile;
     return transcript !== null && this.#writtenTurns.isUnchanged(transcript);
   }
 
@@ -220,8 +227,9 @@ export class Follower {
     const shown = this.#signs();
     const signs = shown.filter(isOpen);
     this.#waitMs = signs.length > 0 ? RUN_POLL_MS : Math.min(this.#waitMs * this.#backoff(), RUN_POLL_MS);
+    await this.#tellOutcomes(await this.unwritten.apply(null));
     await this.#readHookFiles();
-    const current = this.#conversation()?.vendorId;
+    const current = this.#currentSession();
     const currentSign = signs.find(({ session }) => session === current);
     const moved = movedTo(current, this.#shownSessions, signs);
     // What a process does it shows by an echo, too: that proves no more than that the process is there.
@@ -230,26 +238,27 @@ export class Follower {
       else await this.attention.onSign(echo);
     }
     if (currentSign) {
-      this.#unconfirmed = null;
+      this.unconfirmed.clear();
+      this.lostEvents.settle();
       await this.foreignConversation.onShown(signs.map(({ session }) => session));
       await this.#apply(currentSign);
     }
     if (moved && this.#adopted) await proveByTranscript(this.#services, this.#run, this.foreignOpeners);
-    if (moved && !this.#awaitsConfirmation(moved, currentSign !== undefined)) {
+    if (moved && (currentSign || !this.unconfirmed.awaitsConfirmation(moved))) {
       if (moved.session !== this.foreignConversation.session) await this.#apply(moved);
       this.#shownSessions = new Set(signs.map(({ session }) => session));
     } else if (currentSign) {
       this.#shownSessions = new Set(signs.map(({ session }) => session));
     }
-    await this.#pollTranscript(null);
+    await unlessDiskFull(() => this.#pollTranscript(null));
     const conversation = this.#conversation();
-    await this.foreignOpeners.poll(this.#run, conversation, this.#agent.found);
+    await unlessDiskFull(() => this.foreignOpeners.poll(this.#run, conversation, this.#agent.found));
     const transcript = conversation && this.#transcript.fileOf(conversation);
     await this.#pollActivity(transcript, currentSign !== undefined);
     await this.hang.poll(this.#run, this.attention.activity === "busy", shown, transcript);
     const settled =
       currentSign !== undefined &&
-      this.#unconfirmed === null &&
+      !this.unconfirmed.isSeen &&
       this.foreignConversation.session === null &&
       !this.foreignOpeners.hasSuspects;
     const calm = settled && this.attention.isWaiting && this.#isWatched();
@@ -259,16 +268,12 @@ export class Follower {
   /** Updates the attention of an agent that writes its turns down and shows no more than its presence. */
   async #pollActivity(transcript: string | null, present: boolean): Promise<void> {
     await this.#noteMove();
-    for (const outward of this.#writtenSince(transcript)) await this.attention.onActivity(outward);
+    for (const outward of this.#writtenTurns?.poll(transcript) ?? []) await this.attention.onActivity(outward);
     this.attention.lastWords.note(this.#writtenTurns?.takeSaid());
     await this.foreignConversation.onOwnTurn(this.#writtenTurns?.lastAtMs ?? 0);
     // A process that has its conversation open and has begun no turn of it waits for its user.
     const rests = this.#writtenTurns !== null && present && !this.#adopted && this.attention.activity === null;
     if (rests && !isHeadlessRun(this.#services, this.#run)) await this.attention.onActivity({ activity: "idle" });
-  }
-
-  #writtenSince(transcript: string | null): Outward[] {
-    return transcript === null ? [] : (this.#writtenTurns?.poll(transcript) ?? []);
   }
 
   async #noteMove(activity?: Sign["activity"]): Promise<void> {
@@ -280,20 +285,14 @@ export class Follower {
 
   /** Returns what was known of the agent when its run ended, by its last hooks and its last turn on disk, too. */
   lastAttention(): Attention {
-    const conversation = this.#conversation();
-    const transcript = conversation && this.#transcript.fileOf(conversation);
+    const transcript = this.transcriptFile;
     const told = readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter).map(({ sign }) => sign);
-    return this.attention.after([...told, ...this.#writtenSince(transcript)]);
+    return this.attention.after([...told, ...(this.#writtenTurns?.poll(transcript) ?? [])]);
   }
 
   /** Where a watch reports the first sign, polling backs off faster: fifty agents that start together need the processor. */
   #backoff(): number {
     return this.#isWatched() ? 3 : 1.1;
-  }
-
-  /** Returns the sign that was unconfirmed when the run ended: the run never reached the right conversation. */
-  unconfirmedSign(): Sign | null {
-    return this.#adopted ? null : (this.#unconfirmed?.sign ?? null);
   }
 
   /** Returns the signs of what the process has open, or had when it was killed, as far as it shows or left any. */
@@ -302,27 +301,20 @@ export class Follower {
     if (!conversation) return [];
     const live = this.#signs();
     const signs = (live.length > 0 ? live : this.#agent.leftovers(conversation)).filter(isOpen);
-    const currentSign = signs.find((sign) => sign.session === conversation.vendorId);
-    const moved = movedTo(conversation.vendorId, this.#shownSessions, signs);
+    const current = this.#currentSession();
+    const currentSign = signs.find((sign) => sign.session === current);
+    const moved = movedTo(current, this.#shownSessions, signs);
     const known = lastEntryOfRun(this.#services.db, this.#run.id)?.proved === "true" || currentSign !== undefined;
     return [...(currentSign ? [currentSign] : []), ...(moved && known ? [moved] : [])];
   }
 
-  /** Remembers since when a sign of another conversation waits for its confirmation, and asks whether it still does. */
-  #awaitsConfirmation(sign: Sign, seenHere: boolean): boolean {
-    if (seenHere) return false;
-    const entry = lastEntryOfRun(this.#services.db, this.#run.id);
-    const proved = entry ? provedOf(entry) : "pending";
-    const now = this.#services.monotonicMs();
-    if (proved === "pending" && this.#unconfirmed?.sign.session !== sign.session) {
-      this.#unconfirmed = { sign, sinceMs: now };
-    }
-    const rules = { adopted: this.#adopted, confirmMs: MISMATCH_CONFIRM_MS };
-    return awaitsConfirmation(proved, this.#unconfirmed?.sinceMs ?? now, now, rules);
-  }
-
   #conversation(): Conversation | null {
     return conversationOfRun(this.#services.db, this.#run.id);
+  }
+
+  /** The id of the conversation that the run is in, as far as that is known: a full disk may not have taken it yet. */
+  #currentSession(): string | undefined {
+    return this.unwritten.session ?? this.#conversation()?.vendorId;
   }
 
   #signs(): Sign[] {
@@ -332,39 +324,54 @@ export class Follower {
   }
 
   async #readHookFiles(): Promise<void> {
-    for (const { sign, file } of readHookEvents(this.#services.runs.runDir(this.#run.id), this.#adapter)) {
+    const folder = this.#services.runs.runDir(this.#run.id);
+    for (const { sign, file } of readHookFiles(folder, this.#adapter)) {
+      if (sign === null) {
+        if (this.lostEvents.note(file)) this.#pollIn(SIGN_SETTLE_MS);
+        continue;
+      }
       const verdict = await this.#toldMoves.judge(file, this.attributed(sign), () => this.#signs());
       if (verdict === "wait") continue;
       if (verdict === "apply") this.prompts.onSign(sign, this.#services.monotonicMs());
       if (verdict === "apply") await this.#apply(sign);
+      if (verdict === "apply" && isOpen(sign)) this.lostEvents.settle();
       rmSync(file, { force: true });
     }
   }
 
   async #apply(shown: Sign): Promise<void> {
     const sign = this.attributed(this.#ownProcess.placed(shown));
-    if (sign.stays && this.#conversation()?.vendorId !== sign.session) return;
+    if (sign.stays && this.#currentSession() !== sign.session) return;
     if (sign.activity && sign.activity !== this.attention.activity) this.#transcript.noteActivity();
     await this.attention.onSign(sign);
-    const entry = lastEntryOfRun(this.#services.db, this.#run.id);
-    // Nine of ten signs add nothing, and cost no commit.
-    if (entry?.proved !== "true" || this.#conversation()?.vendorId !== sign.session || this.#isStray(sign)) {
-      const outcome = await this.#services.writer.write(() => applySign(this.#services, this.#run.id, sign));
+    if (this.#tellsAnything(sign)) await this.#tellOutcomes(await this.unwritten.apply(sign));
+    if (sign.activity === "busy" && this.#isOwn(sign)) await this.foreignConversation.leave();
+    if (this.#isOwn(sign)) this.attention.lastWords.note(sign.said);
+    await this.#noteMove(sign.activity);
+    if (sign.writes !== undefined && this.#isOwn(sign)) this.#transcript.setWrittenFile(sign.session, sign.writes);
+    const { transcript } = sign;
+    if (transcript !== undefined && this.#isOwn(sign)) await unlessDiskFull(() => this.#pollTranscript(transcript));
+  }
+
+  /** Nine of ten signs add nothing, and cost no commit. */
+  #tellsAnything(sign: Sign): boolean {
+    const conversation = this.#conversation();
+    if (lastEntryOfRun(this.#services.db, this.#run.id)?.proved !== "true") return true;
+    if (this.unwritten.signs.length > 0 || conversation?.vendorId !== sign.session || this.#isStray(sign)) return true;
+    return tellsDetails(conversation, sign);
+  }
+
+  async #tellOutcomes(applied: Awaited<ReturnType<UnwrittenSigns["apply"]>>): Promise<void> {
+    for (const { sign, outcome } of applied ?? []) {
       if (outcome === "foreign") await this.foreignConversation.enter(sign.session);
       else await this.#onOutcome(this.#run, outcome);
       if (outcome === "rotated") await this.foreignConversation.leave();
     }
-    if (sign.activity === "busy" && this.#isOwn(sign)) await this.foreignConversation.leave();
-    if (this.#isOwn(sign)) this.attention.lastWords.note(sign.said);
-    await this.#noteMove(sign.activity);
-    await this.#recordDetails(sign);
-    if (sign.writes !== undefined && this.#isOwn(sign)) this.#transcript.setWrittenFile(sign.session, sign.writes);
-    if (sign.transcript !== undefined && this.#isOwn(sign)) await this.#pollTranscript(sign.transcript);
   }
 
   /** Adds to a sign whether it is of a process that came after the one which was in the run's conversation. */
   attributed(sign: Sign): Sign {
-    const session = this.#conversation()?.vendorId;
+    const session = this.#currentSession();
     const isForeign = isOfOtherNamespace(this.#services.processes, this.#run);
     return session === undefined || isForeign ? sign : this.#ownProcess.attributed(sign, session);
   }
@@ -376,12 +383,6 @@ export class Follower {
   #isStray(sign: Sign): boolean {
     const conversation = this.#conversation();
     return conversation !== null && strayPlaceOf(conversation, sign) !== null;
-  }
-
-  async #recordDetails(sign: Sign): Promise<void> {
-    const conversation = this.#conversation();
-    if (conversation === null || !tellsDetails(conversation, sign)) return;
-    await this.#services.writer.write(() => recordDetails(this.#services, this.#run.id, sign));
   }
 
   async #pollTranscript(reportedFile: string | null): Promise<void> {

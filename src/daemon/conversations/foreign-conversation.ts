@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { RUN_FILE_BYTES_MAX } from "../../limits/index.ts";
 import { readIfReadable } from "../../state/bounded-read.ts";
-import { writeFileAtomic } from "../../state/files.ts";
+import { isErrno, writeFileAtomic } from "../../state/files.ts";
 
 /**
  * Knows whether a run's agent is in another worker's conversation, into which a person has led it. Some programs keep the conversation
@@ -52,7 +52,16 @@ export class ForeignConversation {
     if (session === this.#session) return;
     this.#session = session;
     if (session === null) rmSync(this.#file, { force: true });
-    else writeFileAtomic(this.#file, session);
+    else this.#save(session);
     await this.#onChange(session);
+  }
+
+  /** Keeps it for the next daemon, as far as the disk takes it. */
+  #save(session: string): void {
+    try {
+      writeFileAtomic(this.#file, session);
+    } catch (error) {
+      if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error;
+    }
   }
 }

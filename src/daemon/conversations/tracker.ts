@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attention } from "../../core/attention.ts";
+import { isOpen } from "../../core/proof.ts";
 import { END_COPY_WAIT_MS, RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Transcript } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
@@ -11,12 +12,14 @@ import { workerById, type Worker } from "../../store/workers.ts";
 import { conversationById, conversationOfRun, entriesOfRun, type Conversation } from "../../store/conversations.ts";
 import { adapterOf } from "../../vendors/index.ts";
 import { Follower } from "./follower.ts";
-import { clearHookEvents, readHookEvents } from "./hook-events.ts";
+import { clearHookEvents, readHookEvents } from "./signs/hook-events.ts";
 import type { ConversationServices } from "./services.ts";
 import { locationOf, probeConversation } from "./probe.ts";
 import { finishProof, isHeadless, wasInterrupted, type EndFacts } from "./proof.ts";
 import { recordRefusedStart } from "./refused-start.ts";
-import { countsAtEnd } from "./told-moves.ts";
+import { countsAtEnd } from "./signs/told-moves.ts";
+import { recordDoubt } from "./signs/lost-events.ts";
+import { SignJournal } from "./signs/unwritten-signs.ts";
 import { clearVerdictWait, judgeEnd, leaveVerdict } from "./verdict.ts";
 import { applySign, recordDetails, recordTranscript, type SignOutcome } from "./bindings.ts";
 
@@ -38,11 +41,13 @@ export class ConversationTracker {
   readonly #finalChecks = new Map<number, Promise<void>>();
   /** The transcripts that were found when headless runs were judged, until their final check. */
   readonly #judged = new Map<string, Promise<Transcript | null>>();
+  readonly #journal: SignJournal;
 
   #listener: RunSignListener | null = null;
 
   constructor(services: ConversationServices) {
     this.#services = services;
+    this.#journal = new SignJournal(services);
     this.#recentProcesses = recentProcesses(services.processes, PROCESS_LIST_CACHE_MS, services.monotonicMs);
   }
 
@@ -69,7 +74,7 @@ export class ConversationTracker {
     const onOutcome = async (signed: Run, outcome: SignOutcome): Promise<void> =>
       this.#lifecycle.signed(signed, outcome);
     this.#followers.set(run.id, {
-      follower: new Follower(this.#services, run, adapter, { adopted, sources, onOutcome }),
+      follower: new Follower(this.#services, run, adapter, { adopted, sources, journal: this.#journal, onOutcome }),
       folder,
     });
     if (folder !== null) this.#watch(folder);
@@ -161,6 +166,17 @@ export class ConversationTracker {
     return new Set(followed.map(([run]) => run));
   }
 
+  /** Returns the conversation that the run's agent has moved to, where a full disk did not take that yet; else null. */
+  unwrittenMoveOf(run: string): string | null {
+    const session = this.#followers.get(run)?.follower.unwritten.session ?? null;
+    return session === conversationOfRun(this.#services.db, run)?.vendorId ? null : session;
+  }
+
+  /** Tells whether a hook of the run could not write what it told, so that nobody knows which conversation its agent is in. */
+  isDoubtful(run: string): boolean {
+    return this.#followers.get(run)?.follower.lostEvents.isDoubtful ?? false;
+  }
+
   foreignOpenersOf(run: string): readonly number[] {
     return this.#followers.get(run)?.follower.foreignOpeners.pids ?? [];
   }
@@ -209,8 +225,9 @@ export class ConversationTracker {
     if (!adapter) return;
     // The hook files stay until the change is on disk; applying them twice leads to the same result.
     const follower = this.#followers.get(run.id)?.follower;
+    follower?.unwritten.applyWaiting();
     // An agent that was killed early may have been about to open the right conversation; one that succeeded was not.
-    const unsettled = exit === 0 ? (follower?.unconfirmedSign() ?? null) : null;
+    const unsettled = exit === 0 ? (follower?.unconfirmed.atEnd ?? null) : null;
     const events = readHookEvents(this.#services.runs.runDir(run.id), adapter).map(({ sign }) => sign);
     for (const sign of events) follower?.prompts.onSign(sign, this.#services.monotonicMs());
     const shownLast = follower?.finalSigns() ?? [];
@@ -221,13 +238,16 @@ export class ConversationTracker {
       applySign(this.#services, run.id, sign);
       recordDetails(this.#services, run.id, sign);
     }
+    if (follower?.lostEvents.isDoubtful && !last.some(isOpen)) recordDoubt(this.#services, run.id);
   }
 
   /** Stops following a run whose end is on disk, and checks a last time what the vendor wrote. */
   ended(run: string): void {
-    const { prompts, foreignOpeners } = this.#followers.get(run)?.follower ?? {};
-    const hadForeignOpener = foreignOpeners?.hadForeignOpener ?? false;
+    const { prompts, foreignOpeners, unwritten, lostEvents } = this.#followers.get(run)?.follower ?? {};
+    // What was written to the conversation before its agent may have left it proves nothing about its end either.
+    const hadForeignOpener = foreignOpeners?.hadForeignOpener || lostEvents?.isDoubtful || false;
     this.#unfollow(run);
+    unwritten?.forget();
     const row = runById(this.#services.db, run);
     const conversation = conversationOfRun(this.#services.db, run);
     if (!row || !conversation) return;

@@ -35,8 +35,8 @@ export class WrittenTurns {
    * Returns the beginnings and ends of the run's turns since the last poll, in their order. What was appended since is news, whatever
    * the clock said at the time; it may have been set back.
    */
-  poll(file: string): Outward[] {
-    const found = this.#newText(file);
+  poll(file: string | null): Outward[] {
+    const found = file === null ? null : this.#newText(file);
     if (found === null) return [];
     const lines = found.text.split("\n");
     const isTold = found.isAppended && lines[0] === this.#unended && this.#turnIn(this.#unended) !== null;

@@ -1,7 +1,7 @@
 import type { RunRecord } from "../../protocol/records/run.ts";
 import { formatAddress } from "../../protocol/names.ts";
 import type { WorkerState, WorkerSummary } from "../../protocol/records/worker.ts";
-import type { SessionRecord, BlockedReason } from "../../protocol/records/conversation.ts";
+import type { BlockedReason, Proved, SessionRecord } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { custodyOf } from "../../store/custody.ts";
 import { countUnanswered } from "../../store/messages.ts";
@@ -49,7 +49,7 @@ export function describeWorker(services: StatusServices, project: Project, worke
     state: stateOf(services, worker, live, processes),
     generation: worker.lease.generation,
     run: live && { id: live.id, pid: processes[0]?.pid ?? live.pid, startedAt: iso(live.startedMs) },
-    session: conversationSummary(services, worker),
+    session: conversationSummary(services, worker, live),
     unread: services.db.mailboxCounters.count(worker.projectId, worker.id).messages,
     unanswered: countUnanswered(services.db, worker.id),
     restarts: worker.restarts,
@@ -87,16 +87,30 @@ function stateOf(services: StatusServices, worker: Worker, live: Run | null, pro
   return shown === "idle" && services.couriers.heldReasonOf(live.id) !== null ? "on-hold" : shown;
 }
 
-function conversationSummary(services: StatusServices, worker: Worker): WorkerSummary["session"] {
+function conversationSummary(services: StatusServices, worker: Worker, live: Run | null): WorkerSummary["session"] {
   const conversation = boundConversation(services.db, worker);
   if (conversation === null) return null;
-  const proof = lastEntryOfConversation(services.db, conversation.id);
   return {
     id: conversation.vendorId,
     provenance: conversation.provenance,
-    proved: proof ? provedOf(proof) : "pending",
+    proved: provedNow(services, conversation, live),
     name: conversation.name,
   };
+}
+
+/** Returns the proof on record, unless the run's agent has shown since, or may have, that it is elsewhere, and the disk was full. */
+function provedNow(services: StatusServices, { id }: Conversation, run: Run | null): Proved {
+  const proof = lastEntryOfConversation(services.db, id);
+  if (run !== null && run.id === proof?.runId && unrecordedMove(services, run) !== null) return "pending";
+  return proof ? provedOf(proof) : "pending";
+}
+
+/** Says, for people, that the agent is, or may be, in another conversation than the one on record; null if nothing speaks for it. */
+function unrecordedMove({ conversations }: StatusServices, run: Run): string | null {
+  const moved = conversations.unwrittenMoveOf(run.id);
+  if (moved !== null) return `moved to ${moved}, which is not recorded yet: the disk is full`;
+  if (conversations.isDoubtful(run.id)) return "its conversation is unknown: a hook could not write, the disk is full";
+  return null;
 }
 
 function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[]): string | null {
@@ -104,12 +118,14 @@ function attentionOf(services: StatusServices, run: Run, processes: ProcessInfo[
     return `in ${placeOf(run)}; takeover frees the name`;
   const entry = lastEntryOfRun(services.db, run.id);
   if (entry?.proved === "false") return `wrong conversation: ${entry.evidence}`;
+  const unrecorded = unrecordedMove(services, run);
+  if (unrecorded !== null) return unrecorded;
   const foreignConversation = services.conversations.foreignConversationOf(run.id);
   if (foreignConversation !== null) return `in another worker's conversation: ${foreignConversation}`;
   const openers = services.conversations.foreignOpenersOf(run.id);
   if (openers.length > 0) return `its conversation is also open in pid ${openers.join(", ")}`;
-  const unrecorded = services.conversations.unrecordedOf(run.id);
-  if (unrecorded !== null) return unrecorded;
+  const unsaved = services.conversations.unrecordedOf(run.id);
+  if (unsaved !== null) return unsaved;
   if (isSuspended(services, run, processes)) return "suspended";
   const hungMs = services.conversations.hungMsOf(run.id);
   if (hungMs !== null) return `busy for ${duration(hungMs)} without a sign`;
@@ -160,6 +176,7 @@ export function describeConversation(
   conversation: Conversation,
 ): SessionRecord {
   const proof = lastEntryOfConversation(services.db, conversation.id);
+  const current = worker.conversationId === conversation.id;
   const from = conversation.rotatedFrom === null ? null : conversationById(services.db, conversation.rotatedFrom);
   const stem = conversation.forkedFrom === null ? null : conversationById(services.db, conversation.forkedFrom);
   const kept = custodyOf(services.db, conversation.id);
@@ -171,11 +188,11 @@ export function describeConversation(
     forkedFrom: stem?.vendorId ?? null,
     launchCwd: conversation.launchCwd,
     configDir: conversation.configDir,
-    proved: proof ? provedOf(proof) : "pending",
+    proved: provedNow(services, conversation, current ? holderOf(services.db, worker) : null),
     evidence: proof?.evidence ?? null,
     custody: kept && { bytes: kept.wholeBytes, sha256: kept.sha256, at: iso(kept.keptMs) },
     restored: conversation.restored,
-    current: worker.conversationId === conversation.id,
+    current,
     version: conversation.version,
     name: conversation.name,
     transcript:

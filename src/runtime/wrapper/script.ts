@@ -10,6 +10,9 @@ export type WrapperForm = "env" | "bash" | "plain";
 /** The file in a run's folder that holds the exit code of its program. */
 export const EXIT_FILE = "exit";
 
+/** The file that the exit code is written to before it gets its name; a launch makes it, with room, for a disk that is full at the end. */
+export const EXIT_FILE_ROOM = { name: `${EXIT_FILE}.tmp`, text: "\n".repeat(8) };
+
 /** The file in a run's folder that says that the wrapper has seen Ctrl-C, TERM or HUP. */
 export const INTERRUPTED_MARK = "interrupted";
 
@@ -213,8 +216,11 @@ fi`;
 
 const PRINT = String.raw`while IFS= read -r perdure_l; do printf '%s\n' "$perdure_l" >&2; done`;
 
-/** Marks a program that was interrupted, because some end with 0 then: such an end says nothing of what the program has written. */
-const RECORD_EXIT = String.raw`umask 077; [ -z "$perdure_i" ] || : > "$perdure_d/${INTERRUPTED_MARK}"; printf '%s\n' "$perdure_s" > "$perdure_d/${EXIT_FILE}.tmp" && ${tool("mv")} "$perdure_d/${EXIT_FILE}.tmp" "$perdure_d/${EXIT_FILE}"`;
+/**
+ * Marks a program that was interrupted, because some end with 0 then: such an end says nothing of what the program has written. The
+ * exit code is written in place of the room that the launch has left for it.
+ */
+const RECORD_EXIT = String.raw`umask 077; [ -z "$perdure_i" ] || : > "$perdure_d/${INTERRUPTED_MARK}"; printf '%s\n' "$perdure_s" 1<> "$perdure_d/${EXIT_FILE_ROOM.name}" && ${tool("mv")} "$perdure_d/${EXIT_FILE_ROOM.name}" "$perdure_d/${EXIT_FILE}"`;
 
 const PLAIN_END = String.raw`if [ -f "$perdure_d/displaced" ]; then ${PRINT} < "$perdure_d/displaced"; fi
 ${RECORD_EXIT}`;

@@ -21,7 +21,8 @@ const ACTIVITY_OF_EVENT: Readonly<Record<string, Activity | null>> = {
 
 /**
  * The extension runs inside pi, which knows no hooks. It leaves one file per event in the run's folder, whole or not at
- * all, with the daemon dead too. It never throws into pi, and never prints. The name grows with time, from one load of
+ * all, with the daemon dead too; one that a full disk did not take stays empty, which tells that something is missing. It never throws
+ * into pi, and never prints. The name grows with time, from one load of
  * it to the next: pi loads it anew for every conversation. Beside that it hands mail over and serves the person in front of pi.
  */
 export function extension(runDir: string): LaunchFile {
@@ -32,10 +33,10 @@ function writeEvent(text) {
   const draft = folder + "/." + name + ".tmp";
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
+  } catch {}
+  try {
     renameSync(draft, folder + "/${EVENT_PREFIX}" + name);
-  } catch {
-    rmSync(draft, { force: true });
-  }
+  } catch {}
 }
 ${MAIL_SOURCE}${PERSON_SOURCE}export default function (pi) {
   const hasOwnDialog = servePerson(pi);

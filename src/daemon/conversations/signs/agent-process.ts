@@ -1,11 +1,11 @@
-import type { Sign } from "../../protocol/records/conversation.ts";
-import { walkToAgent } from "../../launch/nesting.ts";
-import { isAlive, type ProcessInfo } from "../../runtime/process/index.ts";
-import type { Run } from "../../store/runs.ts";
-import type { Conversation } from "../../store/conversations.ts";
-import type { Adapter, ProcessView } from "../../vendors/index.ts";
-import { identityOf } from "../runs/identity.ts";
-import type { ConversationServices } from "./services.ts";
+import type { Sign } from "../../../protocol/records/conversation.ts";
+import { walkToAgent } from "../../../launch/nesting.ts";
+import { isAlive, type ProcessInfo } from "../../../runtime/process/index.ts";
+import type { Run } from "../../../store/runs.ts";
+import type { Conversation } from "../../../store/conversations.ts";
+import type { Adapter, ProcessView } from "../../../vendors/index.ts";
+import { identityOf } from "../../runs/identity.ts";
+import type { ConversationServices } from "../services.ts";
 
 /** Sources of signs that all runs of a vendor's folder share. */
 export interface SignSources {

@@ -1,6 +1,6 @@
-import { isOpen } from "../../core/proof.ts";
-import type { Sign } from "../../protocol/records/conversation.ts";
-import { isAlive, type ProcessInfo, type ProcessTable } from "../../runtime/process/index.ts";
+import { isOpen } from "../../../core/proof.ts";
+import type { Sign } from "../../../protocol/records/conversation.ts";
+import { isAlive, type ProcessInfo, type ProcessTable } from "../../../runtime/process/index.ts";
 
 /**
  * Remembers the agent's process that was last seen in the run's conversation. A program in front may start another one when that has

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
-import { isOpen } from "../../core/proof.ts";
-import { HOOK_CONFIRM_MS } from "../../limits/index.ts";
-import type { Sign } from "../../protocol/records/conversation.ts";
-import { statIfThere } from "../../state/files.ts";
-import { conversationOfRun, lastEntryOfRun, type Conversation } from "../../store/conversations.ts";
-import { adapterOf } from "../../vendors/index.ts";
-import { probeConversation } from "./probe.ts";
-import type { ConversationServices } from "./services.ts";
+import { isOpen } from "../../../core/proof.ts";
+import { HOOK_CONFIRM_MS } from "../../../limits/index.ts";
+import type { Sign } from "../../../protocol/records/conversation.ts";
+import { statIfThere } from "../../../state/files.ts";
+import { conversationOfRun, lastEntryOfRun, type Conversation } from "../../../store/conversations.ts";
+import { adapterOf } from "../../../vendors/index.ts";
+import { probeConversation } from "../probe.ts";
+import type { ConversationServices } from "../services.ts";
 
 /**
  * Decides about hooks that tell of another conversation than the run is in. Anybody in the run can call a hook with an id that they have
