@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UpItem } from "../../src/protocol/records/fleet.ts";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
-import { processTable } from "../../src/runtime/process/index.ts";
+import { findDaemons, processTable } from "../../src/runtime/process/index.ts";
+import { statePaths } from "../../src/state/paths.ts";
 import { campaign, seeded } from "../support/campaign.ts";
 import { check, eventually, pick, whole } from "../support/check.ts";
 import { Container, whyNoContainers } from "../support/container.ts";
@@ -180,14 +181,8 @@ class TwoContainers {
 
   /** Lets a daemon serve in this container: the one before is killed, or stopped from either container. */
   async #moveDaemon(to: Container): Promise<void> {
-    const daemons = processTable()
-      .withVariable("HOME", this.#home.dir)
-      .filter(({ pid }) =>
-        processTable()
-          .argv(pid)
-          .some((word) => word.endsWith("daemon.cjs")),
-      );
-    check(daemons.length <= 1, "two daemons serve");
+    const daemons = findDaemons(processTable(), statePaths(this.#home.env));
+    check(daemons.length <= 1, () => `two daemons serve: ${JSON.stringify(daemons)}`);
     const [daemon] = daemons;
     if (daemon && this.#random() < 0.5) {
       process.kill(daemon.pid, "SIGKILL");

@@ -10,14 +10,16 @@ const DELETED = " (deleted)";
 /**
  * Finds the daemons that have the store of a state folder open, whether or not anybody can reach them: a daemon's socket, lock and
  * pid file may have been removed. A daemon is known by its program and by the state folder of its environment; one that only
- * waits for the lock has no store open.
+ * waits for the lock has no store open. What a daemon starts looks like it for an instant, until it has become its program.
  */
 export function findDaemons(table: ProcessTable, { dir, database }: StatePaths): ProcessInfo[] {
   const programs = table.commandLines().filter(({ argv }) => argv.some((word) => basename(word) === DAEMON_PROGRAM));
-  return programs.flatMap(({ pid }) => {
+  const found = programs.flatMap(({ pid }) => {
     const info = table.inspect(pid);
     return info !== null && isDaemonOf(table, pid, dir, basename(database)) ? [info] : [];
   });
+  const pids = new Set(found.map(({ pid }) => pid));
+  return found.filter(({ parentPid }) => !pids.has(parentPid));
 }
 
 /** Tells whether the same process still is a daemon of the folder: the check before a signal. */
