@@ -122,6 +122,7 @@ const ROOMS_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly str
     fleet: ["find", "path-inside", "config", "worktree"],
     whoami: ["find", "config"],
     "context-file": ["find", "config"],
+    "configured-folder": ["config", "context-folder"],
     "context-folder": [],
     "context-entry": ["context-folder"],
   },

@@ -10,6 +10,7 @@ import { selectWorkers, requireFleet } from "../shared/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
+import { noteRecords } from "../shared/records-note.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 import { adapterNames } from "../../vendors/index.ts";
 import { bringUpWorkers } from "./bring-up.ts";
@@ -72,7 +73,12 @@ export const up: Command = {
     const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
     const { items, result } = await bringUpWorkers({ fleet, here, workers, ...options }, out);
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
-    out.result({ workers: items, ...result }, () => summary(result, out));
+    noteRecords(found, out);
+    const leftOut = await savedOutsideFile(options, fleet, here);
+    for (const name of leftOut)
+      out.note(`  ${name}  is saved in ${result.session}, and not in ${printable(fleet.file)}: it was left as it is`);
+    const left = leftOut.length > 0 ? { leftOut } : {};
+    out.result({ workers: items, ...result, ...left }, () => summary(result, out));
     return result.refused > 0 ? exitCodeOf("refused") : 0;
   },
 };
@@ -138,6 +144,16 @@ async function runningOutsideFile(fleet: Fleet, here: ProjectRef): Promise<strin
   const declared = new Set(fleet.workers.map(({ name }) => nameKey(name)));
   const running = items.filter(({ mode, run }) => mode === "tmux" && run !== null);
   return running.map(({ name }) => name).filter((name) => !declared.has(nameKey(name)));
+}
+
+/** Lists workers that a saved session knows and the file no longer declares: nobody would start them, and nobody would miss them. */
+async function savedOutsideFile({ session, resume }: UpOptions, fleet: Fleet, here: ProjectRef): Promise<string[]> {
+  const asked = session ?? resume;
+  if (asked === null) return [];
+  const { items } = await listFromDaemon("saved", { here, project: null });
+  const declared = new Set(fleet.workers.map(({ name }) => nameKey(name)));
+  const saved = items.find(({ name }) => nameKey(name) === nameKey(asked));
+  return (saved?.workers ?? []).map(({ name }) => name).filter((name) => !declared.has(nameKey(name)));
 }
 
 function summary({ started, running, refused, session }: UpResult, out: Output): string {

@@ -1,10 +1,9 @@
-import { mkdirSync, realpathSync, rmSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
-import { readSettingsAt } from "../../project/config/read.ts";
-import { isPerdureError } from "../../protocol/errors.ts";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { recordsFolderAt } from "../../project/configured-folder.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { isErrno, writeFileAtomic } from "../../state/files.ts";
-import { realPath } from "../../state/paths.ts";
+import type { SavedRecord } from "../../protocol/records/fleet.ts";
+import { writeFileAtomic } from "../../state/files.ts";
 import { isNoRecordAfter, lastEventSeq, projectsChanged } from "../../store/events.ts";
 import { allProjects, projectById, type Project } from "../../store/projects.ts";
 import { runsOfWorker } from "../../store/runs.ts";
@@ -14,6 +13,7 @@ import { workersOfProject, type Worker } from "../../store/workers.ts";
 import type { StatusServices } from "../status/services.ts";
 import { describeSaved } from "../saved/saved.ts";
 import { iso } from "../../util/iso.ts";
+import { shellWords } from "../../util/shell-quote.ts";
 
 type RecordServices = Pick<StatusServices, "db" | "log" | "onCommit">;
 
@@ -74,12 +74,14 @@ export class Records {
 
   #recordsOf(project: Project, folder: string): Map<string, string> {
     const { db } = this.#services;
-    const workers = workersOfProject(db, project.id)
+    const all = workersOfProject(db, project.id);
+    const workers = all
       .filter(({ ephemeral }) => !ephemeral)
       .map((worker) => [join(folder, `${worker.name}.session.json`), this.#workerRecord(project, worker)] as const);
-    const saved = savedOfProject(db, project.id).map(
-      (each) => [join(folder, "sessions", `${each.name}.json`), describeSaved(this.#services, project, each)] as const,
-    );
+    const saved = savedOfProject(db, project.id).map((each) => {
+      const record = describeSaved(this.#services, project, each);
+      return [join(folder, "sessions", `${each.name}.json`), { ...record, ...masterFields(record, all) }] as const;
+    });
     return new Map([...workers, ...saved].map(([file, value]) => [file, `${JSON.stringify(value, null, 2)}\n`]));
   }
 
@@ -88,8 +90,10 @@ export class Records {
     const conversation =
       worker.conversationId === null ? null : conversationById(this.#services.db, worker.conversationId);
     return {
-      agent_id: last?.id ?? null,
-      cli_command: worker.command,
+      agent_id: worker.name,
+      run: last?.id ?? null,
+      cli_command: textOfCommand(worker),
+      command: worker.command,
       session_name: formatAddress(project.slug, worker.name),
       session_id: conversation?.vendorId ?? null,
       spawned_at: last ? iso(last.startedMs) : null,
@@ -97,40 +101,28 @@ export class Records {
   }
 }
 
-/** Returns the records folder, or null unless it is inside the project: repositories are untrusted, and the daemon writes there. */
+/** The fields by which tools of other orchestrators read a saved session: a map from each agent to what it is resumed by. */
+function masterFields({ createdAt, workers }: SavedRecord, all: readonly Worker[]): object {
+  const byName = new Map(all.map((worker) => [worker.name, worker]));
+  const agents = workers.map(({ name, address, vendor, sessionId }) => {
+    const worker = byName.get(name);
+    const command = worker === undefined ? null : textOfCommand(worker);
+    return [name, { cli_command: command ?? vendor, session_name: address, session_id: sessionId }] as const;
+  });
+  return { created_at: createdAt, agents: Object.fromEntries(agents) };
+}
+
+/** Writes a worker's command line as the text that a shell would take. */
+function textOfCommand({ command }: Worker): string | null {
+  return command === null ? null : shellWords(command);
+}
+
+/** Returns the records folder, or null: repositories are untrusted, and the daemon writes there only inside the project. */
 function recordsFolder(project: Project): string | null {
-  const dir = configuredDir(project);
-  if (dir === null || isAbsolute(dir)) return null;
-  const root = realpathSync(project.root);
-  const folder = join(root, dir);
-  return [folder, join(folder, "sessions")].every((each) => isBelow(each, root) && createInside(each, root))
-    ? folder
-    : null;
-}
-
-/** Creates the folder; returns false if a symbolic link leads out of the project, before or after it was created. */
-function createInside(folder: string, root: string): boolean {
-  if (!isWithin(realPath(folder), root)) return false;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return isWithin(realpathSync(folder), root);
-}
-
-function isWithin(folder: string, root: string): boolean {
-  return folder === root || isBelow(folder, root);
-}
-
-function configuredDir(project: Project): string | null {
-  try {
-    return readSettingsAt(project.root)?.records?.dir ?? null;
-  } catch (error) {
-    // The commands that use the file say what is wrong with it.
-    if (isPerdureError(error) || isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return null;
-    throw error;
-  }
-}
-
-function isBelow(folder: string, root: string): boolean {
-  return folder.startsWith(`${root}${sep}`);
+  const found = recordsFolderAt(project.root);
+  if (found === null || "problem" in found) return null;
+  for (const each of [found.folder, join(found.folder, "sessions")]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  return found.folder;
 }
 
 function write(file: string, text: string): void {

@@ -1,6 +1,7 @@
 import { WAKES_PER_HOUR_MAX } from "../../limits/index.ts";
 import { isName } from "../../protocol/names.ts";
 import { isTable } from "../../util/fields.ts";
+import { isFolderBelow } from "./folder.ts";
 import { isPlainNotify } from "./notify.ts";
 
 /** The keys of each table of perdure.toml and of the user's config.toml; `schema.ts` says what their values are. */
@@ -28,7 +29,7 @@ const KEYS = {
   records: ["dir"],
   policy: ["agents_may", "environment"],
   environment: ["keep"],
-  mail: ["introduce", "wakes_per_hour"],
+  mail: ["introduce", "wakes_per_hour", "drop_dir"],
   notify: ["command", "ntfy", "details", "bell", "on", "after", "quiet"],
   tmux: ["conf"],
 } as const;
@@ -50,7 +51,7 @@ export function hasPlainSettings(values: Record<string, unknown>, file: "project
     hasKeysOf("context", context) &&
     Object.values(context).every(isText) &&
     hasKeysOf("records", records) &&
-    Object.values(records).every(isText) &&
+    Object.values(records).every(isFolderBelow) &&
     hasKeysOf("policy", policy) &&
     Object.values(policy).every((list) => Array.isArray(list) && list.every(isText)) &&
     (file === "project" || (hasKeysOf("environment", environment) && isPlainKeep(environment))) &&
@@ -71,8 +72,9 @@ function hasKeysOf(table: Table, values: unknown = {}): values is Record<string,
   return isTable(values) && Object.keys(values).every((key) => known.includes(key));
 }
 
-function isPlainMail({ introduce = true, wakes_per_hour: wakes = 0 }: Record<string, unknown>): boolean {
+function isPlainMail({ introduce = true, wakes_per_hour: wakes = 0, drop_dir: dir }: Record<string, unknown>): boolean {
   return (
+    (dir === undefined || isFolderBelow(dir)) &&
     typeof introduce === "boolean" &&
     Number.isInteger(wakes) &&
     Number(wakes) >= 0 &&

@@ -3,6 +3,7 @@ import { ABOUT_CHARS_MAX, FLEET_WORKERS_MAX, WAKES_PER_HOUR_MAX } from "../../li
 import { isPerdureError } from "../../protocol/errors.ts";
 import { own } from "../../util/own.ts";
 import { checkName, nearest } from "../../protocol/names.ts";
+import { FOLDER, isFolderBelow } from "./folder.ts";
 import { KEEP, type Key, type Table } from "./keys.ts";
 import { NEED_KINDS } from "../../protocol/records/needs.ts";
 import { AFTER, COMMAND, isAfter, isCommand, isNtfy, isQuiet, NTFY, QUIET } from "./notify.ts";
@@ -60,7 +61,8 @@ const worker = table({
 } satisfies Keys<"worker">);
 
 const context = table({ dir: z.exactOptional(text), ext: z.exactOptional(text) } satisfies Keys<"context">);
-const records = table({ dir: z.exactOptional(text) } satisfies Keys<"records">);
+const folder = z.string({ error: FOLDER }).check(z.refine(isFolderBelow, { error: FOLDER }));
+const records = table({ dir: z.exactOptional(folder) } satisfies Keys<"records">);
 const policy = table({
   agents_may: z.exactOptional(texts),
   environment: z.exactOptional(texts),
@@ -69,6 +71,7 @@ const policy = table({
 const environment = table({ keep: z.exactOptional(choice(KEEP)) } satisfies Keys<"environment">);
 
 const mail = table({
+  drop_dir: z.exactOptional(folder),
   introduce: z.exactOptional(flag),
   wakes_per_hour: z.exactOptional(
     z
