@@ -136,6 +136,7 @@ export class Daemon {
       publishProjects(this.#services);
       new Records(this.#services).start();
       this.#services.mail.start();
+      this.#services.droppedMail.start();
       this.#services.notifier.start();
     });
   }
@@ -166,6 +167,7 @@ export class Daemon {
       this.#services.runs.stop();
       this.#services.conversations.stop();
       this.#services.couriers.stop();
+      this.#services.droppedMail.stop();
       this.#services.mail.stop();
       if (code === 0) this.#closeStore();
     } catch (error) {

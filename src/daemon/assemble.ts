@@ -5,6 +5,7 @@ import { Couriers } from "./delivery/couriers.ts";
 import { RecordedEnvironments } from "./environments.ts";
 import { FleetSupervisor } from "./fleet/supervisor.ts";
 import { MailClock } from "./mail/clock.ts";
+import { DroppedMail } from "./mail/drop/dropped-mail.ts";
 import { MailRuntime } from "./mail/runtime.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { AgentPolicy } from "./permissions/policy.ts";
@@ -34,6 +35,7 @@ export function assembleServices(given: Omit<BaseServices, "environments">): Ser
     conversations,
     custody,
     mail,
+    droppedMail: new DroppedMail({ ...base, mail }),
     couriers,
     fleet,
     notifier: new Notifier({ ...base, runs, activities, conversations, mail, couriers, fleet }),

@@ -3,6 +3,7 @@ import type { ConversationTracker } from "./conversations/tracker.ts";
 import type { Couriers } from "./delivery/couriers.ts";
 import type { Custody } from "./custody/custody.ts";
 import type { FleetSupervisor } from "./fleet/supervisor.ts";
+import type { DroppedMail } from "./mail/drop/dropped-mail.ts";
 import type { MailRuntime } from "./mail/runtime.ts";
 import type { AgentPolicy } from "./permissions/policy.ts";
 import type { Notifier } from "./notify/notifier.ts";
@@ -19,6 +20,7 @@ export interface Services extends BaseServices {
   readonly conversations: ConversationTracker;
   readonly custody: Custody;
   readonly mail: MailRuntime;
+  readonly droppedMail: DroppedMail;
   readonly couriers: Couriers;
   readonly fleet: FleetSupervisor;
   readonly notifier: Notifier;

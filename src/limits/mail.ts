@@ -38,6 +38,27 @@ export const OFFER_BYTES_PER_CALL = FRAME_BYTES_MAX - 64 * KIB;
 /** Unacknowledged messages that a reader can list in one call; more would not fit a frame. */
 export const IN_HAND_MAX = 5_000;
 
+/** How often the folders are looked at in which files are mail. */
+export const DROP_POLL_MS = SECOND_MS;
+
+/** How long a file there is unchanged before it is taken: whoever writes it in parts is done, or has it open still. */
+export const DROP_SETTLE_MS = SECOND_MS;
+
+/** How long a file there is waited for that some process has open, or that is empty; a reader may have it open for ever. */
+export const DROP_OPEN_MS = MINUTE_MS;
+
+/** How long a file there rests that could not be taken, because a mailbox or a disk is full. */
+export const DROP_RETRY_MS = 10 * SECOND_MS;
+
+/** Files that are taken at one look, so that a folder full of them delays nobody's call. */
+export const DROP_FILES_PER_LOOK = 100;
+
+/** Entries of one folder that are looked at: more come when those before them are gone. */
+export const DROP_ENTRIES_MAX = 10_000;
+
+/** Characters of a file's name that its reader is shown. */
+export const DROP_NAME_CHARS_MAX = 120;
+
 /** Longest time to live of a message. */
 export const TTL_MS_MAX = 365 * DAY_MS;
 

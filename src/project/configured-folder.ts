@@ -12,7 +12,7 @@ export type ConfiguredFolder = { folder: string } | { problem: string };
  * Finds the folder that a project's file names. The file says which one inside the project, and git carries links: one that leads
  * out of it is a problem, in the folder's path and in those of the folders in it that are named.
  */
-export function configuredFolder(root: string, dir: string, inner: readonly string[] = []): ConfiguredFolder {
+function configuredFolder(root: string, dir: string, inner: readonly string[] = []): ConfiguredFolder {
   try {
     const real = realpathSync(root);
     const folder = join(real, dir);
@@ -29,6 +29,20 @@ export function configuredFolder(root: string, dir: string, inner: readonly stri
 export function recordsFolderAt(root: string): ConfiguredFolder | null {
   const dir = settingsIfReadable(root)?.records?.dir;
   return dir === undefined ? null : configuredFolder(root, dir, ["sessions"]);
+}
+
+/** The folders beside the agents' where a file of a drop folder goes that was taken as mail, or could not be. */
+export const DROP_PLACES = { processed: "processed", deadLetter: "dead_letter" } as const;
+
+/** Finds the folder of a project in which files are mail, as its perdure.toml names it. */
+export function dropFolder(root: string, dir: string): ConfiguredFolder {
+  return configuredFolder(root, dir, Object.values(DROP_PLACES));
+}
+
+/** Returns the drop folder that a project asks for; null if it asks for none, or its file has a mistake. */
+export function dropFolderAt(root: string): ConfiguredFolder | null {
+  const dir = settingsIfReadable(root)?.mail?.drop_dir;
+  return dir === undefined ? null : dropFolder(root, dir);
 }
 
 /** Reads a project's settings; null while its file has a mistake, of which the commands that use the file say what it is. */

@@ -108,7 +108,7 @@ function openForeign(file: string): { fd: number } | { problem: string } | null 
 }
 
 /** Returns what keeps a file from being read: everything but a regular file may wait, or never end. */
-export function irregularity(stats: Stats | undefined): string | null {
+export function irregularity(stats: Pick<Stats, "isFile" | "isDirectory"> | undefined): string | null {
   if (stats === undefined || stats.isFile()) return null;
   return stats.isDirectory() ? "cannot be read: it is a folder" : "is not a regular file";
 }

@@ -58,6 +58,11 @@ export interface TrustedFleet {
   atMs: number;
 }
 
+/** Lists which texts are trusted, without the texts. */
+export function trustedDigests(db: Db): Pick<TrustedFleet, "projectId" | "digest">[] {
+  return db.all("SELECT project_id AS projectId, digest FROM trusted");
+}
+
 export function trustedFleetOf(db: Db, projectId: number): TrustedFleet | null {
   return db.one(
     "SELECT project_id AS projectId, digest, text, prompts, at_ms AS atMs FROM trusted WHERE project_id = ?",

@@ -23,3 +23,13 @@ export function hopsOfRun(db: Db, runId: string): number {
 export function setHopsOfRun(db: Db, runId: string, hops: number): void {
   db.run("UPDATE runs SET hops = ? WHERE id = ? AND hops <> ?", hops, runId, hops);
 }
+
+/** Returns the most hops that any run of a project acts on now. */
+export function highestHops(db: Db, projectId: number): number {
+  const row = db.one<{ hops: number | null }>(
+    `SELECT max(runs.hops) AS hops FROM runs JOIN workers ON workers.holder_run = runs.id
+     WHERE workers.project_id = ? AND runs.ended_ms IS NULL`,
+    projectId,
+  );
+  return row?.hops ?? 0;
+}

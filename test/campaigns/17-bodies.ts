@@ -49,6 +49,7 @@ export function hostileDelivery(random: () => number, canary: string): { body: s
     from: pick(random, ["operator", "api/reviewer", "api/reviewer~nested"]),
     vendor: pick(random, [null, "codex", hostileBody(random, canary)]),
     isOperator: false,
+    isFile: false,
     isStranger: false,
     sentAt: "2026-11-18T11:00:00.000Z",
     replyTo: pick(random, [null, hostileBody(random, canary)]),

@@ -9,6 +9,7 @@ function letter(body: string, more: Partial<Letter> = {}): Letter {
     from: "api/reviewer",
     vendor: "codex",
     isOperator: false,
+    isFile: false,
     isStranger: false,
     sentAt: "2026-11-18T11:00:00.000Z",
     replyTo: null,

@@ -1,7 +1,7 @@
 import { callDaemon } from "../shared/call.ts";
 import type { Command } from "../shared/command.ts";
 import { findProjectHere, projectOfRun, projectRefHere } from "../shared/here.ts";
-import { noteRecords } from "../shared/records-note.ts";
+import { noteUnusedFolders } from "../shared/folder-notes.ts";
 
 export const save: Command = {
   summary: "save which conversation every worker is in, under one name",
@@ -25,7 +25,7 @@ export const save: Command = {
     const saved = await callDaemon("save", { here: projectRefHere(), project: projectOfRun(), name, follow });
     const workers = saved.workers.length === 1 ? "1 worker" : `${saved.workers.length} workers`;
     out.result(saved, () => `${saved.name}: ${workers}, ${saved.active ? "kept current" : "a snapshot of now"}`);
-    noteRecords(findProjectHere(), out);
+    noteUnusedFolders(findProjectHere(), out);
     out.note(
       saved.active
         ? "  It follows the workers to other conversations until another saved session does."

@@ -150,5 +150,5 @@ function notWritten(
 }
 
 function emptyFleet(file: string, root: string): Fleet {
-  return { file, text: "", root, project: null, workers: [] };
+  return { file, text: "", root, project: null, dropDir: null, workers: [] };
 }

@@ -1,3 +1,4 @@
+import { readDropsOnly, readFleet } from "../../project/fleet/read.ts";
 import type { Command } from "../shared/command.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 import { requireFleet } from "../shared/fleet-entries.ts";
@@ -17,7 +18,8 @@ export const trust: Command = {
 
   async run({ values, out }) {
     const found = findProjectHere();
-    const fleet = await requireFleet(found);
+    const fleet =
+      readFleet(found) === null ? (readDropsOnly(found) ?? (await requireFleet(found))) : await requireFleet(found);
     await ensureTrust(fleet, projectRefHere(found), values.yes === true, out);
     out.result({ file: fleet.file, trusted: true, workers: fleet.workers.map(({ name }) => name) }, () => {
       return printable(`${fleet.file} is now trusted`);

@@ -10,7 +10,7 @@ import { selectWorkers, requireFleet } from "../shared/fleet-entries.ts";
 import { findProjectHere, projectRefHere } from "../shared/here.ts";
 import { movedAttention } from "../shared/moved-note.ts";
 import { printable, type Output } from "../shared/output.ts";
-import { noteRecords } from "../shared/records-note.ts";
+import { noteUnusedFolders } from "../shared/folder-notes.ts";
 import { ensureTrust } from "../shared/ensure-trust.ts";
 import { adapterNames } from "../../vendors/index.ts";
 import { bringUpWorkers } from "./bring-up.ts";
@@ -73,7 +73,7 @@ export const up: Command = {
     const others = words.length === 0 ? await runningOutsideFile(fleet, here) : [];
     const { items, result } = await bringUpWorkers({ fleet, here, workers, ...options }, out);
     for (const name of others) out.note(`  ${name}  runs and is not in ${printable(fleet.file)}: perdure stop ${name}`);
-    noteRecords(found, out);
+    noteUnusedFolders(found, out);
     const leftOut = await savedOutsideFile(options, fleet, here);
     for (const name of leftOut)
       out.note(`  ${name}  is saved in ${result.session}, and not in ${printable(fleet.file)}: it was left as it is`);

@@ -1,10 +1,12 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { TRUST_PROMPT_LINES } from "../../limits/index.ts";
+import { dropFolder } from "../../project/configured-folder.ts";
 import { fleetChanges, commandSummary } from "../../project/fleet/diff.ts";
 import type { Fleet, FleetWorker } from "../../project/fleet/read.ts";
 import type { ProjectRef } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
-import { isErrno } from "../../state/files.ts";
+import { isErrno, isFolder } from "../../state/files.ts";
 import { callDaemon } from "./call.ts";
 import { trustedContent } from "./fleet-entries.ts";
 import { printable, type Output } from "./output.ts";
@@ -34,19 +36,37 @@ function saysNothing({ text, workers }: Fleet): boolean {
 
 /** Lists the commands that would run, and the first prompts; of a file that starts nothing yet, what it sets for those to come. */
 function startPreview(fleet: Fleet): string[] {
-  if (fleet.workers.length === 0) return fleetChanges(null, fleet.text).map(({ text }) => text);
+  if (fleet.workers.length === 0)
+    return [...fleetChanges(null, fleet.text).map(({ text }) => text), ...dropLines(fleet)];
   const prompted = fleet.workers.filter(({ prompt }) => prompt !== null);
-  return [...commandSummary(fleet), ...prompted.flatMap(promptLines)];
+  return [...commandSummary(fleet), ...prompted.flatMap(promptLines), ...dropLines(fleet)];
 }
 
 /** Lists what changed since the file was trusted; never empty, because a changed comment is a change, too. */
 function changeLines(before: { text: string; prompts: string }, fleet: Fleet): string[] {
-  const lines = fleetChanges(before.text, fleet.text).map(({ sign, text }) => `${sign} ${text}`);
+  const changes = fleetChanges(before.text, fleet.text);
+  const drops = changes.some(({ sign, text }) => sign === "+" && text.startsWith("drop_dir")) ? dropLines(fleet) : [];
+  const lines = [...changes.map(({ sign, text }) => `${sign} ${text}`), ...drops];
   const [known, now] = [before.prompts, trustedContent(fleet).prompts].map(
     (json) => JSON.parse(json) as Record<string, string>,
   );
   const prompts = fleet.workers.filter(({ name }) => now?.[name] !== known?.[name]).flatMap(promptLines);
   return lines.length + prompts.length > 0 ? [...lines, ...prompts] : ["only comments and layout"];
+}
+
+/** Says what a `drop_dir` means, and how much lies there: a repository can bring the files along. */
+function dropLines({ root, dropDir }: Fleet): string[] {
+  if (dropDir === null) return [];
+  const found = dropFolder(root, dropDir);
+  const waiting = "folder" in found ? filesIn(found.folder) : 0;
+  const now = waiting === 0 ? "none is there now" : `${waiting} ${waiting === 1 ? "is" : "are"} there now`;
+  return [`every file in ${dropDir}/to_NAME/ is told to the agent NAME, whoever wrote it, and moved aside; ${now}`];
+}
+
+function filesIn(folder: string): number {
+  const names = (path: string): string[] => (isFolder(path) ? readdirSync(path) : []);
+  const agents = names(folder).filter((name) => name.startsWith("to_"));
+  return agents.reduce((count, agent) => count + names(join(folder, agent)).length, 0);
 }
 
 /** Quotes the beginning of a worker's prompt. */

@@ -1,7 +1,7 @@
 import { fittingCount, sealEnvelope, type Envelope, type Letter } from "../../core/envelope.ts";
 import { PIECE_BYTES_MAX } from "../../limits/index.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { OPERATOR } from "../../protocol/records/mail.ts";
+import { isFileSender, OPERATOR } from "../../protocol/records/mail.ts";
 import type { Message } from "../../store/messages.ts";
 import { projectById } from "../../store/projects.ts";
 import { workerById, type Worker } from "../../store/workers.ts";
@@ -92,13 +92,15 @@ function lettersOf(
 
 function letterOf(services: Pick<BaseServices, "db">, worker: Worker, message: Message): Omit<Letter, "wasAnnounced"> {
   assertIntact(message);
+  const isFile = isFileSender(message.fromName);
   const sender = message.fromWorker === null ? null : workerById(services.db, message.fromWorker);
   return {
     id: message.id,
     from: message.fromName,
     vendor: sender?.vendor ?? null,
     isOperator: message.fromWorker === null && message.fromName === OPERATOR,
-    isStranger: isNestedName(message.fromName) || (sender !== null && sender.projectId !== worker.projectId),
+    isFile,
+    isStranger: isFile || isNestedName(message.fromName) || (sender !== null && sender.projectId !== worker.projectId),
     sentAt: iso(message.createdMs),
     replyTo: message.replyTo,
     expectsReply: message.expectsReply,

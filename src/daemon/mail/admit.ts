@@ -31,6 +31,8 @@ export interface MailDraft {
   /** The sender waits for the answer. */
   waits: boolean;
   attachments: Attachment[];
+  /** The hops of a message that no run sends; those of one that a run sends follow from what the run acts on. */
+  hops?: number;
 }
 
 /**
@@ -77,7 +79,7 @@ export function admit(services: MailServices, sender: Sender, recipient: Recipie
     replyTo: draft.replyTo,
     expectsReply: draft.expectsReply,
     attachments: draft.attachments,
-    hops: sender.run === null ? 0 : hopsOfRun(services.db, sender.run.id) + 1,
+    hops: sender.run === null ? (draft.hops ?? 0) : hopsOfRun(services.db, sender.run.id) + 1,
   });
   services.db.mailboxCounters.add(project.id, worker?.id ?? null, 1, bytes);
   const subject = {

@@ -2,6 +2,7 @@ import { LIST_ROWS_MAX } from "../../limits/index.ts";
 import type { CallParams, CallResults } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { hintOf, verb } from "../../protocol/hint.ts";
+import { isFileSender } from "../../protocol/records/mail.ts";
 import { projectById } from "../../store/projects.ts";
 import { messageById, unansweredMessages, type Message } from "../../store/messages.ts";
 import { workerById } from "../../store/workers.ts";
@@ -73,6 +74,11 @@ function repliedMessage(services: MailServices, sender: Sender, params: CallPara
 }
 
 function askerOf(services: MailServices, original: Message): Recipient {
+  if (isFileSender(original.fromName)) {
+    throw new PerdureError("refused", `${original.id} was a file, and nobody reads a reply to it.`, {
+      hint: hintOf`to whoever you think wrote it: ${verb("send", "NAME", "TEXT")}`,
+    });
+  }
   const project = requirePresent(projectById(services.db, original.projectId), `the project of message ${original.id}`);
   const worker = original.fromWorker === null ? null : workerById(services.db, original.fromWorker);
   if (worker?.retiredMs != null) {

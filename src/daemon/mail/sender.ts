@@ -2,7 +2,7 @@ import type { CallParams } from "../../protocol/calls/index.ts";
 import { PerdureError } from "../../protocol/errors.ts";
 import { verb } from "../../protocol/hint.ts";
 import { formatAddress } from "../../protocol/names.ts";
-import { OPERATOR } from "../../protocol/records/mail.ts";
+import { FILE_SENDER, OPERATOR } from "../../protocol/records/mail.ts";
 import type { Message } from "../../store/messages.ts";
 import { projectById, type Project } from "../../store/projects.ts";
 import { runById, type Run } from "../../store/runs.ts";
@@ -35,6 +35,11 @@ export function senderOf(
   const project = requirePresent(projectById(services.db, worker.projectId), `the project of run ${run.id}`);
   const address = formatAddress(project.slug, worker.name);
   return { worker, run, project, name: nested ? `${address}${NESTED}` : address };
+}
+
+/** The sender of a file that was put into a folder: it says nothing about who has written it, so it is nobody, and may nothing. */
+export function fileSender(project: Project, name: string): Sender {
+  return { worker: null, run: null, project, name: `${FILE_SENDER}${name}` };
 }
 
 const NESTED = "~nested";

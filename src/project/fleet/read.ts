@@ -44,6 +44,8 @@ export interface Fleet {
   /** The main working tree, to which all paths are relative. */
   root: string;
   project: string | null;
+  /** The folder, relative to the root, in which files are mail. */
+  dropDir: string | null;
   workers: FleetWorker[];
 }
 
@@ -54,6 +56,12 @@ export interface Fleet {
 export function readFleet(found: FoundProject, slug?: string): Fleet | null {
   const read = readConfigText(fleetRoot(found));
   return read === null || Object.keys(read.config.workers ?? {}).length === 0 ? null : fleetOf(found, read, slug);
+}
+
+/** Reads a file that declares no workers, and has something else that needs trust; null for any other. */
+export function readDropsOnly(found: FoundProject): Fleet | null {
+  const read = readConfigText(fleetRoot(found));
+  return read?.config.mail?.drop_dir === undefined ? null : fleetOf(found, read);
 }
 
 /** Makes a fleet of a file's text, which need not be on disk yet. */
@@ -91,7 +99,14 @@ export function fleetOf(found: FoundProject, { config, source }: ConfigText, slu
       COPY_HINT,
     );
   }
-  return { file: source.file, text: source.text, root, project: config.project ?? null, workers };
+  return {
+    file: source.file,
+    text: source.text,
+    root,
+    project: config.project ?? null,
+    dropDir: config.mail?.drop_dir ?? null,
+    workers,
+  };
 }
 
 /** Makes an error at the line of an entry's key, for checks that callers make; the message continues the entry's name. */

@@ -31,6 +31,14 @@ export const OPEN_STATES: readonly MailState[] = ["queued", "offered", "injected
 export const OPERATOR = "operator";
 export const SUPERVISOR = "supervisor";
 
+/** Begins the sender's name of mail that was a file in a folder, before the file's name; no address has a `~` there. */
+export const FILE_SENDER = "file~";
+
+/** Tells whether a sender's name says that the message was a file, of which nobody knows who wrote it. */
+export function isFileSender(name: string): boolean {
+  return name.startsWith(FILE_SENDER);
+}
+
 /** Returns the bytes of a text; throws if they are more than a message may have. */
 export function checkMessageBytes(text: string): number {
   const bytes = Buffer.byteLength(text);
