@@ -1,3 +1,4 @@
+import { join, relative } from "node:path";
 import { leaseStanding } from "../../core/lease.ts";
 import { isOpen, observe, observeStray } from "../../core/proof.ts";
 import { OWN_PROMPTS_MAX } from "../../limits/index.ts";
@@ -119,18 +120,30 @@ function assertUnbound(
 
 /**
  * Finds the conversation of another worker that has the same transcript by another config dir: people link the transcripts of one to
- * those of another.
+ * those of another. Where nobody tells the transcript (`file` is null), it is looked for in the place of the other's; and where that
+ * is not known, either, both are the same if they are written to one folder.
  */
 export function twinOf(
   services: ChangeServices,
   worker: Worker,
-  { vendor, vendorId }: Pick<Conversation, "vendor" | "vendorId">,
-  file: string,
+  there: Pick<Conversation, "vendor" | "vendorId" | "configDir" | "launchCwd">,
+  file: string | null,
 ): Conversation | null {
-  const twin = conversationsOfId(services.db, vendor, vendorId).find(({ workerId, transcript }) => {
-    return workerId !== worker.id && transcript !== null && isSameFile(transcript, file);
-  });
-  return twin ?? null;
+  const storage = adapterOf(there.vendor)?.storage;
+  const isTwin = (other: Conversation): boolean => {
+    const path = file ?? placeInDir(there.configDir, other);
+    if (other.transcript !== null && path !== null) return isSameFile(other.transcript, path);
+    const [folder, theirs] = [storage?.writesTo?.(there), storage?.writesTo?.(other)];
+    return folder !== undefined && theirs !== undefined && isSameFile(folder, theirs);
+  };
+  const others = conversationsOfId(services.db, there.vendor, there.vendorId);
+  return others.find((other) => other.workerId !== worker.id && isTwin(other)) ?? null;
+}
+
+/** Returns where a conversation's transcript would be in another config dir; null if it was never seen, or not in its own. */
+function placeInDir(dir: string, { configDir, transcript }: Conversation): string | null {
+  const inside = transcript === null ? ".." : relative(configDir, transcript);
+  return inside.startsWith("..") ? null : join(dir, inside);
 }
 
 /** Returns the refusal of a conversation that is a worker's. */
@@ -328,8 +341,7 @@ function recordProvedOptions(services: ChangeServices, worker: Worker): void {
 /** Binds the worker to the conversation its agent changed to (`/clear`, `/new`, a resume), unless another worker owns it. */
 function rotate(services: ChangeServices, worker: Worker, run: Run, from: Conversation, sign: Sign): SignOutcome {
   const known = conversationInUse(services.db, from.vendor, from.configDir, sign.session);
-  const there = { vendor: from.vendor, vendorId: sign.session };
-  const owned = known ?? (sign.transcript === undefined ? null : twinOf(services, worker, there, sign.transcript));
+  const owned = known ?? twinOf(services, worker, { ...from, vendorId: sign.session }, sign.transcript ?? null);
   if (owned && owned.workerId !== worker.id) {
     recordEvent(services, "session.foreign", subjectOf(worker, run), {
       session: sign.session,

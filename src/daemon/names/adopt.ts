@@ -115,10 +115,10 @@ function bindExisting(
 function assertNoTwin(
   services: LaunchServices,
   worker: Worker,
-  { vendor, id }: SessionLocation,
+  { id, ...place }: SessionLocation,
   found: Transcript,
 ): void {
-  const twin = found.state === "good" ? twinOf(services, worker, { vendor, vendorId: id }, found.file) : null;
+  const twin = found.state === "good" ? twinOf(services, worker, { ...place, vendorId: id }, found.file) : null;
   if (twin !== null) throw belongsTo(workerById(services.db, twin.workerId), twin);
 }
 

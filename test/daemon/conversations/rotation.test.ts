@@ -12,8 +12,12 @@ const LEAVES_A_TRACE: ReadonlySet<Vendor> = new Set<Vendor>(["claude", "scripted
 
 const installPersona = personaInstaller();
 
-async function withSecret(persona: InstalledPersona, name = "coder"): Promise<{ talk: Talk; id: string }> {
-  const talk = await persona.begin(name);
+async function withSecret(
+  persona: InstalledPersona,
+  name = "coder",
+  args: string[] = [],
+): Promise<{ talk: Talk; id: string }> {
+  const talk = await persona.begin(name, args);
   await talk.say(`the secret of ${name}`);
   const { session } = await persona.untilProved(name);
   return { talk, id: session?.id ?? "" };
@@ -117,21 +121,36 @@ describe.each(VENDORS)("%s", (vendor) => {
   });
 });
 
-it("is not led into another worker's conversation by a config dir that is linked to that one's", async () => {
-  const persona = installPersona("claude");
-  const { talk: other, id: theirs } = await withSecret(persona, "other");
-  await persona.until("other", "to have a transcript", ({ session }) => session?.proved === true);
-  await other.end();
-  const second = join(persona.home.dir, "second");
-  mkdirSync(second);
-  symlinkSync(join(persona.configDir, "projects"), join(second, "projects"));
-  persona.home.env.CLAUDE_CONFIG_DIR = second;
-  const { talk, id } = await withSecret(persona);
-  await talk.say(`/resume ${theirs}`);
-  await eventually("coder to be seen there", async () => (await persona.events("session.foreign")).length > 0);
-  expect((await persona.show("coder")).session?.id).toBe(id);
-  await talk.end();
-});
+// A hook says where the transcript is; the entry among live processes, which may be seen first, does not.
+it.each([
+  ["as its hooks tell", []],
+  ["as its process shows", ["--settings", "{}"]],
+])(
+  "is not led into another worker's conversation by a config dir that is linked to that one's, %s",
+  async (_how, args) => {
+    const persona = installPersona("claude");
+    const { talk: other, id: theirs } = await withSecret(persona, "other");
+    await persona.until("other", "to have a transcript", ({ session }) => session?.proved === true);
+    await other.end();
+    const second = join(persona.home.dir, "second");
+    mkdirSync(second);
+    symlinkSync(join(persona.configDir, "projects"), join(second, "projects"));
+    persona.home.env.CLAUDE_CONFIG_DIR = second;
+    const { talk, id } = await withSecret(persona, "coder", args);
+    await talk.say(`/resume ${theirs}`);
+    await persona.until(
+      "coder",
+      "to be seen there",
+      ({ attention, session }) => attention !== null || session?.id !== id,
+    );
+    expect(await persona.show("coder")).toMatchObject({
+      session: { id },
+      attention: `in another worker's conversation: ${theirs}`,
+    });
+    expect(await persona.events("session.foreign")).not.toEqual([]);
+    await talk.end();
+  },
+);
 
 describe.each(VENDORS)("%s", (vendor) => {
   it("is shown in another worker's conversation for as long as it is there, whatever else it keeps open", async () => {
