@@ -2,7 +2,13 @@ import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attention } from "../../core/attention.ts";
 import { isOpen } from "../../core/proof.ts";
-import { END_COPY_WAIT_MS, RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
+import {
+  END_COPY_WAIT_MS,
+  PROOF_POLL_MS,
+  RUN_POLL_MS,
+  PROCESS_LIST_CACHE_MS,
+  WRAPPER_DEPTH_MAX,
+} from "../../limits/index.ts";
 import type { Activity, BlockedReason, Transcript } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
@@ -341,7 +347,7 @@ export class ConversationTracker {
   }
 
   /** Watches a vendor's folder once for all its runs. The folder may not exist before the vendor's first start. */
-  #watch(folder: string): void {
+  #watch(folder: string, againInMs = PROOF_POLL_MS): void {
     if (this.#folders.has(folder)) return;
     try {
       const watcher = watch(folder, (_event, file) => this.#onFolderChange(folder, file));
@@ -352,7 +358,7 @@ export class ConversationTracker {
       this.#folders.set(folder, watcher);
     } catch (error) {
       if (!isErrno(error, "ENOENT")) return this.#services.log(`cannot watch ${folder}: ${String(error)}`);
-      this.#watchLater(folder);
+      this.#watchLater(folder, againInMs);
     }
   }
 
@@ -384,12 +390,15 @@ export class ConversationTracker {
     return undefined;
   }
 
-  #watchLater(folder: string): void {
+  /** Tries again soon, because the first program to start makes the folder; what that one has written in it by then shows in a poll. */
+  #watchLater(folder: string, ms: number): void {
     if (this.#pendingFolders.has(folder)) return;
     this.#pendingFolders.add(folder);
     setTimeout(() => {
       this.#pendingFolders.delete(folder);
-      if (this.#hasFollowers(folder)) this.#watch(folder);
-    }, RUN_POLL_MS).unref();
+      if (!this.#hasFollowers(folder)) return;
+      this.#watch(folder, Math.min(ms * 1.1, RUN_POLL_MS));
+      if (this.#folders.has(folder)) this.#onFolderChange(folder, null);
+    }, ms).unref();
   }
 }
