@@ -7,16 +7,23 @@ export function check(holds: boolean, violation: string | (() => string)): asser
   if (!holds) throw new Violation(typeof violation === "string" ? violation : violation());
 }
 
+/** How often a state is looked at: at once in the beginning, and less often the longer it takes, for a look costs time of what is waited for. */
+const LOOK_MS_MIN = 2;
+const LOOK_MS_MAX = 25;
+const LOOK_SHARE = 1 / 40;
+
 /** Waits for a state that another process reaches by itself and announces to nobody. The error says what was waited for. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
   withinMs = 30_000,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
+  const since = performance.now();
   while (!(await holds())) {
-    check(performance.now() < deadline, `waited ${withinMs} ms for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    const waitedMs = performance.now() - since;
+    check(waitedMs < withinMs, `waited ${withinMs} ms for: ${what}`);
+    const pauseMs = Math.min(LOOK_MS_MAX, Math.max(LOOK_MS_MIN, waitedMs * LOOK_SHARE));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

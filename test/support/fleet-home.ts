@@ -27,10 +27,6 @@ export class FleetHome extends Home {
     return this.json(["down", ...args]);
   }
 
-  async workers(): Promise<WorkerSummary[]> {
-    return (await this.json<{ workers: WorkerSummary[] }>(["ls"])).workers;
-  }
-
   /** Waits until every worker is idle and proved to be in its conversation. */
   async untilIdle(): Promise<WorkerSummary[]> {
     let last: WorkerSummary[] = [];

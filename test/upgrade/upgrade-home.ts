@@ -43,6 +43,11 @@ export class UpgradeHome extends FleetHome {
     return this.#upgraded ? super.spawn(args, options) : this.#spawnFrom(this.installed, args, options);
   }
 
+  /** By the version that is installed: a client of this checkout would start a daemon of its own where none runs. */
+  override async workers(): Promise<WorkerSummary[]> {
+    return (await this.json<{ workers: WorkerSummary[] }>(["ls"])).workers;
+  }
+
   /** Runs the command line of the old version, whichever daemon serves. */
   async runOld(args: string[], options: SpawnOptions = {}): Promise<Finished> {
     return finish(this.#spawnFrom(this.oldPackage, args, options));
