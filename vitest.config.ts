@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { SkipReasons } from "./test/support/skip-reasons.ts";
 
 /** The files that take longest, in that order. Begun last, one of them would run alone while the other workers have nothing left. */
 const LONGEST = [
@@ -31,6 +32,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    reporters: ["default", new SkipReasons()],
     testTimeout: 60_000,
     hookTimeout: 30_000,
   },

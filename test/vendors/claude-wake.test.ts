@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { claude } from "../../src/vendors/claude/index.ts";
 import type { WakePlace } from "../../src/vendors/delivery.ts";
 import { folder, put } from "./fixtures.ts";
+
+// What these tests wait for is that the time is over; how long it is, is not their business.
+vi.mock(import("../../src/limits/index.ts"), async (original) => ({ ...(await original()), WAKE_SOCKET_MS: 1_000 }));
 
 const PID = 4711;
 

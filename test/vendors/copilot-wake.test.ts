@@ -1,12 +1,15 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { WakePlace } from "../../src/vendors/delivery.ts";
 import { copilot } from "../../src/vendors/copilot/index.ts";
 import type { LaunchPlan } from "../../src/vendors/launch-plan.ts";
 import { until } from "../terminal/tmux.ts";
 import { folder, put } from "./fixtures.ts";
+
+// What these tests wait for is that the time is over; how long it is, is not their business.
+vi.mock(import("../../src/limits/index.ts"), async (original) => ({ ...(await original()), WAKE_SOCKET_MS: 2_000 }));
 
 const FLAGS = "COPILOT_CLI_ENABLED_FEATURE_FLAGS";
 const EXTENSION = "plugin/extensions/perdure/extension.mjs";

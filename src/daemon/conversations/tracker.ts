@@ -2,13 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attention } from "../../core/attention.ts";
 import { isOpen } from "../../core/proof.ts";
-import {
-  END_COPY_WAIT_MS,
-  PROOF_POLL_MS,
-  RUN_POLL_MS,
-  PROCESS_LIST_CACHE_MS,
-  WRAPPER_DEPTH_MAX,
-} from "../../limits/index.ts";
+import { END_COPY_WAIT_MS, RUN_POLL_MS, PROCESS_LIST_CACHE_MS, WRAPPER_DEPTH_MAX } from "../../limits/index.ts";
 import type { Activity, BlockedReason, Transcript } from "../../protocol/records/conversation.ts";
 import type { ProcessInfo } from "../../runtime/process/index.ts";
 import { recentProcesses } from "./recent-processes.ts";
@@ -347,7 +341,7 @@ export class ConversationTracker {
   }
 
   /** Watches a vendor's folder once for all its runs. The folder may not exist before the vendor's first start. */
-  #watch(folder: string, againInMs = PROOF_POLL_MS): void {
+  #watch(folder: string, againInMs = RUN_POLL_MS / 20): void {
     if (this.#folders.has(folder)) return;
     try {
       const watcher = watch(folder, (_event, file) => this.#onFolderChange(folder, file));

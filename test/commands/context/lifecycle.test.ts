@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../support/check.ts";
-import { BIN, finish, Home } from "../../support/home.ts";
+import { BIN, finish, Home, type Finished } from "../../support/home.ts";
 
 let home: Home;
 beforeEach(() => {
@@ -118,7 +119,6 @@ describe("after a crash", () => {
     for (const id of ["gone", "here"]) {
       await home.perdure(["context", "log", "hi"], { env: { ...home.env, AI_AGENT_ID: id } });
     }
-    const { spawn } = await import("node:child_process");
     const here = spawn("sleep", ["600"], { env: { ...home.env, AI_AGENT_ID: "here" } });
     const { swept } = await home.json<{ swept: { id: string }[] }>([
       "context",
@@ -155,21 +155,23 @@ describe("after a crash", () => {
 
 describe("context log and archive", () => {
   it("keeps every line whole under twenty writers of fifty lines", async () => {
-    const script = `i=0; while [ $i -lt 50 ]; do ${BIN} context log "$1 line $i" >/dev/null || exit 1; i=$((i+1)); done`;
-    const env = { ...home.env, AI_AGENT_ID: "shared" };
+    // Of each writer's lines a few are whole commands; the others follow each other as fast as a process can write them.
+    const log = `i=0; while [ $i -lt 5 ]; do ${BIN} context log "$1 line $i" >/dev/null || exit 1; i=$((i+1)); done`;
+    const entries = join(import.meta.dirname, "../../../src/project/context-entry.ts");
+    const file = join(home.project, ".ai/session-context.d/shared.md");
+    const append = `import { appendEntry } from ${JSON.stringify(entries)};
+      const [, root, file, name] = process.argv;
+      for (let i = 5; i < 50; i++) appendEntry(root, file, name + " line " + i);`;
     // The writers are shells of the test's own: what is tested is the file, not the lease.
-    const { spawn } = await import("node:child_process");
-    const writers = Array.from({ length: 20 }, (_, index) =>
-      finish(
-        spawn("sh", ["-c", script, "sh", `writer-${index}`], {
-          cwd: home.project,
-          env,
-          stdio: ["ignore", "pipe", "pipe"],
-        }),
-      ),
-    );
-    for (const { code } of await Promise.all(writers)) expect(code).toBe(0);
-    const lines = readFileSync(join(home.project, ".ai/session-context.d/shared.md"), "utf8").trimEnd().split("\n");
+    const env = { ...home.env, AI_AGENT_ID: "shared" };
+    const start = (words: string[]): Promise<Finished> =>
+      finish(spawn(words[0] ?? "", words.slice(1), { cwd: home.project, env, stdio: ["ignore", "pipe", "pipe"] }));
+    const writers = Array.from({ length: 20 }, (_, index) => `writer-${index}`).flatMap((name) => [
+      start(["sh", "-c", log, "sh", name]),
+      start([process.execPath, "--input-type=module", "-e", append, home.project, file, name]),
+    ]);
+    for (const { code, stderr } of await Promise.all(writers)) expect({ code, stderr }).toMatchObject({ code: 0 });
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     expect(lines).toHaveLength(1000);
     expect(new Set(lines.map((line) => /^- \S+Z (writer-\d+ line \d+)$/.exec(line)?.[1])).size).toBe(1000);
   }, 120_000);

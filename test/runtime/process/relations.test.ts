@@ -33,7 +33,8 @@ async function started(program: string, args: string[]): Promise<{ child: ChildP
   return { child, said: said.toString() };
 }
 
-test.skipIf(ELSEWHERE)("children are seen, and only a process's own", async () => {
+test("children are seen, and only a process's own", async ({ skip }) => {
+  skip(ELSEWHERE, "only Linux has /proc");
   const { child, said } = await started("sh", ["-c", "sleep 600 & a=$!; sh -c 'sleep 600; :' & echo $a $!; wait"]);
   const table = processTable();
   expect(new Set(table.children(child.pid ?? 0))).toEqual(new Set(said.trim().split(" ").map(Number)));
@@ -41,7 +42,8 @@ test.skipIf(ELSEWHERE)("children are seen, and only a process's own", async () =
   expect(linuxProcesses(dir).children(7)).toEqual([]);
 });
 
-test.skipIf(ELSEWHERE)("children are seen whichever thread of their parent started them", async () => {
+test("children are seen whichever thread of their parent started them", async ({ skip }) => {
+  skip(ELSEWHERE, "only Linux has /proc");
   const inThread = `const { spawn } = require("node:child_process");
     console.log(spawn("sleep", ["600"], { stdio: "ignore" }).pid);`;
   const main = `new (require("node:worker_threads").Worker)(${JSON.stringify(inThread)}, { eval: true });`;
@@ -49,7 +51,8 @@ test.skipIf(ELSEWHERE)("children are seen whichever thread of their parent start
   expect(processTable().children(child.pid ?? 0)).toEqual([Number(said)]);
 });
 
-test.skipIf(ELSEWHERE)("open files are seen by their real paths, until they are closed", () => {
+test("open files are seen by their real paths, until they are closed", ({ skip }) => {
+  skip(ELSEWHERE, "only Linux has /proc");
   const file = join(dir, "open file");
   const fd = openSync(file, "w");
   expect(processTable().openFiles(process.pid)).toContain(file);
@@ -58,22 +61,21 @@ test.skipIf(ELSEWHERE)("open files are seen by their real paths, until they are 
   expect(linuxProcesses(dir).openFiles(7)).toEqual([]);
 });
 
-test.skipIf(ELSEWHERE)(
-  "a lock is its holder's: not one's who waits for it, only reads, or has the file open",
-  async () => {
-    const [file, other] = [join(dir, "a.lock"), join(dir, "b.lock")];
-    const table = processTable();
-    const { child } = await started("flock", ["-o", file, "sh", "-c", "echo held; read x"]);
-    await started("sh", ["-c", `exec 9< "$0"; echo open; flock 9`, file]);
-    await started("flock", ["-s", other, "sh", "-c", "echo held; read x"]);
-    symlinkSync(file, join(dir, "link"));
-    expect(table.lockHolders(file)).toEqual([child.pid]);
-    expect(table.lockHolders(join(dir, "link"))).toEqual([child.pid]);
-    expect([table.lockHolders(other), table.lockHolders(join(dir, "none"))]).toEqual([[], []]);
-  },
-);
+test("a lock is its holder's: not one's who waits for it, only reads, or has the file open", async ({ skip }) => {
+  skip(ELSEWHERE, "only Linux has /proc");
+  const [file, other] = [join(dir, "a.lock"), join(dir, "b.lock")];
+  const table = processTable();
+  const { child } = await started("flock", ["-o", file, "sh", "-c", "echo held; read x"]);
+  await started("sh", ["-c", `exec 9< "$0"; echo open; flock 9`, file]);
+  await started("flock", ["-s", other, "sh", "-c", "echo held; read x"]);
+  symlinkSync(file, join(dir, "link"));
+  expect(table.lockHolders(file)).toEqual([child.pid]);
+  expect(table.lockHolders(join(dir, "link"))).toEqual([child.pid]);
+  expect([table.lockHolders(other), table.lockHolders(join(dir, "none"))]).toEqual([[], []]);
+});
 
-test.skipIf(ELSEWHERE)("a lock outlives who took it, in whoever shares the open file", async () => {
+test("a lock outlives who took it, in whoever shares the open file", async ({ skip }) => {
+  skip(ELSEWHERE, "only Linux has /proc");
   const file = join(dir, "a.lock");
   const { child, said } = await started("flock", [file, "sh", "-c", "echo $$; exec sleep 600"]);
   const gone = once(child, "exit");

@@ -2,9 +2,16 @@ import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { until } from "../../terminal/tmux.ts";
 import { TmuxFixture, sh, SLEEP } from "./tmux-fixture.ts";
+
+/** How long tmux may take to answer; less where it is stopped, and the end of that time is what is waited for. */
+const answer = vi.hoisted(() => ({ ms: 10_000 }));
+vi.mock(import("../../../src/limits/index.ts"), async (original) => {
+  const limits = await original();
+  return Object.defineProperty({ ...limits }, "TMUX_ANSWER_MS", { get: () => answer.ms });
+});
 
 let fixture: TmuxFixture;
 beforeEach(() => {
@@ -119,11 +126,13 @@ test("a server that does not answer is no hang, and no second server", async () 
   await server.start(fixture.request("w", SLEEP));
   const pid = fixture.serverPid();
   process.kill(pid, "SIGSTOP");
+  answer.ms = 1_000;
   try {
     const refused = { status: "rejected", reason: RETRY };
     const asked = await Promise.allSettled([server.panes(), server.start(fixture.request("x", SLEEP))]);
     expect(asked).toMatchObject([refused, refused]);
   } finally {
+    answer.ms = 10_000;
     process.kill(pid, "SIGCONT");
   }
   const panes = await until("its answer", () => server.panes().catch(() => null));
