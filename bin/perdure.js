@@ -1,4 +1,4 @@
-#!/usr/bin/env sh
+#!/bin/sh
 ":" // # A shell first, then the same file as JavaScript: whichever Node is on PATH, the right one is exec'd, with no
 ":" // # older Node left standing in front of a worker. Every variable has a prefix, so none of the caller's changes.
 ":" //; perdure_f=$0; case $perdure_f in */*) ;; *) perdure_f=./$perdure_f;; esac; while [ -L "$perdure_f" ]; do perdure_l=$(readlink "$perdure_f"); case $perdure_l in /*) perdure_f=$perdure_l;; *) perdure_f=${perdure_f%/*}/$perdure_l;; esac; done

@@ -28,7 +28,7 @@ const DAEMON_ENVIRONMENT = [
  * third of a burst's time is garbage collection. The daemon gives back what it does not need by a collection of its own
  * (src/daemon/server/idle-memory.ts), for which it needs the last flag.
  */
-const HEAP_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=10", "--expose-gc"];
+export const HEAP_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=10", "--expose-gc"];
 /** Settings of perdure that a daemon inherits; all but the first are for tests. */
 const OWN_SETTINGS = [
   "PERDURE_HOME",

@@ -37,7 +37,7 @@ ${bars.join("\n")}`,
   );
 }
 
-const CLASSES = { ok: "ok", "over the goal": "over", FAILED: "failed", "": "ok" };
+const CLASSES = { ok: "ok", "over the goal": "over", FAILED: "failed", "the least": "ok", "": "ok" };
 
 const PANEL_WIDTH = 200;
 const PANEL_HEIGHT = 120;

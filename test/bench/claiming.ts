@@ -49,7 +49,7 @@ export async function echoServer(
   socketPath: string,
   file: string | null,
 ): Promise<{ once: () => Promise<void>; close: () => void }> {
-  const program = join(import.meta.dirname, "echo.ts");
+  const program = join(import.meta.dirname, "floors", "echo.ts");
   const server = spawn(process.execPath, [program, socketPath, ...(file === null ? [] : [file])], {
     stdio: ["ignore", "pipe", "inherit"],
   });

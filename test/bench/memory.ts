@@ -1,10 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDLE_MEMORY_CHECK_MS } from "../../src/limits/index.ts";
 import type { Home } from "../support/home.ts";
-import type { Row } from "./report.ts";
+import { join } from "node:path";
+import { HEAP_FLAGS } from "../../src/client/autostart.ts";
+import { DIST } from "../../src/state/paths.ts";
+import { bareProgram } from "./floors/programs.ts";
+import { withLeast, type Row } from "./report.ts";
 import { spreadOfFew } from "./sampling.ts";
 
 const WORKERS = 10;
@@ -46,7 +51,31 @@ export async function idleDaemon(home: Home): Promise<Row[]> {
   await home.perdure(["daemon", "start"]);
   await sleep(3 * IDLE_MEMORY_CHECK_MS);
   const ours = memory(`/proc/${home.daemonPid()}/status`, "VmRSS");
-  return [memoryRow("the daemon with nothing to do, RSS", ours, await bareNodes(home.env), 1.25)];
+  const row = memoryRow("the daemon with nothing to do, RSS", ours, await bareNodes(home.env), 1.25);
+  return [...withLeastDaemon(row, await bareDaemon(home, 0))];
+}
+
+/** Kilobytes of the least that a daemon is, with its code, its flags, a store, a socket and so many clients that have asked for something. */
+export async function bareDaemon(home: Home, clients: number): Promise<number> {
+  const socket = join(home.dir, `bare-${clients}.sock`);
+  const args = [socket, join(home.dir, `bare-${clients}.db`), join(DIST, "daemon.cjs")];
+  const bare = await bareProgram("bare-daemon.cjs", args, HEAP_FLAGS);
+  for (let client = 0; client < clients; client++) {
+    const connection = connect(socket);
+    connection.write(JSON.stringify({ client }));
+    await once(connection, "data");
+  }
+  await sleep(3 * IDLE_MEMORY_CHECK_MS);
+  const resident = memory(`/proc/${bare.pid}/status`, "VmRSS");
+  bare.kill("SIGKILL");
+  return resident;
+}
+
+/** Puts the figure of the least daemon below one of ours. */
+export function withLeastDaemon(row: Row, kilobytes: number): Row[] {
+  const floor = Number.parseFloat(row.floor) * 1000;
+  const what = "a store, a socket, the code of ours unread and its clients";
+  return withLeast([row], { what, ours: mb(kilobytes), value: kilobytes / floor });
 }
 
 /** All that stays beside a running program: its wrapper, as the kernel shares it out (PSS). */

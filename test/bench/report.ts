@@ -12,6 +12,10 @@ export interface Row {
   failAt?: number;
   /** The same figure of the floor: what the machine does to everybody is nobody's failure, though it misses the goal. */
   noise?: number;
+  /** The same figure of the least program that does the same work, which has a row of its own below: nobody gets below it. */
+  least?: number;
+  /** The row is such a least program's, and is judged by nobody. */
+  isLeast?: true;
   unit?: "×" | "%";
   /** How far the floor's own measurements lie apart: its 90th percentile in medians, or its largest in smallest ones. */
   spread: number;
@@ -23,7 +27,7 @@ const FAIL_BEYOND = 1.5;
 /** From here on the machine was too busy to trust one measurement. */
 export const SPREAD_HIGH = 1.15;
 
-export type Verdict = "ok" | "over the goal" | "FAILED" | "";
+export type Verdict = "ok" | "over the goal" | "FAILED" | "the least" | "";
 
 /** How much of the goal was used up: 1 is the goal itself, whichever side of it is the good one. */
 export function shareOfGoal({ value, goal, isAtLeast, noise = 0 }: Row): number {
@@ -32,12 +36,27 @@ export function shareOfGoal({ value, goal, isAtLeast, noise = 0 }: Row): number 
 }
 
 export function verdictOf(row: Row): Verdict {
+  if (row.isLeast) return "the least";
   if (row.goal === null) return "";
   const isMet = row.isAtLeast ? row.value >= row.goal : row.value <= row.goal;
   if (isMet) return "ok";
-  const { value, failAt, isAtLeast } = row;
-  if (failAt !== undefined) return (isAtLeast ? value < failAt : value > failAt) ? "FAILED" : "over the goal";
-  return shareOfGoal(row) <= FAIL_BEYOND ? "over the goal" : "FAILED";
+  const { value, isAtLeast } = row;
+  return (isAtLeast ? value < failureAt(row) : value > failureAt(row)) ? "FAILED" : "over the goal";
+}
+
+/** A bound that is named, else half more than the goal; and never less than half more than the least that anybody needs. */
+function failureAt({ goal, failAt, isAtLeast, noise = 0, least }: Row): number {
+  if (isAtLeast) return Math.min(failAt ?? (goal ?? 0) / FAIL_BEYOND, (least ?? Infinity) / FAIL_BEYOND);
+  return Math.max(failAt ?? FAIL_BEYOND * Math.max(goal ?? 0, noise), FAIL_BEYOND * (least ?? 0));
+}
+
+/** The row of the least program that does the work of some others, which are judged by it; with the others before it. */
+export function withLeast(rows: readonly Row[], { what, ours, value }: Pick<Row, "what" | "ours" | "value">): Row[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const { floor, spread, unit } = first;
+  const least: Row = { what, ours, floor, value, goal: null, isLeast: true, spread, ...(unit && { unit }) };
+  return [...rows.map((row) => ({ ...row, least: value })), least];
 }
 
 /** The cells of a row, as the terminal and docs/bench.md show them. */

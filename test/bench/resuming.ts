@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { WorkerSummary } from "../../src/protocol/records/worker.ts";
 import { BIN, type Home } from "../support/home.ts";
-import type { Row } from "./report.ts";
+import { sendParams } from "../support/send-params.ts";
+import { bareCall } from "./floors/programs.ts";
+import { withLeast, type Row } from "./report.ts";
 import { command, milliseconds, percentile, spreadOf, timed } from "./sampling.ts";
 
 const ROUNDS = 30;
@@ -36,14 +38,16 @@ export async function resumes(home: Home): Promise<Row[]> {
   const rows: Row[] = [];
   for (const vendor of ["claude", "codex"] as const) {
     const resume = await preparedResume(home, vendor);
-    const times = { node: [] as number[], direct: [] as number[], ours: [] as number[] };
+    const times = { node: [] as number[], direct: [] as number[], least: [] as number[], ours: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
       times.node.push(timed(resume.node));
       times.direct.push(resume.direct());
+      times.least.push(resume.least());
       times.ours.push(await resume.ours());
     }
-    const [floor, share] = [percentile(times.node, 0.5), percentile(times.ours, 0.5) - percentile(times.direct, 0.5)];
-    rows.push({
+    const [floor, direct] = [percentile(times.node, 0.5), percentile(times.direct, 0.5)];
+    const [share, least] = [percentile(times.ours, 0.5) - direct, percentile(times.least, 0.5) - direct];
+    const row: Row = {
       what: `our share of a resume, ${vendor}`,
       ours: milliseconds(share),
       floor: `${milliseconds(floor)} node -e 0`,
@@ -51,7 +55,9 @@ export async function resumes(home: Home): Promise<Row[]> {
       goal: 1.5,
       failAt: 5,
       spread: spreadOf(times.node),
-    });
+    };
+    const what = `one durable call and a wrapper, by hand, ${vendor}`;
+    rows.push(...withLeast([row], { what, ours: milliseconds(least), value: least / floor }));
   }
   return rows;
 }
@@ -61,6 +67,8 @@ interface PreparedResume {
   node: () => void;
   /** Milliseconds to the first instruction of the vendor's program, which here says what time it is, when it is called by itself. */
   direct: () => number;
+  /** The same by the least program that makes one durable call and becomes a wrapper. */
+  least: () => number;
   /** The same by `perdure run NAME`; the run is over when it resolves. */
   ours: () => Promise<number>;
 }
@@ -79,6 +87,10 @@ export async function preparedResume(home: Home, vendor: Vendor): Promise<Prepar
   return {
     node: command(process.execPath, ["-e", "0"], { cwd: home.project, env }),
     direct: () => untilStamp(program, [], home.project, env),
+    least() {
+      const bare = bareCall(home, "send", sendParams(home, "operator", "x"), [program]);
+      return untilStamp(bare.file, bare.args, home.project, { ...env, ...bare.env });
+    },
     async ours() {
       const took = untilStamp(BIN, ["run", vendor], home.project, env);
       await home.until(vendor, ({ state }) => state === "stopped");

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { IDLE_MEMORY_CHECK_MS } from "../../src/limits/index.ts";
 import { lastingRun, McpAgent } from "../daemon/mcp/agent.ts";
 import type { Home } from "../support/home.ts";
-import { bareNodes, memory, memoryRow, PER_WORKER_GOAL } from "./memory.ts";
+import { bareDaemon, bareNodes, memory, memoryRow, PER_WORKER_GOAL, withLeastDaemon } from "./memory.ts";
 import type { Row } from "./report.ts";
 
 const WORKERS = 20;
@@ -35,7 +35,10 @@ export async function connectedTools(home: Home): Promise<Row[]> {
   }
   return [
     memoryRow("our memory per worker with tools (PSS)", each, bare, PER_WORKER_GOAL),
-    memoryRow(`the daemon, ${WORKERS} workers with tools, RSS`, daemon, bare, 1.6),
+    ...withLeastDaemon(
+      memoryRow(`the daemon, ${WORKERS} workers with tools, RSS`, daemon, bare, 1.6),
+      await bareDaemon(home, WORKERS),
+    ),
   ];
 }
 
