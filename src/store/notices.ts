@@ -50,7 +50,7 @@ export function workersChanged(db: Db, after: number): number[] {
   return db
     .all<{ worker_id: number }>(
       `SELECT DISTINCT worker_id FROM events
-       WHERE seq > ? AND worker_id IS NOT NULL AND type NOT LIKE 'mail.%' AND type <> 'worker.activity'`,
+       WHERE seq > ? AND worker_id IS NOT NULL AND type NOT LIKE 'mail.%' AND type NOT IN ('worker.activity', 'worker.created')`,
       after,
     )
     .map(({ worker_id: id }) => id);

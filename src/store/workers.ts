@@ -224,17 +224,50 @@ export type NewWorker = Pick<Worker, "projectId" | "name" | "nameKey" | "created
 
 /** Inserts a worker and returns it as the store has it now. */
 export function insertWorker(db: Db, worker: NewWorker): Worker {
-  const columns = db.one<WorkerColumns>(
+  const minted = db.one<Pick<WorkerColumns, "id" | "uid">>(
     `INSERT INTO workers (project_id, name, name_key, created_ms, ephemeral, uid)
-     VALUES (?, ?, ?, ?, ?, lower(hex(randomblob(16)))) RETURNING *`,
+     VALUES (?, ?, ?, ?, ?, lower(hex(randomblob(16)))) RETURNING id, uid`,
     worker.projectId,
     worker.name,
     worker.nameKey,
     worker.createdMs,
     worker.ephemeral ? 1 : 0,
   );
-  return workerOf(requirePresent(columns, `worker ${worker.name}`));
+  return workerOf({
+    ...NEVER_STARTED,
+    ...requirePresent(minted, `worker ${worker.name}`),
+    project_id: worker.projectId,
+    name: worker.name,
+    name_key: worker.nameKey,
+    created_ms: worker.createdMs,
+    ephemeral: worker.ephemeral ? 1 : 0,
+  });
 }
+
+/** The columns that a new worker has by default: having all of them returned takes longer than the insert itself. */
+const NEVER_STARTED = {
+  retired_ms: null,
+  lease_phase: "free",
+  generation: 0,
+  holder_run: null,
+  command: null,
+  cwd: null,
+  environment_file: null,
+  environment_scope: null,
+  vendor: null,
+  program_at: null,
+  session_id: null,
+  unresumable: null,
+  proved_options: null,
+  fork_of: null,
+  declared: null,
+  started_by: null,
+  paused: 0,
+  desired: 0,
+  fleet_settings: null,
+  on_hold: null,
+  restarts: 0,
+} as const;
 
 export function setLease(db: Db, workerId: number, lease: LeaseState): void {
   db.run(
