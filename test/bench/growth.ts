@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { claimWithRetry } from "../../src/client/claim.ts";
 import { connectToDaemon, type Client } from "../../src/client/connect.ts";
@@ -9,6 +10,8 @@ import { percentile, stretches } from "./sampling.ts";
 
 const STRETCHES = 9;
 const ROUNDS = 40;
+/** Stretches after which V8 has compiled what a call runs: before, the store that is asked first looks slower. */
+const WARM_UPS = 5;
 const RESUMES = 12;
 const LIMIT = 20;
 
@@ -18,6 +21,8 @@ export interface Curve {
   what: string;
   sizes: readonly number[];
   figures: number[];
+  /** The same by the daemon's processor time, which other work on the machine hardly changes; null for a call that has other processes in it. */
+  processor: (number | null)[];
   goal: number;
 }
 
@@ -40,9 +45,16 @@ export function growthOf({ figures }: Curve): number {
 }
 
 function lineOf(curve: Curve): string {
-  const { axis, what, sizes, figures, goal } = curve;
-  const steps = sizes.map((size, at) => `${size.toLocaleString("en")}: ${figures[at]?.toFixed(2)} ×`).join(", ");
+  const { axis, what, sizes, figures, processor, goal } = curve;
+  const steps = sizes
+    .map((size, at) => `${size.toLocaleString("en")}: ${figures[at]?.toFixed(2)} × (${processorTime(processor[at])})`)
+    .join(", ");
   return `${what} by ${axis}: ${steps} (goal ≤ ${goal} ×) ${growthOf(curve) <= goal ? "ok" : "over the goal"}`;
+}
+
+/** Writes a figure of processor time; a dash where there is none. */
+export function processorTime(figure: number | null | undefined): string {
+  return figure == null ? "-" : `${figure.toFixed(2)} ×`;
 }
 
 async function growthsOf(axis: Axis): Promise<Curve[]> {
@@ -53,9 +65,11 @@ async function growthsOf(axis: Axis): Promise<Curve[]> {
     for (const size of larger) {
       const large = await seededHome(axis, size);
       try {
-        for (const [what, figure] of [...(await callFigures(small, large)), await resumeFigure(small, large)]) {
-          const curve = curves.get(what) ?? { axis: axis.name, what, sizes: axis.sizes, figures: [1], goal: GOAL };
+        for (const [what, figure, cpu] of [...(await callFigures(small, large)), await resumeFigure(small, large)]) {
+          const { name, sizes } = axis;
+          const curve = curves.get(what) ?? { axis: name, what, sizes, figures: [1], processor: [1], goal: GOAL };
           curve.figures.push(figure);
+          curve.processor.push(cpu);
           curves.set(what, curve);
         }
       } finally {
@@ -85,20 +99,38 @@ async function timedStart(home: Home): Promise<{ seconds: number }> {
   return { seconds: (performance.now() - since) / 1000 };
 }
 
-/** Both stores are asked in turn; of the stretches the median counts. */
-async function callFigures(small: Home, large: Home): Promise<[what: string, figure: number][]> {
+type Figure = [what: string, figure: number, processor: number | null];
+
+/** Both stores are asked in turn, after calls that warm both up; of the stretches the median counts. */
+async function callFigures(small: Home, large: Home): Promise<Figure[]> {
   const clients = await Promise.all([small, large].map((home) => connectToDaemon({ env: home.env })));
   const [ofSmall = [], ofLarge = []] = [small, large].map((home, at) => callsOf(home, requireClient(clients[at])));
-  const figures: [string, number][] = [];
+  const figures: Figure[] = [];
   for (const [at, [what, call]] of ofSmall.entries()) {
     const contenders = [call, ofLarge[at]?.[1] ?? call];
-    await stretches(1, ROUNDS, contenders);
-    const all = await stretches(STRETCHES, ROUNDS, contenders);
-    const ratios = all.map(([few = [], many = []]) => percentile(many, 0.5) / percentile(few, 0.5));
-    figures.push([what, percentile(ratios, 0.5)]);
+    await stretches(WARM_UPS, ROUNDS, contenders);
+    const ratios: number[] = [];
+    const ofProcessor: number[] = [];
+    for (let stretch = 0; stretch < STRETCHES; stretch++) {
+      const before = [small, large].map(processorOf);
+      const [[few = [], many = []] = []] = await stretches(1, ROUNDS, contenders);
+      ratios.push(percentile(many, 0.5) / percentile(few, 0.5));
+      const [ofFew = 1, ofMany = 1] = [small, large].map((home, which) => processorOf(home) - (before[which] ?? 0));
+      ofProcessor.push(ofMany / ofFew);
+    }
+    figures.push([what, percentile(ratios, 0.5), percentile(ofProcessor, 0.5)]);
   }
   for (const client of clients) client.close();
   return figures;
+}
+
+/** Milliseconds of the processor that the daemon of a home has used. */
+function processorOf(home: Home): number {
+  const tasks = `/proc/${home.daemonPid()}/task`;
+  const nanoseconds = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
 function requireClient(client: Client | undefined): Client {
@@ -106,14 +138,14 @@ function requireClient(client: Client | undefined): Client {
   return client;
 }
 
-async function resumeFigure(small: Home, large: Home): Promise<[what: string, figure: number]> {
+async function resumeFigure(small: Home, large: Home): Promise<Figure> {
   const [few, many] = [await preparedResume(small, "claude"), await preparedResume(large, "claude")];
   const times: [number[], number[]] = [[], []];
   for (let round = 0; round < RESUMES; round++) {
     times[0].push(await few.ours());
     times[1].push(await many.ours());
   }
-  return ["resume", percentile(times[1], 0.5) / percentile(times[0], 0.5)];
+  return ["resume", percentile(times[1], 0.5) / percentile(times[0], 0.5), null];
 }
 
 function callsOf(home: Home, client: Client): [what: string, call: () => Promise<unknown>][] {

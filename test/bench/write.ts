@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { barChart, lineCharts } from "./charts.ts";
-import { growthOf, type Curve } from "./growth.ts";
+import { growthOf, processorTime, type Curve } from "./growth.ts";
 import { cellsOf, COLUMNS, type Row } from "./report.ts";
 
 const DOCS = resolve(import.meta.dirname, "../../docs");
@@ -18,11 +18,15 @@ export function writeFigures(rows: readonly Row[]): void {
 export function writeGrowth(curves: readonly Curve[]): void {
   writeFileSync(join(DOCS, "bench-growth.svg"), lineCharts(curves));
   const rows = curves.map((curve) => {
-    const { axis, what, sizes, figures } = curve;
+    const { axis, what, sizes, figures, processor } = curve;
     const range = `${sizes[0]?.toLocaleString("en")} to ${sizes.at(-1)?.toLocaleString("en")} ${axis}`;
-    return [what, range, figures.map((figure) => figure.toFixed(2)).join(", "), `${growthOf(curve).toFixed(2)} ×`];
+    const steps = figures.map((figure) => figure.toFixed(2)).join(", ");
+    return [what, range, steps, `${growthOf(curve).toFixed(2)} ×`, processorTime(processor.at(-1))];
   });
-  replaceSection("growth", `${origin()}\n\n${table(["what", "over", "in the smallest", "grows"], rows)}`);
+  replaceSection(
+    "growth",
+    `${origin()}\n\n${table(["what", "over", "in the smallest", "grows", "of processor time"], rows)}`,
+  );
 }
 
 /** The machine and how busy it was, the day and the commit. */
