@@ -5,6 +5,7 @@
 import { createServer, type Socket } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { WAL_BYTES_KEPT, WAL_PAGES_MAX } from "../../../src/limits/index.ts";
+import { wireNameOf } from "../../../src/protocol/calls/wire-names.ts";
 import { FrameGatherer, FrameReader } from "../../../src/protocol/frames.ts";
 import { PROTOCOL_VERSION, VERSION } from "../../../src/protocol/version.ts";
 import { sha256 } from "../../../src/util/sha256.ts";
@@ -45,6 +46,7 @@ const [known, find, unread, begin, insert, event, count, commit] = [
   db.prepare("COMMIT"),
 ];
 const DIGEST = "0".repeat(64);
+const FIND = wireNameOf("peekMail");
 
 interface Peer {
   socket: Socket;
@@ -90,7 +92,7 @@ const server = createServer((socket) => {
   socket.on("data", (chunk: Buffer) => {
     frames.push(chunk);
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
-      if (greeted && (frame.value as Request).call === "peekMail") {
+      if (greeted && (frame.value as Request).call === FIND) {
         peer.answers.add(found(frame.value as Request));
         socket.write(peer.answers.take());
       } else if (greeted) {
