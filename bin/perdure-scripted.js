@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ":" // # A shell first, then the same file as JavaScript: the right Node is exec'd, and the agent is the process that was started.
 ":" //; perdure_f=$0; case $perdure_f in */*) ;; *) perdure_f=./$perdure_f;; esac; while [ -L "$perdure_f" ]; do perdure_l=$(readlink "$perdure_f"); case $perdure_l in /*) perdure_f=$perdure_l;; *) perdure_f=${perdure_f%/*}/$perdure_l;; esac; done
 ":" // # The Node that comes along: a clone's, the installed package's own, or the one npm has put beside the package; else PATH's.

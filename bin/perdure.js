@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ":" // # A shell first, then the same file as JavaScript: whichever Node is on PATH, the right one is exec'd, with no
 ":" // # older Node left standing in front of a worker. Every variable has a prefix, so none of the caller's changes.
 ":" //; perdure_f=$0; case $perdure_f in */*) ;; *) perdure_f=./$perdure_f;; esac; while [ -L "$perdure_f" ]; do perdure_l=$(readlink "$perdure_f"); case $perdure_l in /*) perdure_f=$perdure_l;; *) perdure_f=${perdure_f%/*}/$perdure_l;; esac; done
@@ -13,6 +13,8 @@
 ":" //; if [ "$PERDURE_NOFILE" ] && [ -r /proc/self/status ]; then while read -r perdure_k perdure_v; do case $perdure_k in SigIgn:) PERDURE_SIGIGN=$perdure_v; export PERDURE_SIGIGN; break;; esac; done < /proc/self/status; fi
 ":" // # Each verb is a program of its own; whatever names none (help, a mistake, --json first) is for cli.cjs.
 ":" //; perdure_p=$perdure_d/dist/verb-$1.cjs; [ -f "$perdure_p" ] || perdure_p=$perdure_d/dist/cli.cjs
+":" // # With the code that V8 has made of it before, where there is any (scripts/code-cache.js); its stack names no files of src.
+":" //; [ "$PERDURE_DEBUG" ] || [ ! -f "$perdure_p.cache" ] || perdure_p=$perdure_d/dist/cached.cjs
 ":" //; if [ -f "$perdure_p" ]; then exec "$perdure_n" ${PERDURE_DEBUG:+--enable-source-maps} "$perdure_p" "$@"; fi
 ":" //; echo "perdure: not built yet; run: npm ci" >&2; exit 7
 

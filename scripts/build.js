@@ -1,8 +1,10 @@
 // Bundles the command line, the daemon and the library. Runs on any Node that npm runs on.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { build as bundle } from "esbuild";
 import { manPage } from "./manual.js";
+import { keepCode } from "./code-cache.js";
 import { noticesOf } from "./notices.js";
 import { readTopics } from "./topics.js";
 import { buildVerbPrograms } from "./verb-programs.js";
@@ -123,6 +125,8 @@ await build({
 
 writeFileSync(`${aside}/topics.json`, JSON.stringify(readTopics("docs/guide")));
 writeFileSync(`${aside}/NOTICES.txt`, noticesOf([...bundled]));
+
+keepCode(aside, resolve("node_modules/node/bin/node"));
 
 mkdirSync("dist", { recursive: true });
 for (const file of readdirSync(aside)) renameSync(`${aside}/${file}`, `dist/${file}`);

@@ -1,0 +1,44 @@
+// Keeps, beside the programs of the verbs that are typed the most, the code that V8 makes of them when they run: each is run once, against
+// a daemon of its own. The code is of one version of Node and one kind of machine, and elsewhere nobody takes it (scripts/cached.cjs).
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The runs that show V8 what each verb uses; the first one makes the worker. */
+const RUNS = [
+  ["run", "worker", "--", "true"],
+  ["run", "worker"],
+  ["ls"],
+  ["show", "worker"],
+  ["history", "worker"],
+  ["send", "worker", "text"],
+  ["inbox", "worker"],
+  ["whoami"],
+  ["context", "path"],
+];
+
+/** Ends each program in the folder with its digest, and keeps the code of those above, made by this Node. */
+export function keepCode(dist, node) {
+  copyFileSync("scripts/cached.cjs", join(dist, "cached.cjs"));
+  const verbs = [...new Set(RUNS.map(([verb]) => verb))];
+  for (const verb of verbs) {
+    const file = join(dist, `verb-${verb}.cjs`);
+    appendFileSync(file, `\n//${createHash("sha256").update(readFileSync(file)).digest("hex").slice(0, 16)}\n`);
+  }
+  // Node comes along where this is a clone, or a package of ours; a build without it has no code to keep.
+  if (!existsSync(node)) return;
+  const home = mkdtempSync(join(tmpdir(), "perdure-code-"));
+  const project = join(home, "project");
+  mkdirSync(project);
+  const options = { cwd: project, env: { HOME: home, PATH: process.env.PATH }, stdio: ["ignore", "ignore", "inherit"] };
+  try {
+    for (const words of RUNS) execFileSync(node, [resolve("scripts/keep-code.cjs"), resolve(dist), ...words], options);
+  } catch (error) {
+    console.error(`No code of the verbs is kept, so they start slower: ${error.message}`);
+  } finally {
+    spawnSync(node, [resolve(dist, "verb-daemon.cjs"), "daemon", "stop"], options);
+    rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

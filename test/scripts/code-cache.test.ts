@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Script } from "node:vm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DIST } from "../../src/state/paths.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const dir = mkdtempSync(join(tmpdir(), "perdure-code-cache-"));
+const program = join(dir, "verb-say.cjs");
+const kept = `${program}.cache`;
+
+beforeAll(() => copyFileSync(join(ROOT, "scripts/cached.cjs"), join(dir, "cached.cjs")));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** Writes a program that says a word, with its digest as its last line. */
+function write(word: string): void {
+  const text = `require("fs").writeSync(1, "${word}");process.exit(0);\n`;
+  writeFileSync(program, `${text}\n//${createHash("sha256").update(text).digest("hex").slice(0, 16)}\n`);
+}
+
+function digest(): string {
+  return readFileSync(program, "utf8").slice(-17);
+}
+
+function keep(): void {
+  execFileSync(process.execPath, [join(ROOT, "scripts/keep-code.cjs"), dir, "say"]);
+}
+
+function said(): string {
+  return execFileSync(process.execPath, [join(dir, "cached.cjs"), "say"], { encoding: "utf8" });
+}
+
+/** Puts other bytes in front of the code, where it says what it is of. */
+function relabel(from: string, to: string): void {
+  const bytes = readFileSync(kept, "latin1");
+  expect(bytes).toContain(from);
+  writeFileSync(kept, bytes.replace(from, to), "latin1");
+}
+
+test("a program is run with the code that was kept of it", () => {
+  write("two");
+  keep();
+  const ofTwo = digest();
+  write("one");
+  relabel(ofTwo, digest());
+  // The code is another program's, which says what was run.
+  expect(said()).toBe("two");
+});
+
+test.each([
+  ["another program of the same length", () => write("one")],
+  ["another Node", () => relabel(process.version, "v0.0.0")],
+  ["another machine", () => relabel(` ${process.arch}\n`, " other\n")],
+])("code of %s is not taken", (_, change) => {
+  write("two");
+  keep();
+  change();
+  const expected = readFileSync(program, "utf8").includes("one") ? "one" : "two";
+  expect(said()).toBe(expected);
+});
+
+test("code that was cut off is not taken", () => {
+  write("one");
+  keep();
+  const bytes = readFileSync(kept);
+  writeFileSync(kept, bytes.subarray(0, bytes.length / 2));
+  expect(said()).toBe("one");
+});
+
+test("the verbs that are typed the most have code that this Node takes", () => {
+  const files = globSync(join(DIST, "*.cache"));
+  const verbs = files.map((file) => /verb-(.+)\.cjs\.cache$/.exec(file)?.[1]);
+  expect(verbs.toSorted()).toEqual(["context", "history", "inbox", "ls", "run", "send", "show", "whoami"]);
+  for (const file of files) {
+    const source = readFileSync(file.replace(/\.cache$/, ""), "utf8");
+    const header = `${source.slice(-17)}${process.version} ${process.arch}\n`;
+    const bytes = readFileSync(file);
+    expect(bytes.subarray(0, header.length).toString()).toBe(header);
+    const cachedData = bytes.subarray(header.length);
+    const wrapped = `(function(exports,require,module,__filename,__dirname){${source}\n})`;
+    expect(new Script(wrapped, { cachedData }).cachedDataRejected, file).toBe(false);
+  }
+});
