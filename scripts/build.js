@@ -83,11 +83,11 @@ const LATE_PACKAGES = apart([TOML, STRING_WIDTH, JSONC_PARSER, CONFIG_CHECK, TOM
 
 await build({
   ...COMMON_JS,
-  entryPoints: { daemon: "src/daemon.ts" },
+  entryPoints: { perdured: "src/daemon.ts" },
   banner: { js: `${nodeCheck}const lateone=m=>new Proxy({},{get:(_,n)=>require(m)[n]});` },
   plugins: [LATE_PACKAGES],
 });
-loadLate(`${aside}/daemon.cjs`);
+loadLate(`${aside}/perdured.cjs`);
 
 await build({
   ...COMMON_JS,
@@ -126,7 +126,7 @@ await build({
 writeFileSync(`${aside}/topics.json`, JSON.stringify(readTopics("docs/guide")));
 writeFileSync(`${aside}/NOTICES.txt`, noticesOf([...bundled]));
 
-keepCode(aside, resolve("node_modules/node/bin/node"));
+await keepCode(aside, resolve("node_modules/node/bin/node"));
 
 mkdirSync("dist", { recursive: true });
 for (const file of readdirSync(aside)) renameSync(`${aside}/${file}`, `dist/${file}`);

@@ -19,7 +19,13 @@ export async function measure({ run }: Group): Promise<Row[]> {
   let best = await inHome(run);
   for (let tries = 1; tries < TRIES_MAX && best.some(isDoubtful); tries++) {
     const again = await inHome(run);
-    best = best.map((row, at) => betterOf(row, again[at]));
+    let other: Row[] = [];
+    best = best.map((row, at) => {
+      // What is the least is of the same measurement as what it is the least of.
+      const better = row.isLeast && other.length > 0 ? other[at] : betterOf(row, again[at]);
+      other = better === row ? best : again;
+      return better ?? row;
+    });
   }
   return best;
 }

@@ -58,7 +58,7 @@ export async function idleDaemon(home: Home): Promise<Row[]> {
 /** Kilobytes of the least that a daemon is, with its code, its flags, a store, a socket and so many clients that have asked for something. */
 export async function bareDaemon(home: Home, clients: number): Promise<number> {
   const socket = join(home.dir, `bare-${clients}.sock`);
-  const args = [socket, join(home.dir, `bare-${clients}.db`), join(DIST, "daemon.cjs")];
+  const args = [socket, join(home.dir, `bare-${clients}.db`), join(DIST, "perdured.cjs")];
   const bare = await bareProgram("bare-daemon.cjs", args, HEAP_FLAGS);
   for (let client = 0; client < clients; client++) {
     const connection = connect(socket);

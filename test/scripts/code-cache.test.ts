@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Script } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HEAP_FLAGS } from "../../src/client/autostart.ts";
 import { DIST } from "../../src/state/paths.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -26,7 +26,7 @@ function digest(): string {
 }
 
 function keep(): void {
-  execFileSync(process.execPath, [join(ROOT, "scripts/keep-code.cjs"), dir, "say"]);
+  execFileSync(process.execPath, [join(ROOT, "scripts/keep-code.cjs"), program, "say"]);
 }
 
 function said(): string {
@@ -71,16 +71,25 @@ test("code that was cut off is not taken", () => {
 });
 
 test("the verbs that are typed the most have code that this Node takes", () => {
-  const files = globSync(join(DIST, "*.cache"));
+  const files = globSync(join(DIST, "verb-*.cache"));
   const verbs = files.map((file) => /verb-(.+)\.cjs\.cache$/.exec(file)?.[1]);
   expect(verbs.toSorted()).toEqual(["context", "history", "inbox", "ls", "run", "send", "show", "whoami"]);
-  for (const file of files) {
-    const source = readFileSync(file.replace(/\.cache$/, ""), "utf8");
-    const header = `${source.slice(-17)}${process.version} ${process.arch}\n`;
-    const bytes = readFileSync(file);
-    expect(bytes.subarray(0, header.length).toString()).toBe(header);
-    const cachedData = bytes.subarray(header.length);
-    const wrapped = `(function(exports,require,module,__filename,__dirname){${source}\n})`;
-    expect(new Script(wrapped, { cachedData }).cachedDataRejected, file).toBe(false);
-  }
+  for (const file of files) expect(isTaken(file.replace(/\.cache$/, ""), []), file).toBe(true);
 });
+
+test("the daemon has code that a Node with its flags takes", () => {
+  expect(isTaken(join(DIST, "perdured.cjs"), HEAP_FLAGS)).toBe(true);
+});
+
+const TAKE = `
+  const source = require("fs").readFileSync(process.argv[1], "utf8");
+  const header = source.slice(-17) + process.version + " " + process.arch + "\\n";
+  const kept = require("fs").readFileSync(process.argv[1] + ".cache");
+  const cachedData = kept.subarray(header.length);
+  const wrapped = "(function(exports,require,module,__filename,__dirname){" + source + "\\n})";
+  const { cachedDataRejected } = new (require("vm").Script)(wrapped, { cachedData });
+  console.log(kept.latin1Slice(0, header.length) === header && !cachedDataRejected);`;
+
+function isTaken(file: string, flags: readonly string[]): boolean {
+  return execFileSync(process.execPath, [...flags, "-e", TAKE, file], { encoding: "utf8" }) === "true\n";
+}

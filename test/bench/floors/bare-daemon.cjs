@@ -10,7 +10,15 @@ const db = new DatabaseSync(file);
 db.exec(
   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE one (a); BEGIN; INSERT INTO one VALUES (1); COMMIT",
 );
-globalThis.code = new Script(readFileSync(bundle, "utf8"), { filename: bundle });
+globalThis.code = compiled(readFileSync(bundle, "utf8"), readFileSync(`${bundle}.cache`));
+
+function compiled(source, kept) {
+  const cachedData = kept.subarray(`${source.slice(-17)}${process.version} ${process.arch}\n`.length);
+  return new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
+    filename: bundle,
+    cachedData,
+  });
+}
 globalThis.server = createServer((socket) => {
   socket.on("data", (chunk) => socket.write(JSON.stringify(JSON.parse(chunk.toString()))));
   socket.on("error", () => {});
