@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -70,12 +70,10 @@ test("code that was cut off is not taken", () => {
   expect(said()).toBe("one");
 });
 
-test("the verbs that are typed the most have code that this Node takes", () => {
-  const files = globSync(join(DIST, "verb-*.cache"));
-  const verbs = files.map((file) => /verb-(.+)\.cjs\.cache$/.exec(file)?.[1]);
-  expect(verbs.toSorted()).toEqual(["context", "history", "inbox", "ls", "run", "send", "show", "whoami"]);
-  for (const file of files) expect(isTaken(file.replace(/\.cache$/, ""), []), file).toBe(true);
-});
+test.each(["context", "history", "inbox", "ls", "run", "send", "show", "whoami"])(
+  "%s, which is typed often, has code that this Node takes",
+  (verb) => expect(isTaken(join(DIST, `verb-${verb}.cjs`), [])).toBe(true),
+);
 
 test("the daemon has code that a Node with its flags takes", () => {
   expect(isTaken(join(DIST, "perdured.cjs"), HEAP_FLAGS)).toBe(true);
